@@ -1,0 +1,20 @@
+/** One project per folder of tests: `npx jest --selectProjects unit`. */
+const base = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }] },
+};
+const project = (name, more = {}) => ({ ...base, displayName: name, testMatch: [`<rootDir>/tests/${name}/**/*.test.ts`], ...more });
+const withServers = { globalSetup: '<rootDir>/tests/helpers/global-setup.ts', globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts' };
+
+module.exports = {
+  testTimeout: 60_000,
+  projects: [
+    project('unit'),
+    project('contract', withServers),
+    project('workflows', withServers),
+    project('replay', withServers),
+    project('faults', withServers),
+    project('e2e', withServers),
+  ],
+};

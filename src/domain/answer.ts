@@ -1,0 +1,75 @@
+/** The final record: what `gate ask --json` prints and the store keeps under the search id (design D4, D6). */
+import { z } from 'zod';
+import { MethodName, PresetName } from './question';
+import { EndedBy, Usage } from './state';
+import { ResultColumn, SqlValue } from './sql';
+
+export const AnswerStatus = z.enum(['answered', 'unanswerable', 'abstained', 'cancelled', 'failed']);
+export type AnswerStatus = z.infer<typeof AnswerStatus>;
+
+export const Evidence = z.object({
+  operator: z.string(),
+  intent: z.string(),
+  /** `proved`: rule S1. `assumed`: written, not proved. `immaterial`: rival readings give the same answer (S9). */
+  state: z.enum(['proved', 'assumed', 'immaterial']),
+  updateId: z.string().nullable(),
+  /** The reading kept, in words. */
+  reading: z.string(),
+  summary: z.string(),
+  sql: z.string().nullable(),
+  probe: z.string().nullable(),
+  observed: z.object({ columns: z.array(z.string()), rows: z.array(z.array(SqlValue)), rowCount: z.number() }).nullable(),
+  rejected: z.array(z.object({ reading: z.string(), verdict: z.string(), reason: z.string() })),
+  reusedFrom: z.string().nullable(),
+});
+export type Evidence = z.infer<typeof Evidence>;
+
+export const OpenAssumption = z.object({
+  operator: z.string().nullable(),
+  kind: z.enum(['assumption', 'open-by-wording']),
+  statement: z.string(),
+  risk: z.number().nullable(),
+  /** Open by wording: the other reading and what it would give. */
+  alternative: z.object({ reading: z.string(), gives: z.string() }).nullable(),
+});
+export type OpenAssumption = z.infer<typeof OpenAssumption>;
+
+export const CandidateSummary = z.object({
+  id: z.string(),
+  kind: z.enum(['rows', 'unanswerable']),
+  sql: z.string().nullable(),
+  outcome: z.string(),
+  rowCount: z.number(),
+  preview: z.string(),
+  /** Ids of the candidates with an equal result. */
+  agreesWith: z.array(z.string()),
+  proved: z.boolean(),
+  chosen: z.boolean(),
+});
+export type CandidateSummary = z.infer<typeof CandidateSummary>;
+
+export const AnswerRecord = z.object({
+  schemaVersion: z.literal(1),
+  id: z.string(),
+  question: z.string(),
+  database: z.string(),
+  status: AnswerStatus,
+  endedBy: EndedBy,
+  method: MethodName,
+  preset: PresetName,
+  models: z.record(z.string(), z.string()),
+  sql: z.string().nullable(),
+  columns: z.array(ResultColumn),
+  rows: z.array(z.array(SqlValue)),
+  truncated: z.boolean(),
+  answer: z.string().nullable(),
+  /** Why it is unanswerable, abstained, cancelled or failed. */
+  reason: z.string().nullable(),
+  evidence: z.array(Evidence),
+  openAssumptions: z.array(OpenAssumption),
+  candidates: z.array(CandidateSummary),
+  usage: Usage,
+  startedAt: z.string(),
+  endedAt: z.string(),
+});
+export type AnswerRecord = z.infer<typeof AnswerRecord>;

@@ -1,0 +1,165 @@
+/**
+ * What is asked of the data and what it said: tests (rival hypotheses and one probe), observations, verdicts,
+ * grounding updates and facts. All immutable and stored under their structural ids (rules S1, S2, S10, S11).
+ */
+import { z } from 'zod';
+import { OperatorName } from './plan';
+import { SqlResult } from './sql';
+
+export const Hypothesis = z.object({
+  /** `h1`, `h2`, …, unique in its test. */
+  id: z.string().regex(/^h[1-9][0-9]?$/),
+  mapping: z.string().min(1),
+  /** What the data would show if it were true. */
+  expectation: z.string(),
+  /** Boolean SQL expressions over the relation `observation`. */
+  predicates: z.array(z.string()),
+  /** Two SQL expressions over `observation`: rows that agree, and rows examined. */
+  agreement: z.object({ matching: z.string(), examined: z.string() }).nullable(),
+  /** The operator's body under this reading, where it can be written already. */
+  bodyId: z.string().nullable(),
+});
+export type Hypothesis = z.infer<typeof Hypothesis>;
+
+export const Test = z.object({
+  operator: OperatorName,
+  hypotheses: z.array(Hypothesis).min(1),
+  /** A SELECT over base relations and written operators; it does not read the operator under test. */
+  probe: z.string().min(1),
+});
+export type Test = z.infer<typeof Test>;
+
+export const Proposal = z.object({
+  schemaVersion: z.literal(1),
+  proposalId: z.string(),
+  tests: z.array(Test),
+  /** Preset `paper`: the rollout has nothing more to ask. */
+  done: z.boolean(),
+});
+export type Proposal = z.infer<typeof Proposal>;
+
+export const PredicateOutcome = z.enum(['true', 'false', 'not-established']);
+export type PredicateOutcome = z.infer<typeof PredicateOutcome>;
+
+export const HypothesisOutcome = z.object({
+  id: z.string(),
+  predicates: z.array(z.object({ sql: z.string(), outcome: PredicateOutcome, note: z.string().nullable() })),
+  agreement: z.object({ matching: z.number(), examined: z.number() }).nullable(),
+});
+export type HypothesisOutcome = z.infer<typeof HypothesisOutcome>;
+
+/** Rule S9: the whole plan run under each rival reading. */
+export const MaterialityOutcome = z.object({
+  combinations: z.number().int(),
+  /** True only when every combination ran, gave a result that can establish it, and all results are equal. */
+  immaterial: z.boolean(),
+  reason: z.string(),
+  /** The bodies of all other operators; it holds only relative to them. */
+  relativeTo: z.array(z.string()),
+});
+export type MaterialityOutcome = z.infer<typeof MaterialityOutcome>;
+
+export const TestOutcome = z.object({
+  operator: OperatorName,
+  probeSql: z.string(),
+  result: SqlResult,
+  hypotheses: z.array(HypothesisOutcome),
+  materiality: MaterialityOutcome.nullable(),
+});
+export type TestOutcome = z.infer<typeof TestOutcome>;
+
+export const Observation = z.object({
+  schemaVersion: z.literal(1),
+  observationId: z.string(),
+  proposalId: z.string(),
+  tests: z.array(TestOutcome),
+});
+export type Observation = z.infer<typeof Observation>;
+
+export const Verdict = z.enum(['supported', 'refuted', 'open']);
+export type Verdict = z.infer<typeof Verdict>;
+
+export const HypothesisVerdict = z.object({
+  hypothesis: z.string(),
+  verdict: Verdict,
+  reason: z.string(),
+  /** Set where the model's verdict was contradicted by its own predicates and therefore not kept. */
+  overruled: z.string().nullable(),
+});
+export type HypothesisVerdict = z.infer<typeof HypothesisVerdict>;
+
+export const OperatorGrounding = z.object({
+  operator: OperatorName,
+  /** Which observation of the attempt this judges. */
+  observationId: z.string(),
+  verdicts: z.array(HypothesisVerdict),
+  winner: z.string().nullable(),
+  bodyId: z.string().nullable(),
+  summary: z.string(),
+});
+export type OperatorGrounding = z.infer<typeof OperatorGrounding>;
+
+/** One attempt's judgement: what the `ground` reply said after rules S1 and S2 were applied to it. */
+export const Grounding = z.object({
+  schemaVersion: z.literal(1),
+  groundingId: z.string(),
+  groundings: z.array(OperatorGrounding),
+  facts: z.array(z.string()),
+  tryNext: z.array(z.string()),
+  avoid: z.array(z.string()),
+  /** The summariser's own distance change, where it gives one (rule S6). */
+  delta: z.number().nullable(),
+  impossible: z.string().nullable(),
+});
+export type Grounding = z.infer<typeof Grounding>;
+
+/** Rule S1, spelled out: each requirement with what was seen. */
+export const Proof = z.object({
+  proved: z.boolean(),
+  checks: z.array(z.object({ requirement: z.string(), met: z.boolean(), seen: z.string() })),
+});
+export type Proof = z.infer<typeof Proof>;
+
+export const Dependencies = z.object({
+  updates: z.array(z.string()),
+  facts: z.array(z.string()),
+  /** Body ids that were assumed, not proved, when this was established. */
+  assumedBodies: z.array(z.string()),
+  database: z.string(),
+  schemaFingerprint: z.string(),
+  snapshotAt: z.string(),
+});
+export type Dependencies = z.infer<typeof Dependencies>;
+
+/** A grounding update: one memory entry (design §2). */
+export const Update = z.object({
+  schemaVersion: z.literal(1),
+  updateId: z.string(),
+  operator: OperatorName,
+  intent: z.string(),
+  /** Structural half of the reuse key, see `search/reuse.ts`. */
+  shape: z.string(),
+  interface: z.object({ relations: z.array(z.string()), columns: z.array(z.string()), grain: z.array(z.string()) }),
+  inputs: z.array(z.object({ local: z.string(), bodyId: z.string() })),
+  bodyId: z.string(),
+  mapping: z.string(),
+  summary: z.string(),
+  proof: Proof,
+  proposalId: z.string().nullable(),
+  observationId: z.string().nullable(),
+  groundingId: z.string().nullable(),
+  verdicts: z.array(HypothesisVerdict),
+  dependsOn: Dependencies,
+  /** The search that proved it; another one than the reader's when memory has scope `database`. */
+  searchId: z.string(),
+});
+export type Update = z.infer<typeof Update>;
+
+export const Fact = z.object({
+  schemaVersion: z.literal(1),
+  factId: z.string(),
+  statement: z.string(),
+  observationId: z.string(),
+  dependsOn: Dependencies,
+});
+export type Fact = z.infer<typeof Fact>;

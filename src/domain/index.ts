@@ -1,0 +1,6 @@
+export * from './question';
+export * from './plan';
+export * from './sql';
+export * from './evidence';
+export * from './state';
+export * from './answer';

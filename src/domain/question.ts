@@ -1,0 +1,101 @@
+/**
+ * What is asked, and the settings under which it is answered. Both are part of the search id (design D4), so nothing
+ * here may hold a secret or an address: databases and models are named, and resolved on the worker (D7).
+ */
+import { z } from 'zod';
+
+export const Dialect = z.enum(['postgresql', 'sqlite']);
+export type Dialect = z.infer<typeof Dialect>;
+
+export const Document = z.object({ name: z.string(), text: z.string() });
+export type Document = z.infer<typeof Document>;
+
+export const Question = z.object({
+  schemaVersion: z.literal(1),
+  text: z.string().min(1),
+  /** The configured (or generated) name of the database; never its address. */
+  database: z.string().min(1),
+  outputMode: z.enum(['sql', 'answer']),
+  tools: z.array(z.enum(['execute_sql'])),
+  /** What must be told, such as the clock of a benchmark. */
+  context: z.string().nullable(),
+  instructions: z.string().nullable(),
+  documents: z.array(Document),
+});
+export type Question = z.infer<typeof Question>;
+
+export const Role = z.enum(['evaluate', 'plan', 'propose', 'ground', 'select', 'react']);
+export type Role = z.infer<typeof Role>;
+
+export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs']);
+export type BudgetName = z.infer<typeof BudgetName>;
+
+/** Upper limits of one search; null means none. Tokens are prompt plus completion. */
+export const Budgets = z.object({
+  llmCalls: z.number().int().positive().nullable(),
+  tokens: z.number().int().positive().nullable(),
+  costUsd: z.number().positive().nullable(),
+  wallMs: z.number().int().positive().nullable(),
+  sqlExecutions: z.number().int().positive().nullable(),
+  sqlMs: z.number().int().positive().nullable(),
+});
+export type Budgets = z.infer<typeof Budgets>;
+
+export const PresetName = z.enum(['fast', 'thorough', 'paper']);
+export type PresetName = z.infer<typeof PresetName>;
+
+export const MethodName = z.enum(['gate', 'react']);
+export type MethodName = z.infer<typeof MethodName>;
+
+export const Settings = z.object({
+  schemaVersion: z.literal(1),
+  method: MethodName,
+  preset: PresetName,
+  /** Model name per role; `default` serves the roles not listed. */
+  models: z.object({ default: z.string().min(1) }).catchall(z.string().min(1)),
+  temperature: z.number().min(0).max(2),
+  topP: z.number().gt(0).max(1),
+  maxOutputTokens: z.number().int().positive(),
+  seed: z.number().int(),
+  iterations: z.number().int().positive(),
+  /** J: attempts on one bottleneck within an iteration. */
+  attempts: z.number().int().positive(),
+  /** K: probes of one attempt before it is judged; 1 outside the preset `paper`. Also the tool-call budget of `react`. */
+  rounds: z.number().int().positive(),
+  cMin: z.number().int().positive(),
+  cMax: z.number().int().positive(),
+  frontier: z.number().int().positive(),
+  /** How many plans of the root a search may make. */
+  maxPlans: z.number().int().positive(),
+  parallelism: z.number().int().positive(),
+  breadth: z.number().int().positive(),
+  /** `execution`: rule S1. `model`: the judge's verdict alone, as in the paper. */
+  proof: z.enum(['execution', 'model']),
+  /** Who applies the exploration term: rule S6 in code, or the model, as in the paper. */
+  exploration: z.enum(['code', 'model']),
+  profiles: z.boolean(),
+  materiality: z.boolean(),
+  /** The plan reply already carries the first proposals. */
+  planCarriesTests: z.boolean(),
+  /** A follow-on operator is attempted in the same iteration, and a ground reply may carry the next proposals. */
+  followOn: z.boolean(),
+  memoryScope: z.enum(['question', 'database']),
+  parseRetries: z.number().int().min(0),
+  sqlTimeoutMs: z.number().int().positive(),
+  maxRows: z.number().int().positive(),
+  /** How many characters of a result's CSV a model sees. */
+  csvChars: z.number().int().positive(),
+  budgets: Budgets,
+});
+export type Settings = z.infer<typeof Settings>;
+
+/** What a search starts from; stored whole under the search id. */
+export const SearchInput = z.object({
+  schemaVersion: z.literal(1),
+  searchId: z.string(),
+  /** Whose submission this is (user or batch); part of the search id. */
+  namespace: z.string(),
+  question: Question,
+  settings: Settings,
+});
+export type SearchInput = z.infer<typeof SearchInput>;

@@ -1,0 +1,145 @@
+/**
+ * The control view (design D1): ids, states, dependencies, scores and counters, and no contents. It is what the workflow
+ * holds, what a checkpoint stores and what continue-as-new carries: plain JSON, replaced and never mutated.
+ */
+import { z } from 'zod';
+import { BudgetName } from './question';
+
+export const OperatorView = z.object({
+  name: z.string(),
+  state: z.enum(['unresolved', 'assumed', 'grounded']),
+  bodyId: z.string().nullable(),
+  updateId: z.string().nullable(),
+  /** Hash of base relations, output names and types, and grain (rule S3). */
+  shape: z.string(),
+  intent: z.string(),
+  inputs: z.array(z.string()),
+  /** Reads at least one base relation. */
+  readsBase: z.boolean(),
+  /** Highest risk among the assumptions of the current body; 0 when nothing is doubtful or everything is proved. */
+  risk: z.number(),
+  assumptions: z.number().int(),
+  /** Rule S9: immaterial relative to these bodies of the other operators; rechecked when one changes. */
+  immaterial: z.array(z.string()).nullable(),
+  /** Iterations in a row on this operator without new evidence (rule S7). */
+  barren: z.number().int(),
+});
+export type OperatorView = z.infer<typeof OperatorView>;
+
+export const PlanView = z.object({
+  planId: z.string(),
+  ordered: z.boolean(),
+  operators: z.array(OperatorView),
+});
+export type PlanView = z.infer<typeof PlanView>;
+
+export const Trajectory = z.object({
+  id: z.string(),
+  parent: z.string().nullable(),
+  depth: z.number().int(),
+  iteration: z.number().int(),
+  /** `replan`: every bottleneck is blocked, only its plan may be revised (rule S7). */
+  status: z.enum(['open', 'replan', 'complete', 'merged', 'exhausted', 'impossible']),
+  via: z.enum(['root', 'plan', 'replan', 'ground', 'reuse']),
+  plan: PlanView.nullable(),
+  selections: z.number().int(),
+  distance: z.number(),
+  distanceAtSelection: z.number().nullable(),
+  progress: z.number(),
+  potential: z.number(),
+  bottleneck: z.string().nullable(),
+  /** Ids of the attempts along this trajectory, oldest first (its evidence). */
+  attempts: z.array(z.string()),
+  mergedInto: z.string().nullable(),
+});
+export type Trajectory = z.infer<typeof Trajectory>;
+
+export const UpdateView = z.object({
+  id: z.string(),
+  shape: z.string(),
+  intent: z.string(),
+  inputs: z.array(z.object({ local: z.string(), bodyId: z.string() })),
+  bodyId: z.string(),
+  status: z.enum(['active', 'withdrawn']),
+  /** Updates, facts and assumed bodies it rests on (rule S10). */
+  dependsOn: z.array(z.string()),
+  reuses: z.number().int(),
+});
+export type UpdateView = z.infer<typeof UpdateView>;
+
+export const FactView = z.object({
+  id: z.string(),
+  status: z.enum(['active', 'withdrawn']),
+  dependsOn: z.array(z.string()),
+});
+export type FactView = z.infer<typeof FactView>;
+
+export const CandidateBody = z.object({
+  operator: z.string(),
+  bodyId: z.string(),
+  updateId: z.string().nullable(),
+  /** Counts for independence (rule S4): unproved, and not mere arithmetic over other operators. */
+  counts: z.boolean(),
+});
+export type CandidateBody = z.infer<typeof CandidateBody>;
+
+export const CandidateView = z.object({
+  id: z.string(),
+  trajectory: z.string(),
+  kind: z.enum(['rows', 'unanswerable']),
+  outcome: z.enum(['rows', 'sql-error', 'timeout', 'refused']),
+  rowCount: z.number().int(),
+  /** Empty, all NULL or zero only (rule S5). */
+  trivial: z.boolean(),
+  /** Rows examined, where the plan counts them. */
+  control: z.number().nullable(),
+  /** First earlier candidate with an equal result, else its own id. */
+  resultClass: z.string(),
+  bodies: z.array(CandidateBody),
+  /** Highest risk of an assumption still open. */
+  openRisk: z.number(),
+  status: z.enum(['active', 'withdrawn']),
+});
+export type CandidateView = z.infer<typeof CandidateView>;
+
+/** Confirmed calls have a reply in the journal; possibly billed ones only an intent (design D2). */
+export const Usage = z.object({
+  llmCalls: z.number().int(),
+  possiblyBilledCalls: z.number().int(),
+  promptTokens: z.number().int(),
+  completionTokens: z.number().int(),
+  costUsd: z.number(),
+  sqlExecutions: z.number().int(),
+  sqlMs: z.number(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const EndedBy = z.union([
+  z.enum(['agreement', 'candidates', 'exhausted', 'iterations', 'cancel', 'finished', 'error']),
+  z.templateLiteral(['budget:', BudgetName]),
+]);
+export type EndedBy = z.infer<typeof EndedBy>;
+
+/** Appended, never edited: reuse conflicts, withdrawals, failed steps (rule S10). */
+export const SearchEvent = z.object({
+  iteration: z.number().int(),
+  kind: z.enum(['reuse-conflict', 'update-withdrawn', 'step-failed', 'trajectories-merged', 'immaterial', 'unanswerable']),
+  subject: z.string(),
+  detail: z.string(),
+});
+export type SearchEvent = z.infer<typeof SearchEvent>;
+
+export const SearchState = z.object({
+  schemaVersion: z.literal(1),
+  searchId: z.string(),
+  /** The iteration that runs next, from 1. */
+  iteration: z.number().int(),
+  startedAtMs: z.number(),
+  trajectories: z.array(Trajectory),
+  updates: z.array(UpdateView),
+  facts: z.array(FactView),
+  candidates: z.array(CandidateView),
+  usage: Usage,
+  events: z.array(SearchEvent),
+});
+export type SearchState = z.infer<typeof SearchState>;

@@ -1,0 +1,58 @@
+/** A chat model behind any provider. Adapters throw `ModelError`; a reply that is not usable JSON is still a reply. */
+import type { Role } from '../domain';
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface ModelRequest {
+  readonly role: Role;
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly temperature: number;
+  readonly topP: number;
+  readonly maxOutputTokens: number;
+  readonly seed: number;
+  /** JSON schema of the reply, with a name; sent as structured output where the endpoint supports it. */
+  readonly schema: { readonly name: string; readonly schema: Record<string, unknown> };
+}
+
+export interface ModelReply {
+  readonly text: string;
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** US dollars by the price table; 0 for an unpriced model, which `doctor` and the first run point out. */
+  readonly costUsd: number;
+  readonly finishReason: string;
+}
+
+export interface LanguageModel {
+  complete(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<ModelReply>;
+  /** Host (and port) that receives the prompts and so the rows in them, for the notice of the first run. */
+  readonly endpoint: string;
+}
+
+export type ModelErrorCode =
+  | 'rate-limited'
+  | 'server-error'
+  | 'connection'
+  | 'timeout'
+  | 'authentication'
+  | 'unknown-model'
+  | 'bad-request'
+  | 'not-configured'
+  | 'recording-mismatch'
+  | 'recording-ended';
+
+export class ModelError extends Error {
+  constructor(
+    readonly code: ModelErrorCode,
+    message: string,
+    readonly options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'ModelError';
+  }
+}

@@ -1,0 +1,4 @@
+/** Time for adapters and steps; injected, so that tests own it. */
+export interface Clock {
+  now(): number;
+}

@@ -1,0 +1,44 @@
+/**
+ * One database, read-only by construction. What a statement does is a value (`SqlResult`): rows, an SQL error, a
+ * timeout, a refusal. Only infrastructure throws: `SqlEngineError`.
+ */
+import type { DatabaseDescription, Dialect, SqlResult } from '../domain';
+
+export interface SqlOptions {
+  readonly timeoutMs: number;
+  readonly maxRows: number;
+  readonly signal: AbortSignal;
+  /** Shown to a DBA (application name or comment): the search and the step that ask. */
+  readonly tag: string;
+}
+
+export interface SqlSnapshot {
+  readonly takenAt: string;
+  readonly results: readonly SqlResult[];
+}
+
+export interface SqlEngine {
+  readonly dialect: Dialect;
+  /**
+   * Runs the statements in order in one read-only repeatable-read snapshot. A statement that fails does not keep the
+   * later ones from running. A timeout is reported after one retry on a fresh connection.
+   */
+  run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot>;
+  describe(options: { readonly signal: AbortSignal }): Promise<DatabaseDescription>;
+  /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
+  digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
+  close(): Promise<void>;
+}
+
+export type SqlEngineErrorCode = 'connection' | 'authentication' | 'not-found' | 'not-configured' | 'not-read-only';
+
+export class SqlEngineError extends Error {
+  constructor(
+    readonly code: SqlEngineErrorCode,
+    message: string,
+    options: { readonly cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.name = 'SqlEngineError';
+  }
+}
