@@ -219,19 +219,24 @@ export interface FinishInput {
 export type ModelStepInput = EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput;
 export type SqlStepInput = PrepareInput | CheckInput | ProbeInput | SettleInput | CandidateInput;
 
+/** The signal is aborted when the search is cancelled; a step passes it on to the model or the database. */
+export interface StepOptions {
+  readonly signal?: AbortSignal;
+}
+
 export interface SearchSteps {
-  evaluate(input: EvaluateInput): Promise<ModelOutcome<Evaluation>>;
-  plan(input: PlanInput): Promise<ModelOutcome<Planned>>;
-  propose(input: ProposeInput): Promise<ModelOutcome<Proposed>>;
-  ground(input: GroundInput): Promise<ModelOutcome<Grounded>>;
-  select(input: SelectInput): Promise<ModelOutcome<Selected>>;
-  prepare(input: PrepareInput): Promise<Prepared>;
-  check(input: CheckInput): Promise<Checked>;
-  probe(input: ProbeInput): Promise<Probed>;
-  settle(input: SettleInput): Promise<Settled>;
-  candidate(input: CandidateInput): Promise<CandidateRun>;
-  checkpoint(state: SearchState): Promise<void>;
-  finish(input: FinishInput): Promise<AnswerSummary>;
+  evaluate(input: EvaluateInput, options?: StepOptions): Promise<ModelOutcome<Evaluation>>;
+  plan(input: PlanInput, options?: StepOptions): Promise<ModelOutcome<Planned>>;
+  propose(input: ProposeInput, options?: StepOptions): Promise<ModelOutcome<Proposed>>;
+  ground(input: GroundInput, options?: StepOptions): Promise<ModelOutcome<Grounded>>;
+  select(input: SelectInput, options?: StepOptions): Promise<ModelOutcome<Selected>>;
+  prepare(input: PrepareInput, options?: StepOptions): Promise<Prepared>;
+  check(input: CheckInput, options?: StepOptions): Promise<Checked>;
+  probe(input: ProbeInput, options?: StepOptions): Promise<Probed>;
+  settle(input: SettleInput, options?: StepOptions): Promise<Settled>;
+  candidate(input: CandidateInput, options?: StepOptions): Promise<CandidateRun>;
+  checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
+  finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
 }
 
 /** What the workflow returns: the record itself is in the store under the search id (D3, D4). */
