@@ -72,7 +72,11 @@ export interface PlanInput extends ModelStepBase {
   /** Other plans of the root, so that the new one is a different derivation. */
   readonly otherPlans: readonly PlanRef[];
   /** A plan to revise (replan), with the operators that are blocked. */
-  readonly revise: { readonly plan: PlanRef; readonly blocked: readonly string[]; readonly attempts: readonly string[] } | null;
+  readonly revise: {
+    readonly plan: PlanRef;
+    readonly blocked: readonly string[];
+    readonly attempts: readonly string[];
+  } | null;
 }
 export type Planned =
   | {
@@ -110,9 +114,22 @@ export interface GroundInput extends ModelStepBase {
 }
 export interface Grounded {
   readonly groundingId: string;
-  readonly operators: readonly { readonly operator: string; readonly winner: string | null; readonly bodyId: string | null }[];
+  readonly operators: readonly {
+    readonly operator: string;
+    readonly winner: string | null;
+    readonly bodyId: string | null;
+    /** Some hypothesis was kept as supported or refuted: new evidence (rule S7). */
+    readonly decided: boolean;
+  }[];
+  /** One sentence for the progress line, at most 160 characters. */
+  readonly learned: string | null;
   /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
-  readonly written: readonly { readonly operator: string; readonly bodyId: string; readonly risk: number; readonly assumptions: number }[];
+  readonly written: readonly {
+    readonly operator: string;
+    readonly bodyId: string;
+    readonly risk: number;
+    readonly assumptions: number;
+  }[];
   readonly facts: readonly FactView[];
   readonly delta: number | null;
   readonly impossible: string | null;
