@@ -1,0 +1,323 @@
+/**
+ * The configuration: one schema over a file and the environment, read once in a composition root and passed on.
+ * File: `GATE_CONFIG`, else `gate.config.json` in the working directory, else in the user's configuration folder.
+ *
+ * 1. Secrets come from the environment or from a file that the configuration names; they are wrapped (`Secret`), so
+ *    that no log, error or JSON prints one.
+ * 2. Every mistake is one line: where it stands, what is wrong, what is allowed. All mistakes are reported at once.
+ * 3. A database whose URL is missing is an error only when it is used.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { inspect } from 'node:util';
+import { z } from 'zod';
+import { ConfigError, linesOf } from './config-errors';
+import { PresetName, Role } from './domain/question';
+import { userFolders, type Environment, type Folders } from './folders';
+import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
+
+export { ConfigError } from './config-errors';
+
+const names = z.array(z.string().min(1));
+
+const DatabaseEntry = z.strictObject({
+  /** A URL without a password; with one it belongs into `urlEnv` or `urlFile`. */
+  url: z.string().min(1).optional(),
+  urlEnv: z.string().min(1).optional(),
+  urlFile: z.string().min(1).optional(),
+  /** An SQLite file, relative to the configuration file. */
+  path: z.string().min(1).optional(),
+  /** PostgreSQL: a role with only SELECT, assumed by SET ROLE. */
+  role: z.string().min(1).optional(),
+  /** PostgreSQL: schemas to describe; default: the search path. */
+  schemas: names.optional(),
+  /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
+  access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
+});
+
+const amount = z.number().positive().nullable();
+const count = z.number().int().positive().nullable();
+
+export const ConfigFile = z.strictObject({
+  $schema: z.string().optional(),
+  databases: z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/), DatabaseEntry).optional(),
+  models: z
+    .strictObject({
+      default: z.string().min(1).optional(),
+      roles: z.partialRecord(Role, z.string().min(1)).optional(),
+      baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+      apiKeyEnv: z.string().min(1).optional(),
+      apiKeyFile: z.string().min(1).optional(),
+      temperature: z.number().min(0).max(2).optional(),
+      topP: z.number().gt(0).max(1).optional(),
+      maxOutputTokens: z.number().int().positive().optional(),
+      /** A reasoning model gets the larger output cap; default: by its name. */
+      reasoning: z.boolean().optional(),
+      requestTimeoutMs: z.number().int().positive().optional(),
+    })
+    .optional(),
+  /** US dollars per million tokens, by model name. */
+  prices: z
+    .record(
+      z.string(),
+      z.strictObject({ promptPerMillion: z.number().min(0), completionPerMillion: z.number().min(0) }),
+    )
+    .optional(),
+  store: z.strictObject({ directory: z.string().min(1).optional() }).optional(),
+  temporal: z
+    .strictObject({ address: z.string().min(1).optional(), namespace: z.string().min(1).optional() })
+    .optional(),
+  preset: PresetName.optional(),
+  /** Per question; `null` lifts a limit. */
+  budgets: z
+    .strictObject({
+      llmCalls: count,
+      tokens: count,
+      costUsd: amount,
+      wallMs: count,
+      sqlExecutions: count,
+      sqlMs: count,
+    })
+    .partial()
+    .optional(),
+});
+export type ConfigFile = z.infer<typeof ConfigFile>;
+
+/** A value that does not print: only `reveal()` gives it. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[secret]';
+  }
+  toJSON(): string {
+    return '[secret]';
+  }
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
+
+export interface DatabaseConfig {
+  readonly address:
+    | { readonly kind: 'path'; readonly path: string }
+    | { readonly kind: 'url'; readonly url: Secret }
+    | { readonly kind: 'unset'; readonly fix: string };
+  readonly role: string | null;
+  readonly schemas: readonly string[];
+  readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+}
+
+export interface ModelsConfig {
+  readonly default: string | null;
+  readonly roles: Readonly<Partial<Record<Role, string>>>;
+  readonly baseUrl: string | null;
+  readonly apiKey: Secret | null;
+  /** Where the key is looked for, to name it in messages. */
+  readonly apiKeySource: string;
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly reasoning: boolean | null;
+  readonly requestTimeoutMs: number;
+}
+
+export interface Price {
+  readonly promptPerMillion: number;
+  readonly completionPerMillion: number;
+}
+
+export interface Config {
+  /** The file that was read, or null. */
+  readonly file: string | null;
+  readonly databases: Readonly<Record<string, DatabaseConfig>>;
+  readonly models: ModelsConfig;
+  readonly prices: Readonly<Record<string, Price>>;
+  readonly storeDirectory: string;
+  /** `address` null: a `temporal.toml` profile, else the embedded server. */
+  readonly temporal: { readonly address: string | null; readonly namespace: string };
+  readonly preset: PresetName;
+  readonly budgets: typeof DEFAULT_BUDGETS;
+  readonly folders: Folders;
+}
+
+export interface ConfigSource {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly platform?: NodeJS.Platform;
+}
+
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/** Throws `ConfigError`, one line per mistake. */
+export function loadConfig(source: ConfigSource): Config {
+  const folders = userFolders(source.env, source.platform);
+  const path = fileToRead(source, folders);
+  const file = path === null ? {} : parseFile(path);
+  const base = path === null ? source.cwd : dirname(path);
+  const problems: string[] = [];
+  const where = path ?? 'configuration';
+  const env = fromEnvironment(source.env, problems);
+  const models = file.models ?? {};
+  const apiKeyEnv = models.apiKeyEnv ?? 'OPENAI_API_KEY';
+  const databases = Object.entries(file.databases ?? {}).map(([name, entry]) => {
+    const place = `${where}: databases.${name}`;
+    return [name, databaseOf(entry, { place, base, env: source.env, problems })] as const;
+  });
+  const keyFile = models.apiKeyFile === undefined ? null : resolve(base, models.apiKeyFile);
+  const apiKey = source.env[apiKeyEnv] || (keyFile && secretFile(keyFile, `${where}: models.apiKeyFile`, problems));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    file: path,
+    databases: Object.fromEntries(databases),
+    models: {
+      default: env.model ?? models.default ?? null,
+      roles: { ...models.roles, ...env.roles },
+      baseUrl: env.baseUrl ?? models.baseUrl ?? null,
+      apiKey: apiKey ? new Secret(apiKey) : null,
+      apiKeySource: keyFile === null ? apiKeyEnv : `${apiKeyEnv} or ${keyFile}`,
+      temperature: models.temperature ?? null,
+      topP: models.topP ?? null,
+      maxOutputTokens: models.maxOutputTokens ?? null,
+      reasoning: models.reasoning ?? null,
+      requestTimeoutMs: models.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    },
+    prices: file.prices ?? {},
+    storeDirectory: env.store
+      ? resolve(source.cwd, env.store)
+      : file.store?.directory
+        ? resolve(base, file.store.directory)
+        : join(folders.data, 'store'),
+    temporal: {
+      address: env.temporalAddress ?? file.temporal?.address ?? null,
+      namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',
+    },
+    preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
+    budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },
+    folders,
+  };
+}
+
+function fileToRead({ env, cwd }: ConfigSource, folders: Folders): string | null {
+  if (env['GATE_CONFIG']) {
+    const named = isAbsolute(env['GATE_CONFIG']) ? env['GATE_CONFIG'] : resolve(cwd, env['GATE_CONFIG']);
+    if (!existsSync(named))
+      throw new ConfigError([`GATE_CONFIG: no file ${named}; correct the path or unset GATE_CONFIG`]);
+    return named;
+  }
+  const places = [join(cwd, 'gate.config.json'), join(folders.config, 'gate.config.json')];
+  return places.find((place) => existsSync(place)) ?? null;
+}
+
+function parseFile(path: string): ConfigFile {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError([`${path}: not JSON: ${(error as Error).message}`], { cause: error });
+  }
+  const parsed = ConfigFile.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(linesOf(ConfigFile, parsed.error, path), { cause: parsed.error });
+}
+
+interface Place {
+  readonly place: string;
+  readonly base: string;
+  readonly env: Environment;
+  readonly problems: string[];
+}
+
+function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig {
+  const given = (['url', 'urlEnv', 'urlFile', 'path'] as const).filter((key) => entry[key] !== undefined);
+  if (given.length !== 1) {
+    at.problems.push(`${at.place}: set exactly one of url, urlEnv, urlFile, path (set: ${given.join(', ') || 'none'})`);
+  }
+  return {
+    address: addressOf(entry, at),
+    role: entry.role ?? null,
+    schemas: entry.schemas ?? [],
+    access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
+  };
+}
+
+function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig['address'] {
+  if (entry.path !== undefined) return { kind: 'path', path: resolve(at.base, entry.path) };
+  if (entry.url !== undefined) {
+    if (hasPassword(entry.url)) {
+      at.problems.push(
+        `${at.place}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
+      );
+    }
+    return { kind: 'url', url: new Secret(entry.url) };
+  }
+  if (entry.urlEnv !== undefined) {
+    const value = at.env[entry.urlEnv];
+    return value ? { kind: 'url', url: new Secret(value) } : { kind: 'unset', fix: `set the variable ${entry.urlEnv}` };
+  }
+  if (entry.urlFile !== undefined) {
+    const path = resolve(at.base, entry.urlFile);
+    if (!existsSync(path)) return { kind: 'unset', fix: `write the URL into ${path}` };
+    const value = secretFile(path, `${at.place}.urlFile`, at.problems);
+    return value ? { kind: 'url', url: new Secret(value) } : { kind: 'unset', fix: `write the URL into ${path}` };
+  }
+  return { kind: 'unset', fix: 'set url, urlEnv, urlFile or path' };
+}
+
+function hasPassword(url: string): boolean {
+  return URL.canParse(url) && (new URL(url).password !== '' || new URL(url).searchParams.has('password'));
+}
+
+function secretFile(path: string, place: string, problems: string[]): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch (error) {
+    problems.push(`${place}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+    return null;
+  }
+}
+
+const ROLE_VARIABLE = 'GATE_MODEL_';
+
+function fromEnvironment(env: Environment, problems: string[]) {
+  const roles: Partial<Record<Role, string>> = {};
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith(ROLE_VARIABLE) || !value) continue;
+    const role = Role.safeParse(variable.slice(ROLE_VARIABLE.length).toLowerCase());
+    if (role.success) roles[role.data] = value;
+    else
+      problems.push(
+        `${variable}: no such role; allowed: ${Role.options.map((name) => ROLE_VARIABLE + name.toUpperCase()).join(', ')}`,
+      );
+  }
+  const preset = env['GATE_PRESET'] ? PresetName.safeParse(env['GATE_PRESET']) : null;
+  if (preset?.success === false)
+    problems.push(`GATE_PRESET: '${env['GATE_PRESET']}' is no preset; allowed: ${PresetName.options.join(', ')}`);
+  const baseUrl = env['OPENAI_BASE_URL'] || null;
+  if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
+    problems.push(`OPENAI_BASE_URL: '${baseUrl}' is no http(s) URL; for example http://127.0.0.1:11434/v1`);
+  }
+  return {
+    roles,
+    model: env['GATE_MODEL'] || null,
+    baseUrl,
+    store: env['GATE_STORE'] || null,
+    temporalAddress: env['TEMPORAL_ADDRESS'] || null,
+    temporalNamespace: env['TEMPORAL_NAMESPACE'] || null,
+    preset: preset?.data ?? null,
+    budgets: costCeiling(env['GATE_MAX_COST_USD'], problems),
+  };
+}
+
+function costCeiling(text: string | undefined, problems: string[]): { costUsd?: number | null } {
+  if (!text) return {};
+  if (text === 'none') return { costUsd: null };
+  const value = Number(text);
+  if (!(value > 0)) problems.push(`GATE_MAX_COST_USD: '${text}' is not allowed; give US dollars above 0, or none`);
+  return { costUsd: value };
+}

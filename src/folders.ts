@@ -1,0 +1,48 @@
+/**
+ * Where a user's files go on each platform: configuration, data (the store), state (what the CLI remembers) and cache
+ * (the embedded Temporal and its lock file). Pure: environment and platform come in; nothing is created here.
+ */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Folders {
+  readonly config: string;
+  readonly data: string;
+  readonly state: string;
+  readonly cache: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function userFolders(env: Environment, platform: NodeJS.Platform = process.platform): Folders {
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
+  if (platform === 'win32') {
+    const local = env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local');
+    const roaming = env['APPDATA'] ?? join(home, 'AppData', 'Roaming');
+    return folders(roaming, join(local, 'data'), join(local, 'state'), join(local, 'cache'));
+  }
+  if (platform === 'darwin') {
+    const support = join(home, 'Library', 'Application Support');
+    return {
+      config: env['XDG_CONFIG_HOME'] ? join(env['XDG_CONFIG_HOME'], 'gate') : join(support, 'gate'),
+      data: env['XDG_DATA_HOME'] ? join(env['XDG_DATA_HOME'], 'gate') : join(support, 'gate', 'data'),
+      state: env['XDG_STATE_HOME'] ? join(env['XDG_STATE_HOME'], 'gate') : join(support, 'gate', 'state'),
+      cache: env['XDG_CACHE_HOME'] ? join(env['XDG_CACHE_HOME'], 'gate') : join(home, 'Library', 'Caches', 'gate'),
+    };
+  }
+  return folders(
+    env['XDG_CONFIG_HOME'] ?? join(home, '.config'),
+    env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'),
+    env['XDG_STATE_HOME'] ?? join(home, '.local', 'state'),
+    env['XDG_CACHE_HOME'] ?? join(home, '.cache'),
+  );
+}
+
+function folders(config: string, data: string, state: string, cache: string): Folders {
+  return {
+    config: join(config, 'gate'),
+    data: join(data, 'gate'),
+    state: join(state, 'gate'),
+    cache: join(cache, 'gate'),
+  };
+}

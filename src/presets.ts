@@ -1,0 +1,125 @@
+/**
+ * The presets and how they, the configuration and the flags become one `Settings` value (part of the search id, D4).
+ * `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and frontier
+ * are not given by the paper: they are ours in every preset and marked so wherever they are shown.
+ */
+import type { Budgets, MethodName, PresetName, Settings } from './domain';
+
+type Search = Pick<
+  Settings,
+  | 'iterations'
+  | 'attempts'
+  | 'rounds'
+  | 'cMin'
+  | 'cMax'
+  | 'frontier'
+  | 'maxPlans'
+  | 'parallelism'
+  | 'breadth'
+  | 'proof'
+  | 'exploration'
+  | 'profiles'
+  | 'materiality'
+  | 'planCarriesTests'
+  | 'followOn'
+>;
+
+const fast: Search = {
+  iterations: 6,
+  attempts: 2,
+  rounds: 1,
+  cMin: 2,
+  cMax: 4,
+  frontier: 8,
+  maxPlans: 3,
+  parallelism: 1,
+  breadth: 4,
+  proof: 'execution',
+  exploration: 'code',
+  profiles: true,
+  materiality: true,
+  planCarriesTests: true,
+  followOn: true,
+};
+
+export const PRESETS: Readonly<Record<PresetName, Search>> = {
+  fast,
+  thorough: { ...fast, iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
+  paper: {
+    iterations: 6,
+    attempts: 3,
+    rounds: 6,
+    cMin: 2,
+    cMax: 4,
+    frontier: 8,
+    maxPlans: 4,
+    parallelism: 1,
+    breadth: 1,
+    proof: 'model',
+    exploration: 'model',
+    profiles: false,
+    materiality: false,
+    planCarriesTests: false,
+    followOn: false,
+  },
+};
+
+export const DEFAULT_PRESET: PresetName = 'fast';
+
+/** `react` has no attempts; its rounds are its budget of tool calls. */
+export const REACT_TOOL_CALLS = 20;
+
+/** On by default, so that no question can run up a bill unseen; `null` switches it off. */
+export const DEFAULT_COST_CEILING_USD = 1;
+
+export const DEFAULT_BUDGETS: Budgets = {
+  llmCalls: null,
+  tokens: null,
+  costUsd: DEFAULT_COST_CEILING_USD,
+  wallMs: null,
+  sqlExecutions: null,
+  sqlMs: null,
+};
+
+/** The sampling and output settings of the paper; a reasoning model gets the larger cap. */
+export const MODEL_DEFAULTS = { temperature: 0.2, topP: 0.95, maxOutputTokens: 4096, reasoningOutputTokens: 16_384 };
+
+const REASONING = /^(o[1-9]|gpt-[5-9]|deepseek-r|qwq|magistral|grok-[34]-mini)|reason|thinking/i;
+
+/** By the model's name (provider prefixes aside); `models.reasoning` of the configuration overrules it. */
+export function looksLikeReasoning(model: string): boolean {
+  return REASONING.test(model.split('/').at(-1) ?? model);
+}
+
+export interface SettingsInput {
+  readonly method: MethodName;
+  readonly preset: PresetName;
+  readonly models: Settings['models'];
+  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+}
+
+export function settingsFor(input: SettingsInput): Settings {
+  const search = PRESETS[input.preset];
+  const models = Object.values(input.models);
+  return {
+    schemaVersion: 1,
+    method: input.method,
+    preset: input.preset,
+    models: input.models,
+    temperature: MODEL_DEFAULTS.temperature,
+    topP: MODEL_DEFAULTS.topP,
+    maxOutputTokens: models.some(looksLikeReasoning)
+      ? MODEL_DEFAULTS.reasoningOutputTokens
+      : MODEL_DEFAULTS.maxOutputTokens,
+    seed: 0,
+    ...search,
+    rounds: input.method === 'react' ? REACT_TOOL_CALLS : search.rounds,
+    memoryScope: 'question',
+    parseRetries: 3,
+    sqlTimeoutMs: 25_000,
+    maxRows: 10_000,
+    csvChars: 8_000,
+    budgets: DEFAULT_BUDGETS,
+    ...input.overrides,
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * The search id (design D4): the same question, database name, settings, seed and namespace always give the same id, so
+ * that asking twice joins the search that runs or reads the answer that is stored. `nonce` (`--fresh`) makes a new one.
+ */
+import { createHash } from 'node:crypto';
+import type { SearchInput } from './domain';
+
+export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
+
+export function searchIdOf(input: Pick<SearchInput, 'question' | 'settings' | 'namespace'>, nonce?: string): string {
+  const { question, settings, namespace } = input;
+  const identity = canonical({ question, settings, namespace, nonce: nonce ?? null });
+  return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
+}
+
+/** JSON with sorted keys, so that the order in which a value was built does not matter. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    const entries = Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(entries);
+  });
+}

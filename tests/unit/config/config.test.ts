@@ -1,0 +1,158 @@
+import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { ConfigError, loadConfig } from '../../../src/config';
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
+const load = (file: unknown, env: Record<string, string> = {}, cwd = folder()) => {
+  if (file !== undefined)
+    writeFileSync(join(cwd, 'gate.config.json'), typeof file === 'string' ? file : JSON.stringify(file));
+  return loadConfig({ cwd, env: { HOME: cwd, ...env }, platform: 'linux' });
+};
+const problems = (file: unknown, env: Record<string, string> = {}): string[] => {
+  try {
+    load(file, env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return [...(error as ConfigError).problems].map((line) => line.replace(/^.*gate\.config\.json/, 'FILE'));
+  }
+  throw new Error('no error');
+};
+
+describe('loadConfig', () => {
+  test('without a file and variables the defaults hold, with a cost ceiling of 1 USD', () => {
+    const config = load(undefined);
+    expect(config).toMatchObject({
+      file: null,
+      preset: 'fast',
+      databases: {},
+      temporal: { address: null, namespace: 'default' },
+    });
+    expect(config.budgets).toEqual({
+      llmCalls: null,
+      tokens: null,
+      costUsd: 1,
+      wallMs: null,
+      sqlExecutions: null,
+      sqlMs: null,
+    });
+    expect(config.models).toMatchObject({ default: null, apiKey: null, baseUrl: null });
+  });
+
+  test('the environment wins over the file', () => {
+    const config = load(
+      { models: { default: 'a', roles: { plan: 'b', ground: 'c' } }, preset: 'paper', budgets: { costUsd: 5 } },
+      { GATE_MODEL: 'x', GATE_MODEL_PLAN: 'y', GATE_PRESET: 'thorough', GATE_MAX_COST_USD: 'none' },
+    );
+    expect(config.models).toMatchObject({ default: 'x', roles: { plan: 'y', ground: 'c' } });
+    expect(config.preset).toBe('thorough');
+    expect(config.budgets.costUsd).toBeNull();
+  });
+
+  test('the working directory comes before the user folder, and GATE_CONFIG before both', () => {
+    const home = folder();
+    mkdirSync(join(home, '.config/gate'), { recursive: true });
+    writeFileSync(join(home, '.config/gate/gate.config.json'), '{"preset":"thorough"}');
+    const other = join(home, 'other.json');
+    writeFileSync(other, '{"preset":"paper"}');
+    const cwd = folder();
+    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).preset).toBe('thorough');
+    writeFileSync(join(cwd, 'gate.config.json'), '{"preset":"fast"}');
+    expect(loadConfig({ cwd, env: { HOME: home }, platform: 'linux' }).preset).toBe('fast');
+    expect(loadConfig({ cwd, env: { HOME: home, GATE_CONFIG: other }, platform: 'linux' }).preset).toBe('paper');
+    expect(() => loadConfig({ cwd, env: { GATE_CONFIG: '/nowhere.json' } })).toThrow(
+      'GATE_CONFIG: no file /nowhere.json',
+    );
+  });
+
+  test('paths in the file are relative to the file', () => {
+    const cwd = folder();
+    const config = load({ databases: { a: { path: 'data/a.sqlite' } }, store: { directory: 's' } }, {}, cwd);
+    expect(config.databases['a']?.address).toEqual({ kind: 'path', path: join(cwd, 'data/a.sqlite') });
+    expect(config.storeDirectory).toBe(join(cwd, 's'));
+  });
+
+  test.each<[string, unknown, Record<string, string>, string[]]>([
+    [
+      'an unknown setting names the allowed ones',
+      { database: {} },
+      {},
+      ['FILE: database: unknown setting; allowed: databases, models, prices, store, temporal, preset, budgets'],
+    ],
+    [
+      'a nested unknown setting too',
+      { budgets: { cost: 1 } },
+      {},
+      ['FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs'],
+    ],
+    ['a wrong preset lists the presets', { preset: 'fsat' }, {}, ['FILE: preset: allowed: fast, thorough, paper']],
+    [
+      'an unknown role lists the roles',
+      { models: { roles: { plann: 'x' } } },
+      {},
+      ['FILE: models.roles.plann: unknown setting; allowed: evaluate, plan, propose, ground, select, react'],
+    ],
+    [
+      'a wrong type says what is expected',
+      { models: { temperature: 'hot' } },
+      {},
+      ['FILE: models.temperature: expected number, received string'],
+    ],
+    [
+      'a database with two addresses',
+      { databases: { a: { url: 'postgres://h/d', path: 'x' } } },
+      {},
+      ['FILE: databases.a: set exactly one of url, urlEnv, urlFile, path (set: url, path)'],
+    ],
+    [
+      'a password in the file is refused and not repeated',
+      { databases: { a: { url: 'postgres://u:hunter2@h/d' } } },
+      {},
+      ['FILE: databases.a.url: holds a password; put the URL into an environment variable and name it in urlEnv'],
+    ],
+    [
+      'every mistake is reported',
+      { preset: 'x', store: { dir: 'y' } },
+      {},
+      ['FILE: store.dir: unknown setting; allowed: directory', 'FILE: preset: allowed: fast, thorough, paper'],
+    ],
+    [
+      'a variable of an unknown role',
+      undefined,
+      { GATE_MODEL_PLANNER: 'x' },
+      [expect.stringContaining('GATE_MODEL_PLANNER: no such role; allowed: GATE_MODEL_EVALUATE') as string],
+    ],
+    [
+      'a base URL that is none',
+      undefined,
+      { OPENAI_BASE_URL: 'localhost:11434' },
+      [expect.stringContaining("OPENAI_BASE_URL: 'localhost:11434' is no http(s) URL") as string],
+    ],
+    [
+      'a cost ceiling that is none',
+      undefined,
+      { GATE_MAX_COST_USD: 'free' },
+      ["GATE_MAX_COST_USD: 'free' is not allowed; give US dollars above 0, or none"],
+    ],
+  ])('%s', (_claim, file, env, expected) => {
+    expect(problems(file, env).sort()).toEqual([...expected].sort());
+  });
+
+  test('a file that is not JSON says so in one line', () => {
+    expect(problems('{"a":')).toEqual([expect.stringMatching(/^FILE: not JSON: [^\n]+$/)]);
+  });
+
+  test('no secret prints', () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'key'), 'sk-from-file\n');
+    const config = load(
+      { databases: { a: { urlEnv: 'A_URL' } }, models: { apiKeyFile: 'key' } },
+      { A_URL: 'postgres://u:hunter2@h/d' },
+      cwd,
+    );
+    expect(config.models.apiKey?.reveal()).toBe('sk-from-file');
+    const printed = `${JSON.stringify(config)} ${inspect(config, { depth: 9 })} ${String(config.models.apiKey)}`;
+    expect(printed).not.toMatch(/hunter2|sk-from-file/);
+  });
+});

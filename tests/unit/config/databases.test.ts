@@ -1,0 +1,74 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../../src/config';
+import { namedDatabase, resolveDatabase } from '../../../src/databases';
+
+const cwd = mkdtempSync(join(tmpdir(), 'gate-databases-'));
+writeFileSync(join(cwd, 'shop.sqlite'), 'SQLite format 3\0');
+writeFileSync(join(cwd, 'empty.db'), '');
+writeFileSync(join(cwd, 'notes.txt'), 'these are only notes');
+writeFileSync(
+  join(cwd, 'gate.config.json'),
+  JSON.stringify({
+    databases: {
+      shop: { path: 'shop.sqlite', access: { deny: ['users.email'] } },
+      main: { urlEnv: 'MAIN_URL', role: 'reader' },
+      other: { urlEnv: 'OTHER_URL' },
+    },
+  }),
+);
+const config = loadConfig({ cwd, env: { HOME: cwd, MAIN_URL: 'postgresql://u:pw@h/main' } });
+
+describe('resolveDatabase', () => {
+  test('a configured name brings its access list and role', () => {
+    expect(resolveDatabase(config, 'shop', cwd)).toMatchObject({
+      name: 'shop',
+      dialect: 'sqlite',
+      adHoc: false,
+      access: { allow: [], deny: ['users.email'] },
+    });
+    expect(resolveDatabase(config, 'main', cwd)).toMatchObject({ dialect: 'postgresql', role: 'reader', adHoc: false });
+  });
+
+  test('a path, a file URL and an sqlite URL of one file get one generated name', () => {
+    const names = [
+      'shop.sqlite',
+      './shop.sqlite',
+      `sqlite:${join(cwd, 'shop.sqlite')}`,
+      `file://${join(cwd, 'shop.sqlite')}`,
+    ].map((spec) => resolveDatabase(config, spec, cwd).name);
+    expect(new Set(names).size).toBe(1);
+    expect(names[0]).toMatch(/^shop-[0-9a-f]{8}$/);
+  });
+
+  test('the generated name of a URL does not depend on its password and holds none', () => {
+    const one = resolveDatabase(config, 'postgres://u:hunter2@h:5432/sales', cwd);
+    const two = resolveDatabase(config, 'postgres://u:other@h:5432/sales', cwd);
+    expect(one.name).toBe(two.name);
+    expect(one.name).toMatch(/^sales-[0-9a-f]{8}$/);
+    expect(JSON.stringify(one)).not.toContain('hunter2');
+  });
+
+  test('an empty file is a database without tables', () => {
+    expect(resolveDatabase(config, 'empty.db', cwd).dialect).toBe('sqlite');
+  });
+
+  test.each([
+    ['nothing', "'nothing' is no configured database (configured: shop, main, other) and no file"],
+    ['missing.sqlite', `no file ${join(cwd, 'missing.sqlite')}`],
+    ['notes.txt', 'is not an SQLite database'],
+    ['.', 'is a folder'],
+    ['mysql://h/d', 'mysql:// is not supported'],
+    ['postgres://h', 'names no database'],
+    ['other', 'set the variable OTHER_URL'],
+  ])('%s is refused with what to change', (spec, line) => {
+    expect(() => resolveDatabase(config, spec, cwd)).toThrow(line);
+  });
+
+  test('a worker that lacks a database names the ones it has', () => {
+    expect(() => namedDatabase(config, 'hr')).toThrow(
+      "database 'hr' is not configured here; configured: shop, main, other",
+    );
+  });
+});
