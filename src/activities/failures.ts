@@ -1,0 +1,133 @@
+/**
+ * One mapping from what ports throw to what Temporal does with it (design D5): outages are retried, a 429 after the
+ * server's own delay, and what no retry can mend fails at once with a type and the setting to change. Messages are
+ * cut to one line and stripped of credentials, because they are stored in the history.
+ */
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import type { ModelErrorCode } from '../ports/language-model';
+import type { StoreErrorCode } from '../ports/object-store';
+import type { SqlEngineErrorCode } from '../ports/sql-engine';
+
+interface Rule {
+  readonly retry: boolean;
+  /** What to change; left out where the message already names it. */
+  readonly advice?: string;
+  /** Expected under load: logged at debug level and not counted as a failure. */
+  readonly benign?: boolean;
+}
+
+const MODEL_RULES: Readonly<Record<ModelErrorCode, Rule>> = {
+  'rate-limited': { retry: true, benign: true },
+  'server-error': { retry: true },
+  connection: { retry: true },
+  timeout: { retry: true },
+  authentication: { retry: false, advice: 'check OPENAI_API_KEY' },
+  'unknown-model': { retry: false, advice: 'set GATE_MODEL (or --model) to a model that the endpoint serves' },
+  'bad-request': { retry: false, advice: 'check the model settings (GATE_MODEL, temperature, top-p, output cap)' },
+  'not-configured': { retry: false, advice: 'set OPENAI_BASE_URL and OPENAI_API_KEY' },
+  'recording-mismatch': { retry: false, advice: 'record again, or leave --replay out' },
+  'recording-ended': { retry: false, advice: 'record again, or leave --replay out' },
+};
+
+const SQL_RULES: Readonly<Record<SqlEngineErrorCode, Rule>> = {
+  connection: { retry: true },
+  authentication: { retry: false, advice: 'check the user and password of the database URL' },
+  'not-found': { retry: false, advice: 'check the path or URL given with --db' },
+  'not-configured': { retry: false, advice: 'configure the database on this worker' },
+  'not-read-only': { retry: false, advice: 'give a connection that can be made read-only' },
+};
+
+const STORE_RULES: Readonly<Record<StoreErrorCode, Rule>> = {
+  unavailable: { retry: true },
+  corrupt: { retry: false },
+  missing: { retry: false },
+  conflict: { retry: false },
+  full: { retry: false, advice: 'free space in the store, then ask again: finished steps are kept' },
+};
+
+const FAMILIES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  ModelError: MODEL_RULES,
+  SqlEngineError: SQL_RULES,
+  StoreError: STORE_RULES,
+};
+
+/** A server may ask for hours; the schedule-to-close limit of the activity is one hour. */
+const LONGEST_DELAY_MS = 10 * 60_000;
+/** An error that nothing foresaw may be a passing one, but not many times in a row. */
+const UNFORESEEN_ATTEMPTS = 4;
+const DEFECTS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'ZodError']);
+
+export interface FailureContext {
+  /** Attempt of the activity, from 1. */
+  readonly attempt: number;
+}
+
+/** Failures that are Temporal's own already pass through. `type` is `<Family>.<code>`, e.g. `ModelError.rate-limited`. */
+export function toFailure(
+  error: unknown,
+  context: FailureContext = { attempt: 1 },
+): ApplicationFailure | CancelledFailure {
+  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  const { name, code, message, retryAfterMs } = describe(error);
+  const rule = FAMILIES[name]?.[code];
+  if (rule === undefined) return unforeseen(name, message, context);
+  return ApplicationFailure.create({
+    message: withAdvice(message, rule),
+    type: `${name}.${code}`,
+    nonRetryable: !rule.retry,
+    ...(rule.retry && retryAfterMs !== null ? { nextRetryDelay: Math.min(retryAfterMs, LONGEST_DELAY_MS) } : {}),
+    ...(rule.benign === true ? { category: ApplicationFailureCategory.BENIGN } : {}),
+  });
+}
+
+/** One line of at most 500 characters, without passwords, keys and tokens. */
+export function publicMessage(text: string): string {
+  const clean = text
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
+    .replace(/\b(sk|pk|rk|ghp|xox[abp])[-_][A-Za-z0-9_-]{8,}/g, '***')
+    .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
+    .replace(
+      /\b(password|passwd|pwd|api[_-]?key|token|secret)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi,
+      '$1$2***',
+    )
+    .replace(/\s+/g, ' ')
+    .trim();
+  return clean.length > 500 ? `${clean.slice(0, 499)}…` : clean;
+}
+
+function describe(error: unknown) {
+  if (!(error instanceof Error) && !isErrorLike(error)) {
+    return {
+      name: 'unknown',
+      code: '',
+      message: typeof error === 'string' ? error : 'no error message',
+      retryAfterMs: null,
+    };
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const options = 'options' in error && typeof error.options === 'object' ? error.options : null;
+  const after = options !== null && 'retryAfterMs' in options ? options.retryAfterMs : null;
+  const retryAfterMs = typeof after === 'number' && Number.isFinite(after) && after >= 0 ? after : null;
+  return { name: error.name, code, message: error.message, retryAfterMs };
+}
+
+/** Errors of another realm (a test sandbox, a child process) are no `instanceof Error`; their names still tell. */
+function isErrorLike(value: unknown): value is Error {
+  return typeof value === 'object' && value !== null && 'message' in value && 'name' in value;
+}
+
+function unforeseen(name: string, message: string, context: FailureContext): ApplicationFailure {
+  const defect = DEFECTS.has(name);
+  return ApplicationFailure.create({
+    message: publicMessage(`unexpected ${name}: ${message}`),
+    type: defect ? 'Defect' : 'Unexpected',
+    nonRetryable: defect || context.attempt >= UNFORESEEN_ATTEMPTS,
+  });
+}
+
+function withAdvice(message: string, rule: Rule): string {
+  const text = publicMessage(message);
+  if (rule.advice === undefined) return text;
+  const setting = /\b[A-Z]{3,}_[A-Z_]+\b|--[a-z-]+/.exec(rule.advice)?.[0];
+  return setting !== undefined && text.includes(setting) ? text : `${text.replace(/\.$/, '')}: ${rule.advice}`;
+}
