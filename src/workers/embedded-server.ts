@@ -1,0 +1,155 @@
+/**
+ * The embedded Temporal of one user (design D9): whoever needs it first starts it, others join, the last one out stops
+ * it. Files in the cache folder: `server.json` (what runs), `server.lock` (held while someone joins, starts or leaves)
+ * and `users/<pid>` (who needs it).
+ *
+ * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
+ *    that is about to stop.
+ * 2. A user that died without leaving does not count; a server that outlived its users is joined by the next one.
+ * 3. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Environment, Folders } from '../folders';
+import { isAlive, withFileLock } from './file-lock';
+import { findTemporalBinary } from './temporal-binary';
+import { isServerProcess, serverVersionAt, startServerProcess, stopServerProcess } from './temporal-process';
+
+export const ServerInfo = z.object({
+  schemaVersion: z.literal(1),
+  pid: z.number().int(),
+  port: z.number().int(),
+  uiPort: z.number().int().nullable(),
+  /** Version of the Temporal server. */
+  version: z.string(),
+  databaseFile: z.string(),
+  keep: z.boolean(),
+});
+export type ServerInfo = z.infer<typeof ServerInfo>;
+
+export interface EmbeddedOptions {
+  readonly folders: Pick<Folders, 'cache' | 'state'>;
+  readonly env: Environment;
+  readonly onProgress?: (line: string) => void;
+  /** Fixed ports; one in use is an error. They apply when this call starts the server. */
+  readonly port?: number;
+  readonly uiPort?: number | null;
+}
+
+export interface EmbeddedServer {
+  readonly info: ServerInfo;
+  readonly address: string;
+  readonly uiUrl: string | null;
+  /** This call started it. */
+  readonly started: boolean;
+  /** `stopped`: this was the last user; `running`: others need it, or it was asked to stay. */
+  leave(options?: { readonly keep?: boolean }): Promise<'stopped' | 'running'>;
+}
+
+export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const files = filesIn(options.folders);
+  const binary = (await runningServer(files)) === null ? await findBinary(options) : null;
+  return withFileLock(files.lock, async () => {
+    const running = await runningServer(files);
+    const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
+    mkdirSync(files.users, { recursive: true });
+    writeFileSync(files.user(process.pid), '');
+    return {
+      info,
+      address: `127.0.0.1:${String(info.port)}`,
+      uiUrl: info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
+      started: running === null,
+      leave: ({ keep = false } = {}) => leave(files, keep),
+    };
+  });
+}
+
+/** What runs now; null when nothing does. */
+export async function embeddedServerInfo(folders: EmbeddedOptions['folders']): Promise<ServerInfo | null> {
+  return runningServer(filesIn(folders));
+}
+
+/** Stops it whoever uses it; false when nothing ran. */
+export async function stopEmbeddedServer(folders: EmbeddedOptions['folders']): Promise<boolean> {
+  const files = filesIn(folders);
+  return withFileLock(files.lock, async () => {
+    const info = await runningServer(files);
+    if (info !== null) await stop(files, info);
+    return info !== null;
+  });
+}
+
+type Files = ReturnType<typeof filesIn>;
+
+function filesIn({ cache, state }: EmbeddedOptions['folders']) {
+  const home = join(cache, 'temporal');
+  const users = join(home, 'users');
+  return {
+    info: join(home, 'server.json'),
+    lock: join(home, 'server.lock'),
+    log: join(home, 'server.log'),
+    database: join(state, 'temporal.sqlite'),
+    users,
+    user: (pid: number) => join(users, String(pid)),
+  };
+}
+
+function findBinary({ env, folders, onProgress }: EmbeddedOptions): Promise<string> {
+  return findTemporalBinary({ env, cacheFolder: folders.cache, onProgress });
+}
+
+async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
+  rmSync(files.users, { recursive: true, force: true });
+  const { port, uiPort } = options;
+  const server = await startServerProcess({ binary, databaseFile: files.database, logFile: files.log, port, uiPort });
+  const info: ServerInfo = { schemaVersion: 1, ...server, databaseFile: files.database, keep: false };
+  save(files, info);
+  return info;
+}
+
+async function leave(files: Files, keep: boolean): Promise<'stopped' | 'running'> {
+  return withFileLock(files.lock, async () => {
+    rmSync(files.user(process.pid), { force: true });
+    const info = await runningServer(files);
+    if (info === null) return 'stopped';
+    if (keep && !info.keep) save(files, { ...info, keep });
+    if (keep || info.keep || hasUsers(files)) return 'running';
+    await stop(files, info);
+    return 'stopped';
+  });
+}
+
+async function stop(files: Files, info: ServerInfo): Promise<void> {
+  await stopServerProcess(info.pid);
+  rmSync(files.info, { force: true });
+}
+
+async function runningServer(files: Files): Promise<ServerInfo | null> {
+  const info = read(files);
+  if (info === null || !isServerProcess(info.pid)) return null;
+  return (await serverVersionAt(info.port, 5_000)) === null ? null : info;
+}
+
+function read(files: Files): ServerInfo | null {
+  try {
+    const parsed = ServerInfo.safeParse(JSON.parse(readFileSync(files.info, 'utf8')));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function save(files: Files, info: ServerInfo): void {
+  const fresh = `${files.info}.${String(process.pid)}`;
+  writeFileSync(fresh, JSON.stringify(info));
+  renameSync(fresh, files.info);
+}
+
+/** Forgets users that died. */
+function hasUsers(files: Files): boolean {
+  const pids = readdirSync(files.users).map(Number);
+  for (const pid of pids.filter((id) => !isAlive(id))) rmSync(files.user(pid), { force: true });
+  return pids.some(isAlive);
+}

@@ -1,0 +1,192 @@
+/**
+ * One dev server process: flags, ports, readiness, stop. Who shares it with whom is `embedded-server.ts`.
+ *
+ * The flags are measured (`npm run bench -- step`): the dev server has one shard whose transfer queue is polled 20
+ * times a second by default, which makes every durable step wait; write-ahead logging and eager execution do the rest.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer, connect } from 'node:net';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { isAlive } from './file-lock';
+
+export const TUNED_FLAGS: readonly string[] = [
+  ...['journal_mode=WAL', 'synchronous=NORMAL'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
+  ...[
+    'history.transferProcessorMaxPollRPS=2000',
+    'history.timerProcessorMaxPollRPS=2000',
+    'system.enableActivityEagerExecution=true',
+  ].flatMap((value) => ['--dynamic-config-value', value]),
+];
+
+export interface ServerProcessOptions {
+  readonly binary: string;
+  /** null: in memory, gone when it stops. */
+  readonly databaseFile: string | null;
+  readonly logFile: string;
+  /** A fixed port must be free; without one a free one is taken. */
+  readonly port?: number;
+  /** null: no UI. */
+  readonly uiPort?: number | null;
+  readonly flags?: readonly string[];
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  readonly uiPort: number | null;
+  /** Version of the Temporal server, e.g. `1.29.1`. */
+  readonly version: string;
+}
+
+export class ServerStartError extends Error {
+  override readonly name = 'ServerStartError';
+}
+
+const HOST = '127.0.0.1';
+/** gRPC health protocol. */
+const SERVING = 1;
+const START_TIMEOUT_MS = 30_000;
+/** A fixed address for the UI is nicer to return to; any free one does. */
+const PREFERRED_UI_PORT = 8833;
+
+/** Starts the server in a process group of its own, so that Ctrl-C here does not end it before its users are done. */
+export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  if (options.port !== undefined) await needFree(options.port, 'gRPC port');
+  if (typeof options.uiPort === 'number') await needFree(options.uiPort, 'UI port');
+  const port = options.port ?? (await freePort());
+  const uiPort = options.uiPort === null ? null : (options.uiPort ?? (await freeUiPort()));
+  mkdirSync(dirname(options.logFile), { recursive: true });
+  if (options.databaseFile !== null) mkdirSync(dirname(options.databaseFile), { recursive: true });
+  const log = openSync(options.logFile, 'w');
+  const child = spawn(options.binary, serverArguments(options, port, uiPort), {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const exited = new Promise<never>((_resolve, reject) => {
+    child.once('error', (error) => reject(new ServerStartError(`cannot run ${options.binary}: ${error.message}`)));
+    child.once('exit', (code) => reject(new ServerStartError(startFailure(options, code))));
+  });
+  exited.catch(() => undefined);
+  try {
+    const version = await Promise.race([exited, untilReady(port, uiPort, START_TIMEOUT_MS)]);
+    child.unref();
+    return { pid: child.pid ?? 0, port, uiPort, version };
+  } catch (error) {
+    if (child.pid !== undefined && child.exitCode === null) child.kill('SIGKILL');
+    throw error;
+  }
+}
+
+/** null when nothing that serves Temporal answers there in time. */
+export async function serverVersionAt(port: number, timeoutMs = 2_000): Promise<string | null> {
+  const connection = Connection.lazy({ address: `${HOST}:${String(port)}` });
+  try {
+    return await connection.withDeadline(Date.now() + timeoutMs, async () => {
+      await connection.ensureConnected();
+      const { status } = await connection.healthService.check({
+        service: 'temporal.api.workflowservice.v1.WorkflowService',
+      });
+      if ((status as number) !== SERVING) return null;
+      await connection.workflowService.describeNamespace({ namespace: 'default' });
+      return (await connection.workflowService.getSystemInfo({})).serverVersion;
+    });
+  } catch {
+    return null;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Asks it to stop and waits until it is gone; a process that got the id of a dead server is left alone. */
+export async function stopServerProcess(pid: number, timeoutMs = 10_000): Promise<void> {
+  if (!isServerProcess(pid)) return;
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + timeoutMs;
+  while (isServerProcess(pid)) {
+    if (Date.now() > deadline) {
+      process.kill(pid, 'SIGKILL');
+      return;
+    }
+    await sleep(20);
+  }
+}
+
+/** Process ids are reused: on Linux the command line tells, elsewhere only that the process lives. */
+export function isServerProcess(pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  if (!existsSync('/proc/self/cmdline')) return true;
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8')
+      .split('\0')
+      .includes('start-dev');
+  } catch {
+    return false;
+  }
+}
+
+function serverArguments(options: ServerProcessOptions, port: number, uiPort: number | null): string[] {
+  return [
+    ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
+    ...(options.databaseFile === null ? [] : ['--db-filename', options.databaseFile]),
+    ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(options.flags ?? TUNED_FLAGS),
+  ];
+}
+
+async function untilReady(port: number, uiPort: number | null, timeoutMs: number): Promise<string> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    // A refused gRPC connection backs off for a second, so wait for the port first.
+    if (await accepts(port)) {
+      const version = await serverVersionAt(port, 1_000);
+      if (version !== null && (uiPort === null || (await accepts(uiPort)))) return version;
+    }
+    await sleep(15);
+  }
+  throw new ServerStartError(`the embedded Temporal server was not ready after ${String(timeoutMs / 1000)} s`);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: HOST });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function needFree(port: number, what: string): Promise<void> {
+  if (!(await isFree(port))) {
+    throw new ServerStartError(`${what} ${String(port)} is in use: choose another one or leave it out`);
+  }
+}
+
+async function freeUiPort(): Promise<number> {
+  return (await isFree(PREFERRED_UI_PORT)) ? PREFERRED_UI_PORT : freePort();
+}
+
+const isFree = (port: number): Promise<boolean> => listenOnce(port).then((got) => got !== null);
+const freePort = async (): Promise<number> => (await listenOnce(0)) ?? 0;
+
+function listenOnce(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
+    });
+  });
+}
+
+function startFailure(options: ServerProcessOptions, code: number | null): string {
+  const lines = existsSync(options.logFile) ? readFileSync(options.logFile, 'utf8').trim().split('\n') : [];
+  const last = lines.at(-1)?.slice(0, 300) ?? '';
+  return `the embedded Temporal server stopped at its start (exit ${String(code)}): ${last || 'no output'} (log: ${options.logFile})`;
+}
