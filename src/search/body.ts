@@ -1,0 +1,106 @@
+/**
+ * Bodies: the SQL texts of operators, normalised so that equal texts get equal ids (rules S3, S4, S8). Only what stands
+ * outside the statement is dropped: blanks, semicolons and comments at its end. The text itself is never edited.
+ */
+import type { Body } from '../domain';
+import type { Inspection } from '../ports';
+
+/** Hexadecimal SHA-256 of a text; passed in, because this folder imports no runtime module. */
+export type Hash = (text: string) => string;
+
+export type SelectInspection = Extract<Inspection, { kind: 'select' }>;
+
+/** The statement without blanks, semicolons and comments after its last token. */
+export function normaliseSql(sql: string): string {
+  return sql.slice(0, significantEnd(sql)).trimStart();
+}
+
+/**
+ * `reads` are the operator names that the text reads, its own name included when it recurses; every other relation of
+ * the inspection is a base relation.
+ */
+export function makeBody(sql: string, reads: readonly string[], inspection: SelectInspection, hash: Hash): Body {
+  const text = normaliseSql(sql);
+  const used = unique(reads.filter((name) => inspection.relations.some((relation) => sameName(relation, name)))).sort();
+  return {
+    schemaVersion: 1,
+    bodyId: bodyId(text, used, hash),
+    sql: text,
+    relations: unique(inspection.relations.filter((relation) => !used.some((name) => sameName(relation, name)))).sort(),
+    reads: used,
+    recursive: false,
+    hasWith: inspection.hasWith,
+  };
+}
+
+/** As `makeBody`, for the body of the operator `self`: reading itself makes it recursive. */
+export function makeOperatorBody(
+  sql: string,
+  operator: { readonly name: string; readonly inputs: readonly string[] },
+  inspection: SelectInspection,
+  hash: Hash,
+): Body {
+  const body = makeBody(sql, [...operator.inputs, operator.name], inspection, hash);
+  return { ...body, recursive: body.reads.includes(operator.name) };
+}
+
+export function bodyId(sql: string, reads: readonly string[], hash: Hash): string {
+  return `b${hash(JSON.stringify([sql, reads])).slice(0, 16)}`;
+}
+
+function sameName(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+/** Index after the last character that belongs to a token other than a comment or a semicolon. */
+function significantEnd(sql: string): number {
+  let end = 0;
+  let at = 0;
+  while (at < sql.length) {
+    const next = tokenEnd(sql, at);
+    if (!isFiller(sql, at)) end = next;
+    at = next;
+  }
+  return end;
+}
+
+function isFiller(sql: string, at: number): boolean {
+  return /\s|;/.test(sql.charAt(at)) || sql.startsWith('--', at) || sql.startsWith('/*', at);
+}
+
+/** End of the comment, quoted piece or single character that starts at `at`. */
+function tokenEnd(sql: string, at: number): number {
+  if (sql.startsWith('--', at)) return after(sql, '\n', at + 2);
+  if (sql.startsWith('/*', at)) return after(sql, '*/', at + 2);
+  const character = sql.charAt(at);
+  if (character === "'" || character === '"' || character === '`') {
+    return quotedEnd(sql, at, character, character === "'" && isEscapeString(sql, at));
+  }
+  if (character === '$') {
+    const tag = /^\$(?:[A-Za-z_][A-Za-z_0-9]*)?\$/.exec(sql.slice(at, at + 70))?.[0];
+    if (tag !== undefined && !/\w/.test(sql.charAt(at - 1))) return after(sql, tag, at + tag.length);
+  }
+  return at + 1;
+}
+
+function after(sql: string, mark: string, from: number): number {
+  const found = sql.indexOf(mark, from);
+  return found < 0 ? sql.length : found + mark.length;
+}
+
+/** PostgreSQL's E'…', where a backslash escapes. */
+function isEscapeString(sql: string, at: number): boolean {
+  return /e/i.test(sql.charAt(at - 1)) && !/\w/.test(sql.charAt(at - 2));
+}
+
+function quotedEnd(sql: string, start: number, quote: string, escapes: boolean): number {
+  for (let at = start + 1; at < sql.length; at += 1) {
+    if (escapes && sql.charAt(at) === '\\') at += 1;
+    else if (sql.charAt(at) === quote) return at + 1;
+  }
+  return sql.length;
+}

@@ -1,0 +1,161 @@
+/**
+ * From operators to one SQL text (rule S8). Texts of bodies are never edited: where a body reads an operator under
+ * another name than this plan gives it, nested WITH scopes hold aliases.
+ *
+ * 1. The last body is the main query and not a CTE, so that its order holds.
+ * 2. Only what the main query reads, directly or through others, is compiled, in dependency order.
+ * 3. A body that reads itself becomes WITH RECURSIVE under the name that its own text uses.
+ */
+import type { Body, Dialect } from '../domain';
+
+export interface PlanOperator {
+  readonly name: string;
+  readonly body: Pick<Body, 'sql' | 'reads' | 'hasWith'>;
+  /** The operator that each name in the body's text stands for; a name that is not listed stands for itself. */
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+export interface SelectText {
+  readonly sql: string;
+  /** As the inspector gives them: relations from outside the statement, operators included. */
+  readonly relations: readonly string[];
+  readonly hasWith: boolean;
+}
+
+/** The plan, or the request, does not fit together; the message names the operator and what is wrong. */
+export class CompileError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CompileError';
+  }
+}
+
+/** The whole plan, or the part of it that yields the operator `upTo`. */
+export function compilePlan(operators: readonly PlanOperator[], dialect: Dialect, upTo?: string): string {
+  const last = upTo === undefined ? operators.at(-1) : operators.find((operator) => operator.name === upTo);
+  if (last === undefined)
+    throw new CompileError(upTo === undefined ? 'the plan has no operator' : `no operator ${upTo}`);
+  const earlier = ancestors(operators, targets(last), [last.name]);
+  return assemble(earlier, scoped(last, operators, dialect), dialect);
+}
+
+/** Any SELECT over written operators and base relations: a probe, a control count, another wording. */
+export function compileSelect(operators: readonly PlanOperator[], select: SelectText, dialect: Dialect): string {
+  const named = new Set(select.relations.map((relation) => relation.toLowerCase()));
+  const read = operators.filter((operator) => named.has(operator.name)).map((operator) => operator.name);
+  return assemble(ancestors(operators, read, []), { sql: select.sql, hasWith: select.hasWith }, dialect, operators);
+}
+
+/** An identifier as the engine must read it; both engines fold or compare plain lower-case names as they stand. */
+export function quoteIdentifier(name: string, dialect: Dialect): string {
+  const plain = dialect === 'postgresql' ? /^[a-z_][a-z0-9_]*$/ : /^[A-Za-z_][A-Za-z0-9_]*$/;
+  return plain.test(name) && !RESERVED.has(name.toLowerCase()) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Key words that either engine reserves and that people do use as names. */
+const RESERVED = new Set(
+  (
+    'all and any as asc between by case cast check collate column create cross current_date default delete desc ' +
+    'distinct drop else end except exists for foreign from full grant group having in index inner insert intersect ' +
+    'into is isnull join key left like limit natural not notnull null offset on only or order outer primary ' +
+    'references right rows select session_user set some table then to transaction trigger union unique update user ' +
+    'using values view when where window with'
+  ).split(' '),
+);
+
+interface Query {
+  readonly sql: string;
+  readonly hasWith: boolean;
+}
+type Cte = readonly [name: string, sql: string];
+
+function targets(operator: PlanOperator): string[] {
+  return operator.body.reads.map((local) => boundTo(operator, local)).filter((name) => name !== operator.name);
+}
+
+function boundTo(operator: PlanOperator, local: string): string {
+  return operator.bindings[local] ?? local;
+}
+
+/** Everything that `names` rest on, in dependency order; `path` guards against plans that read in a circle. */
+function ancestors(
+  operators: readonly PlanOperator[],
+  names: readonly string[],
+  path: readonly string[],
+): PlanOperator[] {
+  const found: PlanOperator[] = [];
+  for (const name of names) {
+    if (path.includes(name))
+      throw new CompileError(`operators read each other in a circle: ${[...path, name].join(', ')}`);
+    const operator = operators.find((candidate) => candidate.name === name);
+    if (operator === undefined) throw new CompileError(`${name} is read but is not a written operator of this plan`);
+    for (const each of [...ancestors(operators, targets(operator), [...path, name]), operator]) {
+      if (!found.includes(each)) found.push(each);
+    }
+  }
+  return found;
+}
+
+function assemble(
+  earlier: readonly PlanOperator[],
+  main: Query,
+  dialect: Dialect,
+  operators: readonly PlanOperator[] = earlier,
+): string {
+  const ctes = earlier.map((operator): Cte => [operator.name, scoped(operator, operators, dialect).sql]);
+  return withCtes(ctes, main, dialect).sql;
+}
+
+/** The body in the scope that its text expects: recursion under its own name, then the names of its inputs. */
+function scoped(operator: PlanOperator, operators: readonly PlanOperator[], dialect: Dialect): Query {
+  const self = operator.body.reads.find((local) => boundTo(operator, local) === operator.name);
+  const query = self === undefined ? operator.body : recursive(self, operator.body.sql, dialect);
+  const aliases = operator.body.reads
+    .filter((local) => local !== self && boundTo(operator, local) !== local)
+    .map((local) => ({ local, target: boundTo(operator, local) }));
+  if (aliases.length === 0) return query;
+  if (!aliases.some(({ local }) => aliases.some(({ target }) => target === local))) {
+    return withCtes(
+      aliases.map(({ local, target }) => alias(local, target, dialect)),
+      query,
+      dialect,
+    );
+  }
+  // Names change places: one scope of neutral names first, or the second alias would read the first.
+  const neutral = neutralNames(aliases.length, operator, operators);
+  const inner = aliases.map(({ local }, index) => alias(local, neutral[index] ?? local, dialect));
+  const outer = aliases.map(({ target }, index) => alias(neutral[index] ?? target, target, dialect));
+  return withCtes(outer, withCtes(inner, query, dialect), dialect);
+}
+
+function recursive(self: string, sql: string, dialect: Dialect): Query {
+  const name = quoteIdentifier(self, dialect);
+  return { sql: `WITH RECURSIVE ${name} AS (\n${sql}\n)\nSELECT * FROM ${name}`, hasWith: true };
+}
+
+function alias(name: string, target: string, dialect: Dialect): Cte {
+  return [name, `SELECT * FROM ${quoteIdentifier(target, dialect)}`];
+}
+
+function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
+  if (ctes.length === 0) return query;
+  const list = ctes.map(([name, sql]) => `${quoteIdentifier(name, dialect)} AS (\n${sql}\n)`).join(',\n');
+  return { sql: `WITH ${list}\n${afterWith(query, dialect)}`, hasWith: true };
+}
+
+/** A query that brings its own WITH cannot follow another one bare, and each engine has its own way out. */
+function afterWith(query: Query, dialect: Dialect): string {
+  if (!query.hasWith) return query.sql;
+  return dialect === 'postgresql' ? `(\n${query.sql}\n)` : `SELECT * FROM (\n${query.sql}\n)`;
+}
+
+/** Names that nothing in sight uses: not an operator (their prefix differs), and in no text of the plan. */
+function neutralNames(count: number, operator: PlanOperator, operators: readonly PlanOperator[]): string[] {
+  const texts = [operator, ...operators].map((each) => each.body.sql.toLowerCase());
+  const names: string[] = [];
+  for (let number = 1; names.length < count; number += 1) {
+    const name = `gate_alias_${number}`;
+    if (!texts.some((text) => text.includes(name))) names.push(name);
+  }
+  return names;
+}

@@ -1,0 +1,153 @@
+/**
+ * When two results are equal (rule S5): as multisets, or as sequences where the question orders; columns by name, else by
+ * position; numbers with a fraction to 1e-6 relative, whole numbers exactly. Results beyond the row cap are compared by
+ * what the database counted and hashed.
+ */
+import type { ResultColumn, SqlResult, SqlValue } from '../domain';
+import { canMatch, closeNumbers, type Vector } from './matching';
+
+export type Rows = Extract<SqlResult, { kind: 'rows' }>;
+export interface Digest {
+  readonly count: number;
+  readonly hash: string;
+}
+export interface Comparison {
+  readonly ordered: boolean;
+  /** Digests of the two results, needed where one is truncated. */
+  readonly digests?: readonly [Digest | null, Digest | null];
+}
+
+export function equalResults(left: SqlResult, right: SqlResult, comparison: Comparison): boolean {
+  if (left.kind !== 'rows' || right.kind !== 'rows') return false;
+  const order = columnOrder(left.columns, right.columns);
+  if (order === null) return false;
+  if (left.truncated || right.truncated) return equalDigests(left, right, comparison.digests);
+  if (left.rows.length !== right.rows.length) return false;
+  const axes = order.map((to, from) => columnRule(left, from, right, to));
+  const one = left.rows.map((row) =>
+    split(
+      row,
+      axes.map((_, index) => index),
+      axes,
+    ),
+  );
+  const two = right.rows.map((row) => split(row, order, axes));
+  return comparison.ordered ? equalSequences(one, two) : equalMultisets(one, two);
+}
+
+/** Empty, all NULL, or nothing but zeros (and NULLs): agreement on it proves little (rules S5, S9). */
+export function isTrivial(result: SqlResult): boolean {
+  if (result.kind !== 'rows') return true;
+  const isNothing = (value: SqlValue, column: ResultColumn | undefined): boolean =>
+    value === null || value === 0 || (column?.kind === 'number' && typeof value === 'string' && Number(value) === 0);
+  return result.rows.every((row) => row.every((value, index) => isNothing(value, result.columns[index])));
+}
+
+/** For each left column the index of its partner; null when the two cannot be compared. */
+export function columnOrder(left: readonly ResultColumn[], right: readonly ResultColumn[]): readonly number[] | null {
+  if (left.length !== right.length) return null;
+  const names = right.map((column) => column.name.toLowerCase());
+  const byName = left.map((column) => names.indexOf(column.name.toLowerCase()));
+  const isOneToOne =
+    !byName.includes(-1) && new Set(byName).size === byName.length && new Set(names).size === names.length;
+  return isOneToOne ? byName : left.map((_, index) => index);
+}
+
+/** A sample that is cut off says nothing; a whole result and one beyond the cap differ in size. */
+function equalDigests(left: Rows, right: Rows, digests: Comparison['digests']): boolean {
+  const [one, two] = digests ?? [null, null];
+  if (!left.truncated || !right.truncated || one === null || two === null) return false;
+  return one.count === two.count && one.hash === two.hash;
+}
+
+/** How the values of a pair of columns compare; `tolerant` when one of them holds a fraction. */
+interface ColumnRule {
+  readonly numeric: boolean;
+  readonly tolerant: boolean;
+  readonly time: boolean;
+}
+
+function columnRule(left: Rows, from: number, right: Rows, to: number): ColumnRule {
+  const kinds = [left.columns[from]?.kind, right.columns[to]?.kind];
+  const values = [...left.rows.map((row) => row[from] ?? null), ...right.rows.map((row) => row[to] ?? null)];
+  const numeric =
+    kinds.includes('number') || kinds.includes('boolean') || values.some((value) => typeof value === 'number');
+  const tolerant = numeric && values.some((value) => hasFraction(toNumber(value)));
+  return { numeric, tolerant, time: kinds.includes('time') };
+}
+
+/** Beyond 2^53 a double has lost digits, so it is no exact whole number either. */
+function hasFraction(number: number | string | null): boolean {
+  return typeof number === 'number' && !Number.isSafeInteger(number);
+}
+
+/** A number, a whole number too large for a double as digits, or null when it is no number. */
+function toNumber(value: SqlValue): number | string | null {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (value === null || !/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return null;
+  const number = Number(value);
+  const isLargeInteger = /^[+-]?\d+$/.test(value.trim()) && !Number.isSafeInteger(number);
+  return isLargeInteger ? BigInt(value.trim().replace('+', '')).toString() : number;
+}
+
+/** A row as an exact key and the numbers that are compared with tolerance. */
+interface SplitRow {
+  readonly key: string;
+  readonly numbers: Vector;
+}
+
+function split(row: readonly SqlValue[], order: readonly number[], axes: readonly ColumnRule[]): SplitRow {
+  const numbers: number[] = [];
+  const exact = axes.map((rule, index) => {
+    const value = row[order[index] ?? index] ?? null;
+    const number = rule.numeric ? toNumber(value) : null;
+    if (rule.tolerant && number !== null && Number.isFinite(Number(number))) {
+      numbers.push(Number(number));
+      return [];
+    }
+    return exactKey(number ?? value, rule);
+  });
+  return { key: JSON.stringify(exact), numbers };
+}
+
+function exactKey(value: SqlValue, rule: ColumnRule): string | null {
+  if (value === null) return null;
+  const text = typeof value === 'number' && value === 0 ? '0' : String(value);
+  return rule.time ? plainTime(text) : text;
+}
+
+/** `2024-01-02T00:00:00.000Z` and `2024-01-02` are the same moment to a reader of a result. */
+function plainTime(text: string): string {
+  return text
+    .replace(/^(\d{4}-\d\d-\d\d)T/, '$1 ')
+    .replace(/(:\d\d)(?:Z|\+00(?::?00)?)$|(\.\d+)(?:Z|\+00(?::?00)?)$/, '$1$2')
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '')
+    .replace(/^(\d{4}-\d\d-\d\d) 00:00:00$/, '$1');
+}
+
+function equalSequences(left: readonly SplitRow[], right: readonly SplitRow[]): boolean {
+  return left.every((row, index) => {
+    const other = right[index];
+    return (
+      other?.key === row.key &&
+      row.numbers.every((number, axis) => closeNumbers(number, other.numbers[axis] ?? Number.NaN))
+    );
+  });
+}
+
+function equalMultisets(left: readonly SplitRow[], right: readonly SplitRow[]): boolean {
+  const [one, two] = [byKey(left), byKey(right)];
+  return one.size === two.size && [...one].every(([key, vectors]) => canMatch(vectors, two.get(key) ?? []));
+}
+
+function byKey(rows: readonly SplitRow[]): Map<string, Vector[]> {
+  const groups = new Map<string, Vector[]>();
+  for (const row of rows) {
+    const group = groups.get(row.key);
+    if (group === undefined) groups.set(row.key, [row.numbers]);
+    else group.push(row.numbers);
+  }
+  return groups;
+}

@@ -1,0 +1,110 @@
+/**
+ * Materiality (rule S9): when the whole plan gives the same answer under every rival reading, the choice needs no proof.
+ * It holds only relative to the bodies of all other operators, and a result that says little never establishes it.
+ */
+import type { MaterialityOutcome, SqlResult } from '../domain';
+import { equalResults, isTrivial } from './equal';
+
+export const MAX_COMBINATIONS = 8;
+
+/** The readings of one operator under test. `bodies` holds one id per hypothesis, null where it is not written. */
+export interface Readings {
+  readonly operator: string;
+  readonly bodies: readonly (string | null)[];
+  /** The body it has now, to hold it fixed when there are too many combinations. */
+  readonly current: string | null;
+}
+
+/** Body id per operator under test. */
+export type Combination = Readonly<Record<string, string>>;
+
+/**
+ * The runs to make, or null when they cannot establish anything: a reading without SQL, or too many combinations. An
+ * operator with a single reading is held at it.
+ */
+export function materialityCombinations(readings: readonly Readings[]): readonly Combination[] | null {
+  const options = readings.map((each) => ({ ...each, bodies: distinctBodies(each) }));
+  for (const each of [...options].reverse()) {
+    if (product(options) <= MAX_COMBINATIONS) break;
+    if (each.current !== null) each.bodies = [each.current];
+  }
+  if (options.some((each) => each.bodies.length === 0) || product(options) > MAX_COMBINATIONS) return null;
+  const combinations = options.reduce<Combination[]>(
+    (made, each) =>
+      made.flatMap((combination) => each.bodies.map((body) => ({ ...combination, [each.operator]: body }))),
+    [{}],
+  );
+  return combinations.length < 2 ? null : combinations;
+}
+
+/** None when a reading has no SQL and nothing can stand for it. */
+function distinctBodies({ bodies, current }: Readings): string[] {
+  const written = bodies.filter((body) => body !== null);
+  if (written.length === bodies.length) return [...new Set(written)];
+  return current === null ? [] : [current];
+}
+
+function product(options: readonly { readonly bodies: readonly string[] }[]): number {
+  return options.reduce((count, each) => count * each.bodies.length, 1);
+}
+
+/** Whether these results, one per combination, are one and the same answer. */
+export function decideMateriality(
+  results: readonly SqlResult[],
+  ordered: boolean,
+): { readonly immaterial: boolean; readonly reason: string } {
+  const [first, ...others] = results;
+  if (first === undefined || others.length === 0) return { immaterial: false, reason: 'nothing to compare' };
+  const weak = results.map(weakness).find((reason) => reason !== null);
+  if (weak !== undefined) return { immaterial: false, reason: weak };
+  return others.every((other) => equalResults(first, other, { ordered }))
+    ? { immaterial: true, reason: `the answer is the same under all ${results.length} combinations` }
+    : { immaterial: false, reason: 'the answer differs between readings' };
+}
+
+/** Why a result cannot establish it; null when it can. */
+function weakness(result: SqlResult): string | null {
+  if (result.kind !== 'rows') return 'a combination failed';
+  if (result.truncated) return 'a result was truncated';
+  return isTrivial(result) ? 'a result was empty, NULL or zero' : null;
+}
+
+/**
+ * The decision for one operator. Where the readings of the others change the answer, it can still hold relative to the
+ * bodies that the others have now.
+ */
+export function operatorMateriality(
+  operator: string,
+  runs: {
+    readonly combinations: readonly Combination[];
+    readonly results: readonly SqlResult[];
+    readonly ordered: boolean;
+  },
+  others: { readonly current: Readonly<Record<string, string | null>>; readonly fixed: readonly string[] },
+): MaterialityOutcome & { readonly bodyId: string | null } {
+  const joint = decideMateriality(runs.results, runs.ordered);
+  const first = runs.combinations[0] ?? {};
+  const scope = joint.immaterial ? first : others.current;
+  const chosen = runs.combinations
+    .map((combination, index) => ({ combination, result: runs.results[index] }))
+    .filter(({ combination }) => joint.immaterial || isRelativeTo(combination, scope, operator));
+  const results = chosen.flatMap(({ result }) => (result === undefined ? [] : [result]));
+  const varies = new Set(chosen.map(({ combination }) => combination[operator])).size > 1;
+  const decided = joint.immaterial ? joint : decideMateriality(results, runs.ordered);
+  const relativeTo = Object.keys(first).flatMap((name) => (name === operator ? [] : [scope[name] ?? '']));
+  return {
+    combinations: runs.combinations.length,
+    immaterial: decided.immaterial && varies,
+    reason: varies ? decided.reason : 'it has a single reading here',
+    relativeTo: [...others.fixed, ...relativeTo.filter((body) => body !== '')].sort(),
+    bodyId: chosen[0]?.combination[operator] ?? null,
+  };
+}
+
+function isRelativeTo(
+  combination: Combination,
+  scope: Readonly<Record<string, string | null>>,
+  operator: string,
+): boolean {
+  return Object.entries(combination).every(([name, body]) => name === operator || scope[name] === body);
+}

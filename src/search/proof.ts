@@ -1,0 +1,250 @@
+/**
+ * What counts as proof (rules S1, S2). The database evaluates every predicate on the probe itself, one statement each and
+ * all in the probe's snapshot; these functions write the statements, read what came back and draw the conclusion.
+ *
+ * 1. NULL, an error, no row, several rows or a value that is no boolean is *not established*, never TRUE or FALSE.
+ * 2. More FALSE predicates of a winner, or fewer of its rivals, never turn an unproved winner into a proved one.
+ */
+import type {
+  Dialect,
+  HypothesisOutcome,
+  HypothesisVerdict,
+  PredicateOutcome,
+  Proof,
+  SqlResult,
+  SqlValue,
+  Test,
+  TestOutcome,
+  Verdict,
+} from '../domain';
+import { normaliseSql } from './body';
+
+export interface PredicateStatement {
+  readonly hypothesis: string;
+  /** Index into the hypothesis's predicates; null for its agreement count. */
+  readonly predicate: number | null;
+  readonly sql: string;
+}
+
+/** `probeSql` is the compiled probe. The order is fixed: per hypothesis its predicates, then its agreement. */
+export function predicateStatements(probeSql: string, test: Pick<Test, 'hypotheses'>): PredicateStatement[] {
+  const probe = normaliseSql(probeSql);
+  return test.hypotheses.flatMap((hypothesis): PredicateStatement[] => [
+    ...hypothesis.predicates.map((predicate, index) => ({
+      hypothesis: hypothesis.id,
+      predicate: index,
+      sql: overObservation(probe, [predicate]),
+    })),
+    ...(hypothesis.agreement === null
+      ? []
+      : [
+          {
+            hypothesis: hypothesis.id,
+            predicate: null,
+            sql: overObservation(probe, [hypothesis.agreement.matching, hypothesis.agreement.examined]),
+          },
+        ]),
+  ]);
+}
+
+function overObservation(probe: string, expressions: readonly string[]): string {
+  const columns = expressions.map((expression) => `(${normaliseSql(expression)})`).join(', ');
+  return `WITH observation AS (\n${probe}\n)\nSELECT ${columns}`;
+}
+
+/** `results` stand in the order of `predicateStatements`; a missing one was not run. */
+export function hypothesisOutcomes(
+  test: Pick<Test, 'hypotheses'>,
+  statements: readonly PredicateStatement[],
+  results: readonly SqlResult[],
+  dialect: Dialect,
+): HypothesisOutcome[] {
+  const resultOf = (hypothesis: string, predicate: number | null): SqlResult | undefined =>
+    results[statements.findIndex((each) => each.hypothesis === hypothesis && each.predicate === predicate)];
+  return test.hypotheses.map((hypothesis) => ({
+    id: hypothesis.id,
+    predicates: hypothesis.predicates.map((sql, index) => ({
+      sql,
+      ...readPredicate(resultOf(hypothesis.id, index), dialect),
+    })),
+    agreement: hypothesis.agreement === null ? null : readAgreement(resultOf(hypothesis.id, null)),
+  }));
+}
+
+export function readPredicate(
+  result: SqlResult | undefined,
+  dialect: Dialect,
+): { readonly outcome: PredicateOutcome; readonly note: string | null } {
+  const row = singleRow(result, 1);
+  if (typeof row === 'string') return notEstablished(row);
+  const value = row[0] ?? null;
+  if (value === null) return notEstablished('it is NULL');
+  if (typeof value === 'boolean') return { outcome: value ? 'true' : 'false', note: null };
+  // SQLite has no booleans: its comparisons yield 1 and 0.
+  if (dialect === 'sqlite' && (value === 1 || value === 0))
+    return { outcome: value === 1 ? 'true' : 'false', note: null };
+  return notEstablished(`it is ${JSON.stringify(value)}, not true or false`);
+}
+
+function notEstablished(note: string): { outcome: 'not-established'; note: string } {
+  return { outcome: 'not-established', note };
+}
+
+/** Rows that agree and rows examined; null unless both are counts and no more agree than were examined. */
+export function readAgreement(result: SqlResult | undefined): { matching: number; examined: number } | null {
+  const row = singleRow(result, 2);
+  if (typeof row === 'string') return null;
+  const [matching, examined] = [count(row[0]), count(row[1])];
+  return matching === null || examined === null || matching > examined ? null : { matching, examined };
+}
+
+function count(value: SqlValue | undefined): number | null {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
+}
+
+/** The one row, or why there is none to read. */
+function singleRow(result: SqlResult | undefined, width: number): readonly SqlValue[] | string {
+  if (result === undefined) return 'it was not evaluated';
+  if (result.kind === 'timeout') return `it timed out after ${result.afterMs} ms`;
+  if (result.kind !== 'rows') return result.message;
+  const [row, second] = result.rows;
+  if (row === undefined) return 'it gave no row';
+  if (second !== undefined || result.truncated) return 'it gave several rows';
+  return row.length === width ? row : `it gave ${row.length} columns`;
+}
+
+/** What is true of one hypothesis by its own predicates and counts. */
+export function standing(outcome: HypothesisOutcome): 'true' | 'false' | 'not-established' {
+  if (outcome.predicates.some((predicate) => predicate.outcome === 'false')) return 'false';
+  const full = outcome.agreement !== null && outcome.agreement.examined > 0 && isFull(outcome.agreement);
+  return full || outcome.predicates.some((predicate) => predicate.outcome === 'true') ? 'true' : 'not-established';
+}
+
+type Agreement = NonNullable<HypothesisOutcome['agreement']>;
+
+function isFull(agreement: Agreement): boolean {
+  return agreement.matching === agreement.examined;
+}
+
+/** Strictly fewer rows agree; where another number was examined, also a strictly smaller share. */
+function agreesLess(rival: Agreement, winner: Agreement): boolean {
+  if (winner.examined === 0 || rival.matching >= winner.matching) return false;
+  return rival.examined === winner.examined || rival.matching * winner.examined < winner.matching * rival.examined;
+}
+
+/** A rival has lost by a FALSE predicate of its own, or because fewer rows agree with it than with the winner. */
+export function hasLost(rival: HypothesisOutcome, winner: HypothesisOutcome): boolean {
+  if (rival.predicates.some((predicate) => predicate.outcome === 'false')) return true;
+  return rival.agreement !== null && winner.agreement !== null && agreesLess(rival.agreement, winner.agreement);
+}
+
+/** A verdict that the data contradicts is never stored; what replaces it says what was overruled and why. */
+export function keepVerdict(
+  judged: { readonly hypothesis: string; readonly verdict: Verdict; readonly reason: string },
+  outcome: HypothesisOutcome,
+): HypothesisVerdict {
+  const said = standing(outcome);
+  if (judged.verdict === 'supported' && said === 'false') {
+    return {
+      ...judged,
+      verdict: 'refuted',
+      overruled: `the judge said supported, but its own predicate is false: ${firstFalse(outcome)}`,
+    };
+  }
+  // A partial count may well be the reason to refute; without one, nothing the data said speaks against it.
+  const nothingAgainst = outcome.agreement === null || isFull(outcome.agreement);
+  if (judged.verdict === 'refuted' && said === 'true' && nothingAgainst) {
+    return {
+      ...judged,
+      verdict: 'open',
+      overruled: 'the judge said refuted, but its own predicates are true and none is false',
+    };
+  }
+  return { ...judged, overruled: null };
+}
+
+function firstFalse(outcome: HypothesisOutcome): string {
+  return outcome.predicates.find((predicate) => predicate.outcome === 'false')?.sql ?? '';
+}
+
+export interface ProofInput {
+  readonly outcome: TestOutcome;
+  readonly verdicts: readonly HypothesisVerdict[];
+  readonly winner: string | null;
+  /** null when the body ran over its inputs, else the error. */
+  readonly bodyError: string | null;
+  /** null when the columns are the declared ones, else the difference. */
+  readonly columnsDiffer: string | null;
+  readonly mode: 'execution' | 'model';
+}
+
+type Check = Proof['checks'][number];
+
+/** Rule S1, every requirement with what was seen. Mode `model`: the judge's verdict and a body that runs suffice. */
+export function prove(input: ProofInput): Proof {
+  const checks = [
+    judgeCheck(input),
+    ...(input.mode === 'execution' ? executionChecks(input) : []),
+    check('the body runs over its inputs', input.bodyError === null, input.bodyError ?? 'it ran'),
+    check('the body returns the declared columns', input.columnsDiffer === null, input.columnsDiffer ?? 'it does'),
+  ];
+  return { proved: checks.every((each) => each.met), checks };
+}
+
+function check(requirement: string, met: boolean, seen: string): Check {
+  return { requirement, met, seen };
+}
+
+function judgeCheck({ winner, verdicts }: ProofInput): Check {
+  const verdict = verdicts.find((each) => each.hypothesis === winner);
+  const seen =
+    winner === null ? 'no winner' : (verdict?.overruled ?? `${winner} ${verdict?.verdict ?? 'without a verdict'}`);
+  return check('the judge supports the winner', verdict?.verdict === 'supported', seen);
+}
+
+function executionChecks({ outcome, winner }: ProofInput): Check[] {
+  const own = outcome.hypotheses.find((each) => each.id === winner);
+  const rows = check(
+    'the observation has rows',
+    outcome.result.kind === 'rows' && outcome.result.rows.length > 0,
+    seenResult(outcome.result),
+  );
+  if (own === undefined) return [rows, check('the winner is one of the hypotheses', false, winner ?? 'no winner')];
+  const rivals = outcome.hypotheses.filter((each) => each !== own);
+  return [
+    rows,
+    check('at least one predicate of the winner is true', standing(own) !== 'not-established', seenHypothesis(own)),
+    check('no predicate of the winner is false', standing(own) !== 'false', seenHypothesis(own)),
+    ...rivals.map((rival) =>
+      check(
+        `the rival ${rival.id} has a false predicate or a lower agreement`,
+        hasLost(rival, own),
+        seenHypothesis(rival),
+      ),
+    ),
+  ];
+}
+
+function seenResult(result: SqlResult): string {
+  switch (result.kind) {
+    case 'rows':
+      return `${result.rows.length}${result.truncated ? ' or more' : ''} rows`;
+    case 'timeout':
+      return `a timeout after ${result.afterMs} ms`;
+    case 'sql-error':
+    case 'refused':
+      return result.message;
+    default:
+      return result satisfies never;
+  }
+}
+
+function seenHypothesis(outcome: HypothesisOutcome): string {
+  const predicates = outcome.predicates.map((each) =>
+    each.note === null ? each.outcome : `${each.outcome} (${each.note})`,
+  );
+  const agreement =
+    outcome.agreement === null ? [] : [`${outcome.agreement.matching} of ${outcome.agreement.examined} rows agree`];
+  return [...predicates, ...agreement].join('; ') || 'no predicate';
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { makeBody, makeOperatorBody, normaliseSql } from '../../../src/search/body';
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const inspection = (relations: string[]) => ({ kind: 'select' as const, relations, ctes: [], hasWith: false });
+
+test.each([
+  ['  SELECT 1 ;; \n', 'SELECT 1'],
+  ['SELECT 1 -- the end', 'SELECT 1'],
+  ['SELECT 1; /* a; */ -- b\n ;', 'SELECT 1'],
+  ["SELECT '; -- no comment'", "SELECT '; -- no comment'"],
+  ["SELECT 'it''s -- ;' ; -- x", "SELECT 'it''s -- ;'"],
+  ["SELECT E'it\\'s; -- ' ; -- x", "SELECT E'it\\'s; -- '"],
+  ['SELECT "a;--b" FROM t -- x', 'SELECT "a;--b" FROM t'],
+  ['SELECT $q$ ; -- $q$ ; ', 'SELECT $q$ ; -- $q$'],
+  ['SELECT 1 -- one\n + 1', 'SELECT 1 -- one\n + 1'],
+])('only what follows the last token is dropped: %j', (sql, expected) => expect(normaliseSql(sql)).toBe(expected));
+
+test('normalising twice changes nothing', () =>
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('SELECT 1', "'", '"', ';', ' ', '--', '\n', '/*', '*/', '$$', 'x')),
+      (parts) => {
+        const once = normaliseSql(parts.join(''));
+        expect(normaliseSql(once)).toBe(once);
+      },
+    ),
+  ));
+
+test('the id of a body covers its text and the operators it reads, not what stands after the text', () => {
+  const one = makeBody('SELECT * FROM op_a', ['op_a'], inspection(['op_a']), hash);
+  expect(makeBody('SELECT * FROM op_a; -- x', ['op_a'], inspection(['op_a']), hash).bodyId).toBe(one.bodyId);
+  expect(makeBody('SELECT * FROM op_a', [], inspection(['op_a']), hash).bodyId).not.toBe(one.bodyId);
+  expect(one.bodyId).toMatch(/^b[0-9a-f]{16}$/);
+});
+
+test('a body records only the operators that its text reads, apart from base relations', () => {
+  const body = makeBody('…', ['op_b', 'op_a', 'op_c'], inspection(['orders', 'op_b', 'op_a']), hash);
+  expect(body).toMatchObject({ reads: ['op_a', 'op_b'], relations: ['orders'], recursive: false });
+});
+
+test('a body that reads its own operator is recursive', () => {
+  const operator = { name: 'op_n', inputs: ['op_a'] };
+  expect(makeOperatorBody('…', operator, inspection(['op_n']), hash)).toMatchObject({
+    recursive: true,
+    reads: ['op_n'],
+  });
+  expect(makeOperatorBody('…', operator, inspection(['op_a']), hash).recursive).toBe(false);
+});

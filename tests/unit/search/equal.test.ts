@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import type { ResultColumn, SqlResult, SqlValue } from '../../../src/domain';
+import { equalResults, isTrivial } from '../../../src/search/equal';
+import { canMatch, closeNumbers, type Vector } from '../../../src/search/matching';
+
+type Kind = ResultColumn['kind'];
+const result = (columns: [string, Kind][], rows: SqlValue[][], truncated = false): SqlResult => ({
+  kind: 'rows',
+  columns: columns.map(([name, kind]) => ({ name, kind })),
+  rows,
+  truncated,
+  elapsedMs: 1,
+});
+const one = (value: SqlValue, kind: Kind = 'number'): SqlResult => result([['v', kind]], [[value]]);
+const bag = { ordered: false };
+const sequence = { ordered: true };
+
+describe('S5: equal results', () => {
+  test('rows are compared as a multiset, or as a sequence where the question orders', () => {
+    const left = result([['a', 'text']], [['x'], ['y'], ['y']]);
+    const right = result([['a', 'text']], [['y'], ['x'], ['y']]);
+    expect(equalResults(left, right, bag)).toBe(true);
+    expect(equalResults(left, right, sequence)).toBe(false);
+    expect(equalResults(left, result([['a', 'text']], [['y'], ['x'], ['x']]), bag)).toBe(false);
+  });
+
+  test('columns are matched by name in any case and order, else by position', () => {
+    const left = result(
+      [
+        ['a', 'text'],
+        ['B', 'number'],
+      ],
+      [['x', 1]],
+    );
+    expect(
+      equalResults(
+        left,
+        result(
+          [
+            ['b', 'number'],
+            ['A', 'text'],
+          ],
+          [[1, 'x']],
+        ),
+        bag,
+      ),
+    ).toBe(true);
+    expect(
+      equalResults(
+        left,
+        result(
+          [
+            ['c', 'text'],
+            ['d', 'number'],
+          ],
+          [['x', 1]],
+        ),
+        bag,
+      ),
+    ).toBe(true);
+    expect(equalResults(left, result([['a', 'text']], [['x']]), bag)).toBe(false);
+  });
+
+  test.each<[string, SqlValue, Kind, SqlValue, Kind, boolean]>([
+    ['a fraction within tolerance', 100.00001, 'number', 100, 'number', true],
+    ['a fraction out of tolerance', 100.001, 'number', 100, 'number', false],
+    ['whole numbers are exact', 10_000_000, 'number', 10_000_001, 'number', false],
+    ['large identifiers are exact', '90071992547409931', 'number', '90071992547409932', 'number', false],
+    ['numeric text of a number column', '12.50', 'number', 12.5, 'number', true],
+    ['numeric text beside a number', '12', 'text', 12, 'number', true],
+    ['digits of a text column are text', '012', 'text', '12', 'text', false],
+    ['TRUE beside 1', true, 'boolean', 1, 'number', true],
+    ['FALSE beside 1', false, 'boolean', 1, 'number', false],
+    ['NULL beside zero', null, 'number', 0, 'number', false],
+    ['the dust of a cancelled sum', 5.5e-17, 'number', 0, 'number', true],
+    ['two ways to write midnight', '2024-01-02T00:00:00.000Z', 'time', '2024-01-02', 'time', true],
+    ['different days', '2024-01-02', 'time', '2024-01-03', 'time', false],
+  ])('%s', (_, left, leftKind, right, rightKind, expected) => {
+    expect(equalResults(one(left, leftKind), one(right, rightKind), bag)).toBe(expected);
+    expect(equalResults(one(right, rightKind), one(left, leftKind), sequence)).toBe(expected);
+  });
+
+  test('a result beyond the cap is compared by what the database counted and hashed, never by its sample', () => {
+    const capped = result([['a', 'number']], [[1]], true);
+    const digest = { count: 20_000, hash: 'h' };
+    expect(equalResults(capped, capped, bag)).toBe(false);
+    expect(equalResults(capped, capped, { ordered: false, digests: [digest, digest] })).toBe(true);
+    expect(equalResults(capped, capped, { ordered: false, digests: [digest, { ...digest, hash: 'x' }] })).toBe(false);
+    expect(equalResults(capped, result([['a', 'number']], [[1]]), { ordered: false, digests: [digest, digest] })).toBe(
+      false,
+    );
+  });
+
+  test('a failed result equals nothing, not even itself', () => {
+    const failed: SqlResult = { kind: 'timeout', afterMs: 25_000 };
+    expect(equalResults(failed, failed, bag)).toBe(false);
+  });
+
+  test('ten thousand rows of near-equal fractions take well under two seconds', () => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => [index % 3, (index % 50) + 0.5, index / 7]);
+    const moved = rows.map(([a = 0, b = 0, c = 0]) => [a, b * (1 + 3e-7), c * (1 - 3e-7)]).reverse();
+    const columns: [string, Kind][] = [
+      ['a', 'number'],
+      ['b', 'number'],
+      ['c', 'number'],
+    ];
+    const started = performance.now();
+    expect(equalResults(result(columns, rows), result(columns, moved), bag)).toBe(true);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('S5: a trivial result', () => {
+  test.each<[string, SqlResult, boolean]>([
+    ['no rows', result([['a', 'number']], []), true],
+    [
+      'all NULL',
+      result(
+        [
+          ['a', 'text'],
+          ['b', 'number'],
+        ],
+        [[null, null]],
+      ),
+      true,
+    ],
+    ['zero', one(0), true],
+    ['zero as a decimal text', one('0.00'), true],
+    [
+      'a zero beside a label',
+      result(
+        [
+          ['a', 'text'],
+          ['b', 'number'],
+        ],
+        [['x', 0]],
+      ),
+      false,
+    ],
+    ['the text 0', one('0', 'text'), false],
+    ['a value', one(4), false],
+    ['an error', { kind: 'timeout', afterMs: 1 }, true],
+  ])('%s', (_, value, expected) => expect(isTrivial(value)).toBe(expected));
+});
+
+const cell = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.constantFrom<SqlValue[]>(0.5, 0.5000004, 0.4999996, 2.25, null, 'x', '1', true),
+);
+const results = fc
+  .tuple(fc.array(fc.tuple(cell, cell), { maxLength: 12 }), fc.constantFrom<Kind[]>('number', 'text', 'other'))
+  .map(([rows, kind]) =>
+    result(
+      [
+        ['a', kind],
+        ['b', 'number'],
+      ],
+      rows.map((row) => [...row]),
+    ),
+  );
+
+test('equality is reflexive and does not depend on the order of rows', () =>
+  fc.assert(
+    fc.property(results, fc.infiniteStream(fc.nat(1000)), (value, order) => {
+      expect(equalResults(value, value, sequence)).toBe(true);
+      const rows = value.kind === 'rows' ? value.rows : [];
+      const shuffled = rows.map((row) => ({ row, at: order.next().value as number })).sort((a, b) => a.at - b.at);
+      expect(
+        equalResults(
+          value,
+          { ...(value as Extract<SqlResult, { kind: 'rows' }>), rows: shuffled.map(({ row }) => row) },
+          bag,
+        ),
+      ).toBe(true);
+    }),
+  ));
+
+test('equality is symmetric', () =>
+  fc.assert(
+    fc.property(results, results, fc.boolean(), (left, right, ordered) => {
+      expect(equalResults(left, right, { ordered })).toBe(equalResults(right, left, { ordered }));
+    }),
+  ));
+
+test('a change within the tolerance keeps results equal, a larger one does not', () =>
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0.01, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 30 }),
+      (numbers) => {
+        const of = (factor: number): SqlResult =>
+          result([['v', 'number']], [[0.5], ...numbers.map((number) => [number * factor])]);
+        expect(equalResults(of(1), of(1 + 9e-7), bag)).toBe(true);
+        expect(equalResults(of(1), of(1.01), bag)).toBe(false);
+      },
+    ),
+  ));
+
+/** Tries every assignment. */
+function bruteForce(left: readonly Vector[], right: readonly Vector[]): boolean {
+  const [first, ...rest] = left;
+  if (first === undefined) return right.length === 0;
+  return right.some(
+    (candidate, index) =>
+      first.every((value, axis) => closeNumbers(value, candidate[axis] ?? Number.NaN)) &&
+      bruteForce(
+        rest,
+        right.filter((_, other) => other !== index),
+      ),
+  );
+}
+
+test('tolerant matching finds a pairing exactly when one exists, chains of near neighbours included', () =>
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 3 }), fc.nat(6), fc.infiniteStream(fc.nat(5)), (width, size, stream) => {
+      const next = (): number => 1 + (stream.next().value as number) * 6e-7;
+      const side = (): Vector[] => Array.from({ length: size }, () => Array.from({ length: width }, next));
+      const [left, right] = [side(), side()];
+      expect(canMatch(left, right)).toBe(bruteForce(left, right));
+    }),
+    { numRuns: 500 },
+  ));

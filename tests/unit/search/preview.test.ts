@@ -1,0 +1,55 @@
+import type { SqlResult, SqlValue } from '../../../src/domain';
+import { resultPreview, resultText } from '../../../src/search/preview';
+
+const rows = (values: SqlValue[][], truncated = false): SqlResult => ({
+  kind: 'rows',
+  columns: [
+    { name: 'a', kind: 'text' },
+    { name: 'b', kind: 'number' },
+  ],
+  rows: values,
+  truncated,
+  elapsedMs: 1,
+});
+
+test('a result is CSV in which NULL, an empty text and the text NULL differ', () => {
+  expect(
+    resultText(
+      rows([
+        ['x,"y"', 1],
+        [null, null],
+        ['', 2],
+        ['NULL', 3],
+      ]),
+      8000,
+    ),
+  ).toBe('a,b\n"x,""y""",1\nNULL,NULL\n"",2\n"NULL",3');
+});
+
+test('a cut falls between rows and says how much is missing', () => {
+  const text = resultText(rows(Array.from({ length: 100 }, (_, index) => [`row${index}`, index])), 60);
+  expect(text).toMatch(/^a,b\nrow0,0\n/);
+  expect(text).toMatch(/\n… 8 of 100 rows shown$/);
+  expect(resultText(rows([['x', 1]], true), 60)).toContain('more rows exist than the 1');
+});
+
+test('no rows, errors and timeouts are said in words', () => {
+  expect(resultText(rows([]), 60)).toBe('a,b\n(no rows)');
+  expect(resultText({ kind: 'sql-error', message: 'no such column', code: null, elapsedMs: 1 }, 60)).toBe(
+    'SQL error: no such column',
+  );
+  expect(resultPreview({ kind: 'timeout', afterMs: 5 })).toContain('Timeout');
+});
+
+test('a preview is the value of a single cell, else a count and the first rows', () => {
+  expect(resultPreview({ ...rows([[4]]), columns: [{ name: 'n', kind: 'number' }] } as SqlResult)).toBe('4');
+  expect(
+    resultPreview(
+      rows([
+        ['x', 1],
+        ['y', 2],
+      ]),
+    ),
+  ).toBe('2 rows: x, 1; y, 2');
+  expect(resultPreview(rows([['x'.repeat(500), 1]])).length).toBe(200);
+});

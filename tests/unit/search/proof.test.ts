@@ -1,0 +1,219 @@
+import Database from 'libsql';
+import fc from 'fast-check';
+import type { HypothesisOutcome, PredicateOutcome, SqlResult, SqlValue, Test, TestOutcome } from '../../../src/domain';
+import {
+  hypothesisOutcomes,
+  keepVerdict,
+  predicateStatements,
+  prove,
+  readAgreement,
+  readPredicate,
+} from '../../../src/search/proof';
+
+const rows = (values: SqlValue[][]): SqlResult => ({
+  kind: 'rows',
+  columns: (values[0] ?? ['?']).map((_, index) => ({ name: `c${index}`, kind: 'other' as const })),
+  rows: values,
+  truncated: false,
+  elapsedMs: 1,
+});
+const hypothesis = (id: string, predicates: string[], agreement: Test['hypotheses'][number]['agreement'] = null) => ({
+  id,
+  mapping: id,
+  expectation: id,
+  predicates,
+  agreement,
+  bodyId: null,
+});
+const outcome = (
+  id: string,
+  predicates: PredicateOutcome[],
+  agreement: HypothesisOutcome['agreement'] = null,
+): HypothesisOutcome => ({
+  id,
+  predicates: predicates.map((each) => ({ sql: 'p', outcome: each, note: null })),
+  agreement,
+});
+const observed = (hypotheses: HypothesisOutcome[], result: SqlResult = rows([[1]])): TestOutcome => ({
+  operator: 'op_a',
+  probeSql: 'SELECT 1',
+  result,
+  hypotheses,
+  materiality: null,
+});
+const supported = { hypothesis: 'h1', verdict: 'supported' as const, reason: 'r', overruled: null };
+const proof = (test: TestOutcome, more: Partial<Parameters<typeof prove>[0]> = {}) =>
+  prove({
+    outcome: test,
+    verdicts: [supported],
+    winner: 'h1',
+    bodyError: null,
+    columnsDiffer: null,
+    mode: 'execution',
+    ...more,
+  });
+
+describe('S2: predicates are evaluated by the database on the probe itself', () => {
+  test.each([
+    'SELECT 1 AS n UNION ALL SELECT 2;',
+    'WITH t AS (SELECT 1 AS n UNION ALL SELECT 2) SELECT n FROM t',
+    'SELECT n FROM (SELECT 1 AS n UNION ALL SELECT 2) ORDER BY n DESC; -- two rows',
+  ])('any form of probe takes predicates: %s', (probe) => {
+    const test = {
+      hypotheses: [
+        hypothesis('h1', ['(SELECT count(*) FROM observation) = 2;', '(SELECT max(n) FROM observation) > 5 -- no'], {
+          matching: '(SELECT count(*) FROM observation WHERE n > 1)',
+          examined: '(SELECT count(*) FROM observation)',
+        }),
+        hypothesis('h2', ['(SELECT max(nothing) FROM observation) = 1', 'SELECT sum(n) = NULL FROM observation']),
+      ],
+    };
+    const statements = predicateStatements(probe, test);
+    const database = new Database(':memory:');
+    const results = statements.map(({ sql }): SqlResult => {
+      try {
+        return rows(database.prepare(sql).raw(true).all() as SqlValue[][]);
+      } catch (error) {
+        return { kind: 'sql-error', message: (error as Error).message, code: null, elapsedMs: 1 };
+      }
+    });
+    database.close();
+    const [h1, h2] = hypothesisOutcomes(test, statements, results, 'sqlite');
+    expect(h1).toMatchObject({
+      predicates: [{ outcome: 'true' }, { outcome: 'false' }],
+      agreement: { matching: 1, examined: 2 },
+    });
+    expect(h2?.predicates.map((each) => each.outcome)).toEqual(['not-established', 'not-established']);
+    expect(h2?.predicates[0]?.note).toContain('nothing');
+  });
+
+  test.each<[string, SqlResult | undefined, 'sqlite' | 'postgresql', PredicateOutcome]>([
+    ['TRUE', rows([[true]]), 'postgresql', 'true'],
+    ['FALSE', rows([[false]]), 'postgresql', 'false'],
+    ['1 in SQLite', rows([[1]]), 'sqlite', 'true'],
+    ['0 in SQLite', rows([[0]]), 'sqlite', 'false'],
+    ['2 in SQLite', rows([[2]]), 'sqlite', 'not-established'],
+    ['1 in PostgreSQL', rows([[1]]), 'postgresql', 'not-established'],
+    ['the text true', rows([['true']]), 'postgresql', 'not-established'],
+    ['NULL', rows([[null]]), 'postgresql', 'not-established'],
+    ['no row', rows([]), 'sqlite', 'not-established'],
+    ['several rows', rows([[true], [true]]), 'postgresql', 'not-established'],
+    ['an error', { kind: 'sql-error', message: 'no', code: null, elapsedMs: 1 }, 'sqlite', 'not-established'],
+    ['a timeout', { kind: 'timeout', afterMs: 1 }, 'sqlite', 'not-established'],
+    ['nothing run', undefined, 'sqlite', 'not-established'],
+  ])('a predicate that gives %s', (_, result, dialect, expected) =>
+    expect(readPredicate(result, dialect).outcome).toBe(expected),
+  );
+
+  test('an agreement needs two counts of which the first is not larger', () => {
+    expect(readAgreement(rows([[3, '4']]))).toEqual({ matching: 3, examined: 4 });
+    for (const bad of [
+      [5, 4],
+      [null, 4],
+      [-1, 4],
+      [0.5, 4],
+    ])
+      expect(readAgreement(rows([bad]))).toBeNull();
+  });
+});
+
+describe('S1: proof', () => {
+  const won = outcome('h1', ['true']);
+  const lost = outcome('h2', ['false']);
+
+  test('a true winner over a false rival, with a body that runs, is proved', () =>
+    expect(proof(observed([won, lost])).proved).toBe(true));
+
+  test.each<[string, ReturnType<typeof proof>]>([
+    ['an empty observation', proof(observed([won, lost], rows([])))],
+    ['a failed observation', proof(observed([won, lost], { kind: 'timeout', afterMs: 1 }))],
+    ['a winner without an established predicate', proof(observed([outcome('h1', ['not-established']), lost]))],
+    ['a winner without a predicate', proof(observed([outcome('h1', []), lost]))],
+    ['a winner with one false predicate among true ones', proof(observed([outcome('h1', ['true', 'false']), lost]))],
+    ['a rival that is not false', proof(observed([won, outcome('h2', ['not-established'])]))],
+    ['a rival that is true as well', proof(observed([won, lost, outcome('h3', ['true'])]))],
+    ['a body that does not run', proof(observed([won, lost]), { bodyError: 'no such column' })],
+    ['a body with other columns', proof(observed([won, lost]), { columnsDiffer: 'n is missing' })],
+    ['no winner', proof(observed([won, lost]), { winner: null })],
+    ['a winner the judge left open', proof(observed([won, lost]), { verdicts: [{ ...supported, verdict: 'open' }] })],
+  ])('%s is not proved', (_, made) => {
+    expect(made.proved).toBe(false);
+    expect(made.checks.some((check) => !check.met && check.seen !== '')).toBe(true);
+  });
+
+  test('120 of 120 rows against 68 of 120 decides', () => {
+    const rival = outcome('h2', [], { matching: 68, examined: 120 });
+    expect(proof(observed([outcome('h1', [], { matching: 120, examined: 120 }), rival])).proved).toBe(true);
+    expect(proof(observed([outcome('h1', [], { matching: 119, examined: 120 }), rival])).proved).toBe(false);
+    expect(proof(observed([outcome('h1', ['true'], { matching: 119, examined: 120 }), rival])).proved).toBe(true);
+  });
+
+  test('agreement over nothing is no agreement, and an equal count is no loss', () => {
+    const nothing = { matching: 0, examined: 0 };
+    expect(proof(observed([outcome('h1', [], nothing)])).proved).toBe(false);
+    const full = { matching: 9, examined: 9 };
+    expect(proof(observed([outcome('h1', [], full), outcome('h2', [], full)])).proved).toBe(false);
+  });
+
+  test('counts over different numbers of rows decide only when the share is lower as well', () => {
+    const winner = outcome('h1', [], { matching: 118, examined: 118 });
+    expect(proof(observed([winner, outcome('h2', [], { matching: 100, examined: 100 })])).proved).toBe(false);
+    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 120 })])).proved).toBe(true);
+  });
+
+  test('with proof by model the verdict and a running body suffice', () => {
+    const test = observed([outcome('h1', []), outcome('h2', [])]);
+    expect(proof(test, { mode: 'model' }).proved).toBe(true);
+    expect(proof(test, { mode: 'model', bodyError: 'no such table' }).proved).toBe(false);
+  });
+
+  const states = fc.constantFrom<PredicateOutcome[]>('true', 'false', 'not-established');
+  const agreements = fc.option(
+    fc.tuple(fc.nat(5), fc.nat(5)).map(([a, b]) => ({ matching: Math.min(a, b), examined: Math.max(a, b) })),
+  );
+  const hypotheses = fc.array(fc.tuple(fc.array(states, { maxLength: 3 }), agreements), { minLength: 1, maxLength: 4 });
+
+  test('another false predicate of the winner never proves, nor does taking one from a rival', () =>
+    fc.assert(
+      fc.property(hypotheses, (made) => {
+        const all = made.map(([predicates, agreement], index) => outcome(`h${index + 1}`, predicates, agreement));
+        const [own, ...rivals] = all;
+        if (own === undefined) return;
+        const worse = { ...own, predicates: [...own.predicates, { sql: 'p', outcome: 'false' as const, note: null }] };
+        expect(proof(observed([worse, ...rivals])).proved).toBe(false);
+        if (proof(observed(all)).proved) return;
+        const spared = rivals.map((rival) => ({
+          ...rival,
+          predicates: rival.predicates.filter((each) => each.outcome !== 'false'),
+        }));
+        expect(proof(observed([own, ...spared])).proved).toBe(false);
+      }),
+    ));
+});
+
+describe('a verdict that the data contradicts is never stored', () => {
+  const judged = (verdict: 'supported' | 'refuted' | 'open') => ({ hypothesis: 'h1', verdict, reason: 'r' });
+
+  test('supported against a false predicate becomes refuted', () => {
+    expect(keepVerdict(judged('supported'), outcome('h1', ['true', 'false']))).toMatchObject({
+      verdict: 'refuted',
+      overruled: expect.stringContaining('false'),
+    });
+  });
+
+  test('refuted against true predicates becomes open, unless a partial count may be the reason', () => {
+    expect(keepVerdict(judged('refuted'), outcome('h1', ['true'])).verdict).toBe('open');
+    expect(keepVerdict(judged('refuted'), outcome('h1', ['true'], { matching: 3, examined: 9 })).verdict).toBe(
+      'refuted',
+    );
+  });
+
+  test('what the data does not contradict is kept as it is', () => {
+    for (const verdict of ['supported', 'refuted', 'open'] as const) {
+      expect(keepVerdict(judged(verdict), outcome('h1', ['not-established']))).toMatchObject({
+        verdict,
+        overruled: null,
+      });
+    }
+  });
+});
