@@ -2,13 +2,16 @@
 import tseslint from 'typescript-eslint';
 
 const node = ['fs', 'path', 'os', 'net', 'http', 'https', 'child_process', 'crypto', 'stream', 'worker_threads'];
-const noNode = { group: [...node, 'node:*', ...node.map((name) => `${name}/*`)], message: 'pure folder: no I/O of its own' };
+const noNode = {
+  group: [...node, 'node:*', ...node.map((name) => `${name}/*`)],
+  message: 'pure folder: no I/O of its own',
+};
 const only = (files, patterns) => ({
   files,
   rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] },
 });
 const outside = (...folders) => ({
-  group: folders.flatMap((folder) => [`**/${folder}`, `**/${folder}/**`]),
+  regex: `^(\\.\\./)+(${folders.join('|')})(/|$)`,
   message: 'imports point inward, see docs/architecture.md',
 });
 
@@ -39,13 +42,75 @@ export default tseslint.config(
       '@typescript-eslint/unbound-method': 'off',
     },
   },
-  only(['src/domain/**'], [noNode, outside('search', 'steps', 'prompts', 'ports', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
-  only(['src/ports/**'], [noNode, outside('search', 'steps', 'prompts', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
-  only(['src/search/**', 'src/methods/**'], [noNode, outside('steps', 'prompts', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
-  only(['src/prompts/**'], [noNode, outside('steps', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
+  only(
+    ['src/domain/**'],
+    [
+      noNode,
+      outside(
+        'search',
+        'steps',
+        'prompts',
+        'ports',
+        'adapters',
+        'activities',
+        'workflows',
+        'workers',
+        'cli',
+        'report',
+        'benchmarks',
+      ),
+    ],
+  ),
+  only(
+    ['src/ports/**'],
+    [
+      noNode,
+      outside(
+        'search',
+        'steps',
+        'prompts',
+        'adapters',
+        'activities',
+        'workflows',
+        'workers',
+        'cli',
+        'report',
+        'benchmarks',
+      ),
+    ],
+  ),
+  only(
+    ['src/search/**', 'src/methods/**'],
+    [
+      noNode,
+      outside('steps', 'prompts', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks'),
+    ],
+  ),
+  only(
+    ['src/prompts/**'],
+    [noNode, outside('steps', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')],
+  ),
   only(['src/steps/**'], [outside('adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
-  only(['src/workflows/**'], [noNode, outside('steps', 'prompts', 'adapters', 'workers', 'cli', 'report', 'benchmarks')]),
+  only(
+    ['src/workflows/**'],
+    [noNode, outside('steps', 'prompts', 'adapters', 'workers', 'cli', 'report', 'benchmarks')],
+  ),
   only(['src/activities/**'], [outside('prompts', 'workflows', 'workers', 'cli', 'report', 'benchmarks', 'adapters')]),
-  only(['src/adapters/**'], [outside('search/control', 'steps', 'prompts', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks')]),
+  only(
+    ['src/adapters/**'],
+    [
+      outside(
+        'search/control',
+        'steps',
+        'prompts',
+        'activities',
+        'workflows',
+        'workers',
+        'cli',
+        'report',
+        'benchmarks',
+      ),
+    ],
+  ),
   only(['src/report/**', 'src/benchmarks/**'], [outside('adapters', 'activities', 'workflows', 'workers', 'cli')]),
 );

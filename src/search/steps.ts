@@ -51,6 +51,7 @@ export interface TrajectoryRef {
   readonly plan: PlanRef | null;
   readonly distance: number;
   readonly density: number;
+  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
   readonly attempts: readonly string[];
 }
 
@@ -94,7 +95,7 @@ export interface ProposeInput extends ModelStepBase {
   readonly role: 'propose';
   readonly plan: PlanRef;
   readonly targets: readonly string[];
-  /** Attempts whose evidence is shown: the trajectory's and those of this expansion. */
+  /** Evidence shown (observation and grounding ids): the trajectory's and that of this expansion. */
   readonly attempts: readonly string[];
   /** Preset `paper`: the observations of this rollout so far. */
   readonly rollout: readonly string[];
@@ -140,7 +141,14 @@ export interface Grounded {
 
 export interface SelectInput extends ModelStepBase {
   readonly role: 'select';
-  readonly candidates: readonly string[];
+  /** Best first, one per distinct result, at most 10. */
+  readonly candidates: readonly {
+    readonly id: string;
+    /** How many independent derivations gave this result. */
+    readonly agreesWith: number;
+    /** Why nothing can be answered, for an unanswerable candidate. */
+    readonly unanswerable: string | null;
+  }[];
 }
 export interface Selected {
   /** null: the judge abstains. */
@@ -223,7 +231,6 @@ export interface CandidateRun {
   readonly usage: UsageDelta;
 }
 
-/** Records an unanswerable reading as a candidate. */
 export interface FinishInput {
   readonly searchId: string;
   readonly state: SearchState;

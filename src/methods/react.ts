@@ -1,0 +1,269 @@
+/**
+ * The paper's ReAct agent over the same ports (App. B.1): one JSON action at a time, `tool_call` or `end`, within a budget
+ * of tool calls. It shares the question, the tools, the ledger and the final record with the search, so that the two can
+ * be compared on equal terms.
+ *
+ * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
+ * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
+ */
+import type { EndedBy, SearchState } from '../domain';
+import { addUsage, exhaustedBudget } from '../search/budgets';
+import { addUnanswerable, unanswerableReason } from '../search/candidates';
+import { chooseAnswer } from '../search/choose-answer';
+import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
+import { Draft, SearchStopped, tryModel } from '../search/expansion';
+import type { AnswerSummary, CandidateRun, MemoryRef, ModelOutcome, SearchSteps, UsageDelta } from '../search/steps';
+
+export interface ActInput {
+  readonly role: 'react';
+  readonly searchId: string;
+  readonly position: string;
+  readonly tryNumber: number;
+  readonly executionError?: string;
+  readonly memory: MemoryRef;
+  /** Observation ids of the turns so far. */
+  readonly turns: readonly string[];
+  readonly callsUsed: number;
+  readonly callsLimit: number;
+}
+
+export type Acted =
+  | { readonly kind: 'tool'; readonly actionId: string }
+  | { readonly kind: 'end'; readonly actionId: string }
+  | { readonly kind: 'unanswerable'; readonly reason: string };
+
+export interface ToolInput {
+  readonly purpose: 'tool';
+  readonly searchId: string;
+  readonly position: string;
+  readonly actionId: string;
+}
+
+export interface ToolRun {
+  readonly observationId: string;
+  readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
+  readonly usage: UsageDelta;
+}
+
+/** Runs the final SQL of an `end` action and stores it as the candidate. */
+export interface FinalInput {
+  readonly purpose: 'final';
+  readonly searchId: string;
+  readonly position: string;
+  readonly actionId: string;
+  readonly candidateId: string;
+}
+
+export interface FinalRun extends CandidateRun {
+  readonly error: string | null;
+}
+
+export interface ReactSteps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'> {
+  act(input: ActInput): Promise<ModelOutcome<Acted>>;
+  tool(input: ToolInput): Promise<ToolRun>;
+  final(input: FinalInput): Promise<FinalRun>;
+}
+
+export async function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  return new ReactLoop(start, steps, hooks).run();
+}
+
+class ReactLoop {
+  private state: SearchState;
+
+  constructor(
+    private readonly start: SearchStart,
+    private readonly steps: ReactSteps,
+    private readonly hooks: SearchHooks,
+  ) {
+    this.state = start.state ?? initialState(start.searchId, hooks.now());
+  }
+
+  async run(): Promise<SearchOutcome> {
+    try {
+      if (this.start.state === null) await this.prepare();
+      for (;;) {
+        const endedBy = this.stop() ?? (await this.turn());
+        if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
+        if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
+          return { kind: 'continue', state: this.state };
+      }
+    } catch (error) {
+      if (this.hooks.stopRequested() === 'cancel') return { kind: 'finished', summary: await this.answer('cancel') };
+      await this.finish('failed', 'error', null, reasonOf(error));
+      throw error;
+    }
+  }
+
+  private get turns(): readonly string[] {
+    return this.state.trajectories[0]?.attempts ?? [];
+  }
+
+  private stop(): EndedBy | null {
+    const cancelled = this.hooks.stopRequested();
+    if (cancelled !== null) return cancelled;
+    const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.start.settings.budgets);
+    if (budget !== null) return `budget:${budget}`;
+    // The agent is told when its calls are used up; one that goes on nevertheless is stopped here.
+    return this.turns.length > this.start.settings.rounds ? 'iterations' : null;
+  }
+
+  private async prepare(): Promise<void> {
+    const { searchId } = this.state;
+    const prepared = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
+    this.state = { ...this.state, usage: addUsage(this.state.usage, prepared.usage) };
+  }
+
+  /** One action; the ending, if it was the last. */
+  private async turn(): Promise<EndedBy | null> {
+    const { searchId, iteration } = this.state;
+    const { settings } = this.start;
+    const draft = this.draft();
+    const position = `i${iteration}`;
+    const runs: FinalRun[] = [];
+    const acted = await tryModel<Acted>(
+      draft,
+      settings.parseRetries,
+      (tryNumber, executionError) =>
+        this.steps.act({
+          role: 'react',
+          searchId,
+          position: `${position}.react`,
+          tryNumber,
+          ...(executionError === undefined ? {} : { executionError }),
+          memory: { updates: [], facts: [] },
+          turns: this.turns,
+          callsUsed: this.turns.length,
+          callsLimit: settings.rounds,
+        }),
+      async (action, tryNumber) => {
+        if (action.kind !== 'end') return null;
+        draft.checkpoint();
+        const final = await this.steps.final({
+          purpose: 'final',
+          searchId,
+          position: `${position}.final${tryNumber}`,
+          actionId: action.actionId,
+          candidateId: 'c1',
+        });
+        draft.charge(final.usage);
+        runs.push(final);
+        return final.error;
+      },
+    ).catch((error: unknown) => {
+      if (error instanceof SearchStopped) return error;
+      throw error;
+    });
+    this.charge(draft);
+    if (acted instanceof SearchStopped) return acted.endedBy;
+    if (acted === null) {
+      this.note(`${position}.react`, 'no usable action after all retries');
+      return 'exhausted';
+    }
+    const action = acted.value;
+    switch (action.kind) {
+      case 'unanswerable':
+        this.state = addUnanswerable(this.state, 't0', action.reason);
+        return 'finished';
+      case 'end':
+        for (const run of runs.slice(-1)) this.takeCandidate(run);
+        return 'finished';
+      case 'tool':
+        await this.runTool(position, action.actionId);
+        return null;
+      default:
+        return action satisfies never;
+    }
+  }
+
+  private async runTool(position: string, actionId: string): Promise<void> {
+    const { searchId } = this.state;
+    const run = await this.steps.tool({ purpose: 'tool', searchId, position: `${position}.tool`, actionId });
+    this.state = {
+      ...this.state,
+      iteration: this.state.iteration + 1,
+      usage: addUsage(this.state.usage, run.usage),
+      trajectories: this.state.trajectories.map((t) => ({ ...t, attempts: [...t.attempts, run.observationId] })),
+    };
+    this.report();
+    await this.steps.checkpoint(this.state);
+  }
+
+  private takeCandidate(run: FinalRun): void {
+    const candidate = {
+      id: 'c1',
+      trajectory: 't0',
+      kind: 'rows' as const,
+      outcome: run.outcome,
+      rowCount: run.rowCount,
+      trivial: run.trivial,
+      control: run.control,
+      resultClass: 'c1',
+      bodies: [],
+      openRisk: 1,
+      status: 'active' as const,
+    };
+    this.state = { ...this.state, candidates: [candidate] };
+  }
+
+  /** The agent has chosen already: what ran is the answer. */
+  private answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    const choice = chooseAnswer(this.state, endedBy === 'finished' ? 'cancel' : endedBy);
+    const chosen = this.state.candidates[0];
+    const reason = chosen === undefined ? 'the agent gave no answer' : unanswerableReason(this.state, chosen.id);
+    const status = choice.kind === 'decided' ? choice.status : 'answered';
+    return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, chosen?.id ?? null, reason);
+  }
+
+  private finish(
+    status: AnswerSummary['status'],
+    endedBy: EndedBy,
+    chosen: string | null,
+    reason: string | null,
+  ): Promise<AnswerSummary> {
+    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
+  }
+
+  private draft(): Draft {
+    const { settings } = this.start;
+    const usageBefore = this.state.usage;
+    return new Draft({
+      settings,
+      usageBefore,
+      updates: [],
+      facts: [],
+      iteration: this.state.iteration,
+      trajectoryId: 't0',
+      elapsedMs: () => this.elapsedMs(),
+      cancelled: () => this.hooks.stopRequested() !== null,
+    });
+  }
+
+  private charge(draft: Draft): void {
+    this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
+  }
+
+  private note(subject: string, detail: string): void {
+    const event = { iteration: this.state.iteration, kind: 'step-failed' as const, subject, detail };
+    this.state = { ...this.state, events: [...this.state.events, event] };
+  }
+
+  private elapsedMs(): number {
+    return this.hooks.now() - this.state.startedAtMs;
+  }
+
+  private report(): void {
+    this.hooks.onProgress({
+      iteration: this.turns.length,
+      iterations: this.start.settings.rounds,
+      trajectories: 1,
+      open: 1,
+      bottleneck: null,
+      learned: null,
+      candidates: this.state.candidates.length,
+      usage: this.state.usage,
+      plan: [],
+      frontier: [],
+    });
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Giving an operator a body. The plan is replaced, never edited, and what rested on the old body is reconsidered:
+ *
+ * 1. A grounded operator below it was proved over other inputs: it falls back to assumed (rule S10), or to unresolved
+ *    when its text came from another plan and binds other names.
+ * 2. An immaterial reading holds only relative to the other bodies: it is rechecked when one changes (rule S9).
+ */
+import type { OperatorView, PlanView, UpdateView } from '../domain';
+import { descendants, findOperator } from './plan-view';
+import { compareText } from './canonical';
+
+export interface NewBody {
+  readonly bodyId: string;
+  /** Set when the body is proved. */
+  readonly updateId: string | null;
+  readonly risk: number;
+  readonly assumptions: number;
+}
+
+/** Risk of a body that was proved over inputs which have changed since: worth a new look. */
+const UNSETTLED_RISK = 0.5;
+
+export function applyBody(plan: PlanView, name: string, body: NewBody, updates: readonly UpdateView[] = []): PlanView {
+  const before = findOperator(plan, name);
+  if (before === undefined) return plan;
+  const changed = before.bodyId !== body.bodyId;
+  const below = changed && before.bodyId !== null ? descendants(plan, name) : new Set<string>();
+  const operators = plan.operators.map((operator): OperatorView => {
+    if (operator.name === name) return withBody(operator, body);
+    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, updates) : operator;
+  });
+  return recheckImmaterial({ ...plan, operators });
+}
+
+/** Takes a body away again, because it does not run or was withdrawn. */
+export function removeBody(plan: PlanView, name: string): PlanView {
+  const operators = plan.operators.map((operator) =>
+    operator.name === name
+      ? { ...operator, state: 'unresolved' as const, bodyId: null, updateId: null, risk: 1, immaterial: null }
+      : operator,
+  );
+  return recheckImmaterial({ ...plan, operators });
+}
+
+export function markImmaterial(plan: PlanView, name: string, bodyId: string): PlanView {
+  const written = findOperator(plan, name)?.bodyId === bodyId ? plan : applyBody(plan, name, assumedBody(bodyId));
+  const others = otherBodies(written, name);
+  return {
+    ...written,
+    operators: written.operators.map((o) => (o.name === name ? { ...o, immaterial: [...others] } : o)),
+  };
+}
+
+export function assumedBody(bodyId: string, risk = UNSETTLED_RISK, assumptions = 1): NewBody {
+  return { bodyId, updateId: null, risk, assumptions };
+}
+
+/** Body ids of all other operators, sorted: what a materiality result is relative to. */
+export function otherBodies(plan: PlanView, name: string): readonly string[] {
+  return plan.operators
+    .filter((operator) => operator.name !== name)
+    .map((operator) => operator.bodyId ?? '')
+    .sort(compareText);
+}
+
+function withBody(operator: OperatorView, body: NewBody): OperatorView {
+  return {
+    ...operator,
+    state: body.updateId === null ? 'assumed' : 'grounded',
+    bodyId: body.bodyId,
+    updateId: body.updateId,
+    risk: body.updateId === null ? body.risk : 0,
+    assumptions: body.updateId === null ? body.assumptions : 0,
+    immaterial: operator.bodyId === body.bodyId ? operator.immaterial : null,
+    barren: 0,
+  };
+}
+
+function unsettle(operator: OperatorView, updates: readonly UpdateView[]): OperatorView {
+  const source = updates.find((update) => update.id === operator.updateId);
+  const bindsOwnNames = source !== undefined && source.inputs.every((input) => operator.inputs.includes(input.local));
+  return bindsOwnNames
+    ? { ...operator, state: 'assumed', updateId: null, risk: UNSETTLED_RISK, assumptions: 1 }
+    : { ...operator, state: 'unresolved', bodyId: null, updateId: null, risk: 1 };
+}
+
+function recheckImmaterial(plan: PlanView): PlanView {
+  return {
+    ...plan,
+    operators: plan.operators.map((operator) =>
+      operator.immaterial !== null && operator.immaterial.join() !== otherBodies(plan, operator.name).join()
+        ? { ...operator, immaterial: null }
+        : operator,
+    ),
+  };
+}

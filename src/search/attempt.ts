@@ -1,0 +1,261 @@
+/**
+ * Attempts on bottlenecks (design §3, steps 4 and 5; Algorithm 1, the inner loop): propose rival hypotheses with a probe,
+ * run it, judge, and settle what the data proves. Evidence of earlier attempts, failures included, goes into the next.
+ */
+import { applyBody, assumedBody, markImmaterial, removeBody } from './apply';
+import type { Draft, ExpansionContext } from './expansion';
+import { tryModel } from './expansion';
+import { findOperator, needsWork, planRef } from './plan-view';
+import { DISTANCE } from './select';
+import type { Grounded, Probed, Proposed, Settled } from './steps';
+
+export interface PendingProposal {
+  readonly proposalId: string;
+  readonly operators: readonly string[];
+}
+
+/** Attempted on these operators: which gave new evidence (rule S7), and a proposal that came with the last judgement. */
+export interface AttemptsResult {
+  readonly decided: ReadonlySet<string>;
+  readonly next: PendingProposal | null;
+}
+
+/** Up to J attempts on the targets, fewer once all of them are resolved. */
+export async function attemptTargets(
+  context: ExpansionContext,
+  draft: Draft,
+  position: string,
+  targets: readonly string[],
+  pending: PendingProposal | null,
+): Promise<AttemptsResult> {
+  const { settings } = context;
+  // The paper runs all J attempts on the bottleneck, whatever the first one found.
+  const runsAll = settings.preset === 'paper';
+  const decided = new Set<string>();
+  let proposal = pending;
+  let next: PendingProposal | null = null;
+  for (let attempt = 1; attempt <= settings.attempts && draft.impossible === null; attempt++) {
+    const open = runsAll ? targets : targets.filter((name) => !isResolved(draft, name, settings.proof));
+    if (open.length === 0) break;
+    const at = `${position}.a${attempt}`;
+    const probes = await rollout(context, draft, at, open, proposal);
+    proposal = null;
+    const judged = probes.flatMap((probed) => takeImmaterial(draft, probed, decided));
+    if (judged.length === 0) continue;
+    next = await judge(context, draft, at, probes, decided);
+  }
+  return { decided, next };
+}
+
+/** One attempt's probes: a single one, or with `rounds` > 1 (preset `paper`) a rollout that may look several times. */
+async function rollout(
+  context: ExpansionContext,
+  draft: Draft,
+  position: string,
+  targets: readonly string[],
+  pending: PendingProposal | null,
+): Promise<readonly Probed[]> {
+  const { searchId, settings, steps, trajectory } = context;
+  const probes: Probed[] = [];
+  for (let round = 1; round <= settings.rounds; round++) {
+    const at = `${position}.r${round}`;
+    const proposed = round === 1 && pending !== null ? { ...pending, done: false } : await propose(at);
+    if (proposed === null || proposed.operators.length === 0) break;
+    draft.checkpoint();
+    const probed = await steps.probe({
+      purpose: 'probe',
+      searchId,
+      position: `${at}.probe`,
+      plan: planRef(currentPlan(draft)),
+      proposalId: proposed.proposalId,
+    });
+    draft.charge(probed.usage);
+    draft.attempts.push(probed.observationId);
+    draft.distanceDelta += probed.tests.reduce((sum, test) => sum + distanceOf(test.outcome), 0);
+    probes.push(probed);
+    if (proposed.done) break;
+  }
+  return probes;
+
+  async function propose(at: string): Promise<Proposed | null> {
+    context.report(targets.join(', '), null);
+    const tried = await tryModel<Proposed>(draft, settings.parseRetries, (tryNumber) =>
+      steps.propose({
+        role: 'propose',
+        searchId,
+        position: `${at}.propose`,
+        tryNumber,
+        memory: draft.memory(),
+        plan: planRef(currentPlan(draft)),
+        targets,
+        attempts: [...trajectory.attempts, ...draft.attempts],
+        rollout: probes.map((probed) => probed.observationId),
+        callsLeft: draft.callsLeft() ?? settings.rounds - probes.length,
+      }),
+    );
+    if (tried === null) draft.note('step-failed', `${at}.propose`, 'no usable proposal after all retries');
+    return tried?.value ?? null;
+  }
+}
+
+/** Readings that do not matter (rule S9) are recorded and need no verdict; returns the operators left to judge. */
+function takeImmaterial(draft: Draft, probed: Probed, decided: Set<string>): readonly string[] {
+  const left: string[] = [];
+  for (const test of probed.tests) {
+    if (test.immaterial === null) {
+      left.push(test.operator);
+      continue;
+    }
+    draft.plan = markImmaterial(currentPlan(draft), test.operator, test.immaterial.bodyId);
+    draft.note('immaterial', test.operator, 'the rival readings give the same answer');
+    decided.add(test.operator);
+  }
+  return left;
+}
+
+/** One judgement of the attempt's observations, settled by execution; a body that fails goes back with its error. */
+async function judge(
+  context: ExpansionContext,
+  draft: Draft,
+  position: string,
+  probes: readonly Probed[],
+  decided: Set<string>,
+): Promise<PendingProposal | null> {
+  const { searchId, settings, steps, trajectory } = context;
+  let settled: Settled = { results: [], usage: {} };
+  const evidence = [...trajectory.attempts, ...draft.attempts];
+  const tried = await tryModel<Grounded>(
+    draft,
+    settings.parseRetries,
+    (tryNumber, executionError) =>
+      steps.ground({
+        role: 'ground',
+        searchId,
+        position: `${position}.ground`,
+        tryNumber,
+        ...(executionError === undefined ? {} : { executionError }),
+        memory: draft.memory(),
+        plan: planRef(currentPlan(draft)),
+        observations: probes.map((probed) => probed.observationId),
+        attempts: evidence,
+      }),
+    async (grounded, tryNumber) => {
+      settled = { results: [], usage: {} };
+      if (grounded.operators.every((o) => o.winner === null)) return null;
+      draft.checkpoint();
+      settled = await steps.settle({
+        purpose: 'settle',
+        searchId,
+        position: `${position}.settle${tryNumber}`,
+        plan: planRef(currentPlan(draft)),
+        groundingId: grounded.groundingId,
+        memory: draft.memory(),
+      });
+      draft.charge(settled.usage);
+      const errors = settled.results.filter((result) => result.error !== null);
+      return errors.length === 0 ? null : errors.map((r) => `${r.operator}: ${r.error ?? ''}`).join('\n');
+    },
+  );
+  if (tried === null) {
+    draft.note('step-failed', `${position}.ground`, 'no usable judgement after all retries');
+    return null;
+  }
+  const grounded = tried.value;
+  keepGrounded(context, draft, probes, grounded, decided);
+  keepSettled(draft, settled);
+  await keepWritten(context, draft, `${position}.written`, grounded);
+  const next = grounded.nextProposalId;
+  return next === null ? null : { proposalId: next, operators: grounded.nextOperators };
+}
+
+function keepGrounded(
+  context: ExpansionContext,
+  draft: Draft,
+  probes: readonly Probed[],
+  grounded: Grounded,
+  decided: Set<string>,
+): void {
+  draft.attempts.push(grounded.groundingId);
+  draft.facts.push(...grounded.facts);
+  draft.impossible = grounded.impossible;
+  for (const operator of grounded.operators) if (operator.decided) decided.add(operator.operator);
+  if (grounded.delta !== null) {
+    // The summariser's own delta replaces the arithmetic one of this attempt (rule S6).
+    const arithmetic = probes.flatMap((p) => p.tests).reduce((sum, test) => sum + distanceOf(test.outcome), 0);
+    draft.distanceDelta += grounded.delta - arithmetic;
+  }
+  context.report(grounded.operators[0]?.operator ?? null, grounded.learned);
+}
+
+function keepSettled(draft: Draft, settled: Settled): void {
+  for (const result of settled.results) {
+    if (result.update !== null) {
+      const before = findOperator(currentPlan(draft), result.operator);
+      draft.updates.push(result.update);
+      const body = { bodyId: result.update.bodyId, updateId: result.update.id, risk: 0, assumptions: 0 };
+      const plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
+      if (before?.state === 'grounded' && before.bodyId !== body.bodyId) {
+        // Two proofs of one operator within an iteration: both stay, as rival plans (rule S3).
+        draft.rivals = [...draft.rivals, plan];
+        draft.note('reuse-conflict', result.operator, `${before.updateId ?? ''}, ${body.updateId}`);
+      } else draft.plan = plan;
+    } else if (result.assumed && result.bodyId !== null) {
+      const before = findOperator(currentPlan(draft), result.operator);
+      // Judged and running, but short of proof: less doubtful than before, still open.
+      const body = assumedBody(result.bodyId, before?.state === 'assumed' ? before.risk / 2 : undefined);
+      if (before?.state !== 'grounded')
+        draft.plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
+    }
+  }
+}
+
+/** Bodies that came along for other operators: assumed if they run, dropped if not. */
+async function keepWritten(
+  context: ExpansionContext,
+  draft: Draft,
+  position: string,
+  grounded: Grounded,
+): Promise<void> {
+  const before = currentPlan(draft);
+  const written = grounded.written.filter((w) => findOperator(before, w.operator)?.state !== 'grounded');
+  if (written.length === 0) return;
+  const plan = written.reduce(
+    (at, w) => applyBody(at, w.operator, assumedBody(w.bodyId, w.risk, w.assumptions), draft.allUpdates()),
+    before,
+  );
+  draft.checkpoint();
+  const checked = await context.steps.check({
+    purpose: 'check',
+    searchId: context.searchId,
+    position,
+    plan: planRef(plan),
+    operators: written.map((w) => w.operator),
+  });
+  draft.charge(checked.usage);
+  draft.plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), plan);
+}
+
+function isResolved(draft: Draft, name: string, proof: 'execution' | 'model'): boolean {
+  const operator = findOperator(currentPlan(draft), name);
+  return operator === undefined || !needsWork(operator, proof);
+}
+
+function currentPlan(draft: Draft) {
+  if (draft.plan === null) throw new Error('an attempt needs a plan');
+  return draft.plan;
+}
+
+function distanceOf(outcome: Probed['tests'][number]['outcome']): number {
+  switch (outcome) {
+    case 'rows':
+      return DISTANCE.usefulRows;
+    case 'empty':
+      return DISTANCE.empty;
+    case 'sql-error':
+    case 'timeout':
+    case 'refused':
+      return DISTANCE.sqlError;
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Selecting the answer (design §3, step 9): by execution first, then by the model with the evidence in view. One distinct
+ * verified result needs no model call, and neither does an ending that may not spend any more (D6).
+ */
+import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
+import { unanswerableReason } from './candidates';
+import { agrees, independentSupport, resultClasses, usable } from './independence';
+import { compareText } from './canonical';
+import { DOUBT } from './plan-view';
+
+/** The paper shows its judge at most 10 distinct candidates. */
+const SELECTOR_CAP = 10;
+
+export interface RankedClass {
+  readonly representative: CandidateView;
+  readonly support: number;
+  readonly verified: boolean;
+}
+
+export type Choice =
+  | {
+      readonly kind: 'decided';
+      readonly status: AnswerStatus;
+      readonly candidate: string | null;
+      readonly reason: string | null;
+    }
+  | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
+
+/** Distinct results, best first: proved above assumed, then by support, then what is not empty, then by open risk. */
+export function rankClasses(state: SearchState): readonly RankedClass[] {
+  return resultClasses(state.candidates)
+    .map((members): RankedClass => {
+      const representative = [...members].sort(byProof)[0] as CandidateView;
+      return {
+        representative,
+        support: independentSupport(members),
+        verified: agrees(members) || isSound(representative),
+      };
+    })
+    .sort(
+      (a, b) =>
+        Number(isProved(b.representative)) - Number(isProved(a.representative)) ||
+        b.support - a.support ||
+        Number(a.representative.trivial) - Number(b.representative.trivial) ||
+        byProof(a.representative, b.representative),
+    )
+    .slice(0, SELECTOR_CAP);
+}
+
+export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
+  const classes = rankClasses(state);
+  const best = classes[0];
+  if (best === undefined) return { kind: 'decided', status: 'abstained', candidate: null, reason: nothingFound(state) };
+  const mayAsk = endedBy !== 'cancel' && !endedBy.startsWith('budget:');
+  if (mayAsk && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
+  return decided(state, best.representative);
+}
+
+export function decided(state: SearchState, candidate: CandidateView): Choice & { kind: 'decided' } {
+  return candidate.kind === 'unanswerable'
+    ? {
+        kind: 'decided',
+        status: 'unanswerable',
+        candidate: candidate.id,
+        reason: unanswerableReason(state, candidate.id),
+      }
+    : { kind: 'decided', status: 'answered', candidate: candidate.id, reason: null };
+}
+
+/** With the paper's proof the judge's word is all there is, so a proved operator is one that needed no assumption. */
+export function isProved(candidate: CandidateView): boolean {
+  return candidate.kind === 'rows' && candidate.openRisk === 0;
+}
+
+/** Nothing doubtful is left in it, and its result is not an empty one that nothing was counted for. */
+function isSound(candidate: CandidateView): boolean {
+  if (candidate.kind === 'unanswerable') return false;
+  return candidate.openRisk < DOUBT && (!candidate.trivial || (candidate.control ?? 0) > 0);
+}
+
+function byProof(a: CandidateView, b: CandidateView): number {
+  const proofs = (c: CandidateView) => c.bodies.filter((body) => body.updateId !== null).length;
+  return a.openRisk - b.openRisk || proofs(b) - proofs(a) || order(a.id) - order(b.id) || compareText(a.id, b.id);
+}
+
+function order(id: string): number {
+  return Number(id.slice(1));
+}
+
+function nothingFound(state: SearchState): string {
+  const failed = state.candidates.length - usable(state.candidates).length;
+  if (failed > 0) return `no candidate query ran to an end (${failed} failed)`;
+  const lastFailure = state.events.filter((event) => event.kind === 'step-failed').at(-1);
+  return lastFailure === undefined ? 'no plan was completed' : `no plan was completed; last: ${lastFailure.detail}`;
+}

@@ -1,0 +1,301 @@
+/**
+ * The search (design §3; paper, Algorithm 1) as a loop over the `SearchSteps` port. It runs the same in a workflow, where
+ * the steps are activities, and in a process, where they are functions.
+ *
+ * 1. No I/O, clock or randomness of its own: time comes from the hooks, everything else from the steps (rule S11).
+ * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
+ * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
+ */
+import type { EndedBy, SearchState, Settings, Trajectory, Usage } from '../domain';
+import { addUsage, exhaustedBudget, NO_USAGE } from './budgets';
+import { addUnanswerable, runCandidates, unanswerableReason } from './candidates';
+import { chooseAnswer, decided } from './choose-answer';
+import { expand } from './expand';
+import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
+import { ROOT, plansOfRoot, selectable } from './frontier';
+import { mergeExpansions, rootTrajectory } from './merge';
+import { planRef } from './plan-view';
+import { density, rankTrajectories, score } from './select';
+import type { AnswerSummary, Evaluation, SearchSteps, Selected } from './steps';
+import { stopReason } from './stop';
+
+export interface Progress {
+  readonly iteration: number;
+  readonly iterations: number;
+  readonly trajectories: number;
+  readonly open: number;
+  readonly bottleneck: string | null;
+  /** What the last judgement established, in one sentence. */
+  readonly learned: string | null;
+  readonly candidates: number;
+  readonly usage: Usage;
+  readonly plan: readonly { readonly name: string; readonly state: string; readonly updateId: string | null }[];
+  readonly frontier: readonly {
+    readonly id: string;
+    readonly score: number;
+    readonly status: string;
+    readonly bottleneck: string | null;
+  }[];
+}
+
+export interface SearchHooks {
+  now(): number;
+  stopRequested(): 'cancel' | null;
+  onProgress(progress: Progress): void;
+  /** Asked after each checkpoint; `continue-as-new` hands the state back to the caller. */
+  afterIteration?(state: SearchState): 'go-on' | 'continue-as-new';
+}
+
+export interface SearchStart {
+  readonly searchId: string;
+  readonly settings: Settings;
+  /** A checkpoint to go on from; null starts afresh. */
+  readonly state: SearchState | null;
+}
+
+export type SearchOutcome =
+  | { readonly kind: 'finished'; readonly summary: AnswerSummary }
+  | { readonly kind: 'continue'; readonly state: SearchState };
+
+export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  const loop = new SearchLoop(start, steps, hooks);
+  return loop.run();
+}
+
+export function initialState(searchId: string, nowMs: number): SearchState {
+  return {
+    schemaVersion: 1,
+    searchId,
+    iteration: 1,
+    startedAtMs: nowMs,
+    trajectories: [rootTrajectory()],
+    updates: [],
+    facts: [],
+    candidates: [],
+    usage: NO_USAGE,
+    events: [],
+  };
+}
+
+class SearchLoop {
+  private state: SearchState;
+  private bottleneck: string | null = null;
+  private learned: string | null = null;
+  private readonly settings: Settings;
+
+  constructor(
+    private readonly start: SearchStart,
+    private readonly steps: SearchSteps,
+    private readonly hooks: SearchHooks,
+  ) {
+    this.settings = start.settings;
+    this.state = start.state ?? initialState(start.searchId, hooks.now());
+  }
+
+  async run(): Promise<SearchOutcome> {
+    try {
+      if (this.start.state === null) await this.prepare();
+      for (;;) {
+        const endedBy = this.stop();
+        if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
+        await this.iterate();
+        if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
+          return { kind: 'continue', state: this.state };
+      }
+    } catch (error) {
+      // A cancelled step throws whatever its runtime throws; what counts is that cancellation was asked for (D6).
+      if (this.hooks.stopRequested() === 'cancel') return { kind: 'finished', summary: await this.answer('cancel') };
+      await this.finish('failed', 'error', null, reasonOf(error));
+      throw error;
+    }
+  }
+
+  private stop(): EndedBy | null {
+    return this.hooks.stopRequested() ?? stopReason(this.state, this.settings, this.hooks.now());
+  }
+
+  private async prepare(): Promise<void> {
+    this.report(null, null);
+    const { searchId } = this.state;
+    const prepared = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
+    this.state = {
+      ...this.state,
+      updates: [...prepared.knownUpdates],
+      usage: addUsage(this.state.usage, prepared.usage),
+    };
+  }
+
+  private async iterate(): Promise<void> {
+    await this.evaluate();
+    const chosen = this.ranked().slice(0, this.settings.parallelism);
+    const expansions = await Promise.all(chosen.map((trajectory) => expand(this.context(trajectory))));
+    this.state = mergeExpansions(this.state, expansions, this.settings);
+    for (const { impossible, trajectory } of expansions) {
+      if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible);
+    }
+    this.state = await runCandidates(this.state, this.steps, (state) => !this.mayNotRun(state));
+    this.state = { ...this.state, iteration: this.state.iteration + 1 };
+    this.report(this.bottleneck, this.learned);
+    await this.steps.checkpoint(this.state);
+  }
+
+  /** One model call scores the open trajectories; there is nothing to compare while only one is open. */
+  private async evaluate(): Promise<void> {
+    const open = this.ranked();
+    if (open.length < 2) return;
+    const root = this.state.trajectories.find((trajectory) => trajectory.id === ROOT) as Trajectory;
+    const context = this.context(root);
+    const draft = new Draft(context);
+    const tried = await this.attempt(draft, () =>
+      tryModel<Evaluation>(draft, this.settings.parseRetries, (tryNumber) =>
+        this.steps.evaluate({
+          role: 'evaluate',
+          searchId: this.state.searchId,
+          position: `i${this.state.iteration}.evaluate`,
+          tryNumber,
+          memory: draft.memory(),
+          trajectories: open.map((trajectory) => ({
+            id: trajectory.id,
+            depth: trajectory.depth,
+            plan: trajectory.plan === null ? null : planRef(trajectory.plan),
+            distance: trajectory.distance,
+            density: density(trajectory, this.state.trajectories),
+            attempts: trajectory.attempts,
+          })),
+        }),
+      ),
+    );
+    if (tried === null) draft.note('step-failed', `i${this.state.iteration}.evaluate`, 'no usable evaluation');
+    const scores = new Map((tried?.value.scores ?? []).map((item) => [item.trajectory, item]));
+    this.state = {
+      ...this.state,
+      usage: addUsage(this.state.usage, draft.usage),
+      events: [...this.state.events, ...draft.events],
+      trajectories: this.state.trajectories.map((trajectory) => {
+        const scored = scores.get(trajectory.id);
+        return scored === undefined
+          ? trajectory
+          : { ...trajectory, progress: scored.progress, potential: scored.potential, bottleneck: scored.bottleneck };
+      }),
+    };
+  }
+
+  /** Ends the search with an answer, asking the judge only where execution leaves a choice. */
+  private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    const choice = chooseAnswer(this.state, endedBy);
+    if (choice.kind === 'decided') return this.conclude(choice, endedBy);
+    const root = this.state.trajectories[0] as Trajectory;
+    const draft = new Draft(this.context(root));
+    const tried = await this.attempt(draft, () =>
+      tryModel<Selected>(draft, this.settings.parseRetries, (tryNumber) =>
+        this.steps.select({
+          role: 'select',
+          searchId: this.state.searchId,
+          position: 'select',
+          tryNumber,
+          memory: draft.memory(),
+          candidates: choice.classes.map(({ representative, support }) => ({
+            id: representative.id,
+            agreesWith: support,
+            unanswerable: unanswerableReason(this.state, representative.id),
+          })),
+        }),
+      ),
+    );
+    this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
+    // A judge that cannot be understood decides nothing: the ranking by execution stands.
+    const best = choice.classes[0]?.representative;
+    const selected = tried === null ? best : this.state.candidates.find((c) => c.id === tried.value.candidate);
+    if (selected === undefined) {
+      const reason = tried?.value.reason ?? 'no candidate was reliable enough';
+      return this.conclude({ kind: 'decided', status: 'abstained', candidate: null, reason }, endedBy);
+    }
+    return this.conclude(decided(this.state, selected), endedBy);
+  }
+
+  private conclude(choice: ReturnType<typeof decided>, endedBy: EndedBy): Promise<AnswerSummary> {
+    const status = endedBy === 'cancel' ? 'cancelled' : choice.status;
+    return this.finish(status, endedBy, choice.candidate, choice.reason);
+  }
+
+  private finish(
+    status: AnswerSummary['status'],
+    endedBy: EndedBy,
+    chosen: string | null,
+    reason: string | null,
+  ): Promise<AnswerSummary> {
+    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
+  }
+
+  /** A budget or a cancellation during a single model step leaves the step undone. */
+  private async attempt<T>(draft: Draft, step: () => Promise<T | null>): Promise<T | null> {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof SearchStopped) return null;
+      throw error;
+    }
+  }
+
+  private ranked(): readonly Trajectory[] {
+    const { trajectories } = this.state;
+    const ranked = rankTrajectories(selectable(trajectories), trajectories, this.settings.exploration);
+    return ranked.slice(0, this.settings.frontier);
+  }
+
+  private mayNotRun(state: SearchState): boolean {
+    const elapsed = this.hooks.now() - state.startedAtMs;
+    return this.hooks.stopRequested() !== null || exhaustedBudget(state.usage, elapsed, this.settings.budgets) !== null;
+  }
+
+  private context(trajectory: Trajectory): ExpansionContext {
+    const { state, hooks } = this;
+    return {
+      searchId: state.searchId,
+      settings: this.settings,
+      steps: this.steps,
+      iteration: state.iteration,
+      trajectory,
+      trajectoryId: trajectory.id,
+      updates: state.updates,
+      facts: state.facts,
+      otherPlans: plansOfRoot(state.trajectories).flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)])),
+      usageBefore: state.usage,
+      elapsedMs: () => hooks.now() - state.startedAtMs,
+      cancelled: () => hooks.stopRequested() !== null,
+      report: (bottleneck, learned) => this.report(bottleneck, learned ?? this.learned),
+    };
+  }
+
+  private report(bottleneck: string | null, learned: string | null): void {
+    this.bottleneck = bottleneck;
+    this.learned = learned;
+    const { state, settings } = this;
+    const open = this.ranked();
+    const shown = [...state.trajectories].reverse().find((trajectory) => trajectory.plan !== null);
+    this.hooks.onProgress({
+      iteration: Math.min(state.iteration, settings.iterations),
+      iterations: settings.iterations,
+      trajectories: state.trajectories.length,
+      open: open.length,
+      bottleneck,
+      learned,
+      candidates: state.candidates.length,
+      usage: state.usage,
+      plan: (shown?.plan?.operators ?? []).map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
+      frontier: open.map((trajectory) => ({
+        id: trajectory.id,
+        score: score(trajectory, state.trajectories, settings.exploration),
+        status: trajectory.status,
+        bottleneck: trajectory.bottleneck,
+      })),
+    });
+  }
+}
+
+/** The innermost message: runtimes wrap what a step threw, and the user needs the part that says what to change. */
+export function reasonOf(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof Error ? at.message : String(at);
+}

@@ -1,0 +1,105 @@
+/** Expanding one selected trajectory: get its plan, apply the memory, attempt its bottlenecks (design §3, steps 3 to 5). */
+import type { PlanView } from '../domain';
+import { attemptTargets, type PendingProposal } from './attempt';
+import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
+import { ROOT } from './frontier';
+import { makePlan } from './make-plan';
+import { chooseTargets, findOperator, isTestable, needsWork } from './plan-view';
+import { applyMemory } from './reuse';
+
+export async function expand(context: ExpansionContext): Promise<Expansion> {
+  const { trajectory } = context;
+  const draft = new Draft(context);
+  const isNew = trajectory.id === ROOT || trajectory.status === 'replan';
+  const via = trajectory.id === ROOT ? 'plan' : trajectory.status === 'replan' ? 'replan' : 'ground';
+  try {
+    await work(context, draft, isNew);
+  } catch (error) {
+    // A budget or a cancellation ends the work; what was learned so far is kept.
+    if (!(error instanceof SearchStopped)) throw error;
+  }
+  return draft.result(via);
+}
+
+async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Promise<void> {
+  const { trajectory, settings } = context;
+  let pending: PendingProposal | null = null;
+  if (isNew) {
+    const made = await makePlan(context, draft);
+    if (made === null) return;
+    takePlan(context, draft, made.plan);
+    if (made.proposalId !== null) pending = { proposalId: made.proposalId, operators: made.proposed };
+  } else if (trajectory.plan !== null) {
+    draft.bottleneck = trajectory.bottleneck;
+    takePlan(context, draft, trajectory.plan);
+  }
+  // A step per operator is the most that can be settled; follow-on work beyond that is another iteration's.
+  const maxSteps = settings.followOn ? (draft.plan?.operators.length ?? 0) + 1 : 1;
+  for (let step = 1; step <= maxSteps; step++) {
+    const { targets, proposal } = chooseWork(context, draft, pending);
+    if (targets.length === 0 || draft.impossible !== null) break;
+    draft.bottleneck = targets[0] ?? null;
+    context.report(draft.bottleneck, null);
+    const position = `i${context.iteration}.${trajectory.id}.s${step}`;
+    const result = await attemptTargets(context, draft, position, targets, proposal);
+    draft.plan = countBarren(draft.plan, targets, result.decided, settings.proof);
+    pending = result.next;
+    if (result.decided.size === 0) break;
+  }
+}
+
+/** All compatible updates are applied first; conflicting ones make rivals (rule S3). */
+function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void {
+  const applied = applyMemory(plan, context.updates);
+  draft.plan = applied.plans[0] ?? plan;
+  draft.rivals = applied.plans.slice(1);
+  draft.reused.push(...applied.reused);
+  for (const conflict of applied.conflicts)
+    draft.note('reuse-conflict', conflict.operator, conflict.updates.join(', '));
+}
+
+/** A proposal that came with the last reply is used where its operators still need work; else the best targets. */
+function chooseWork(
+  context: ExpansionContext,
+  draft: Draft,
+  pending: PendingProposal | null,
+): { readonly targets: readonly string[]; readonly proposal: PendingProposal | null } {
+  const plan = draft.plan;
+  if (plan === null) return { targets: [], proposal: null };
+  const { breadth, proof } = context.settings;
+  const useful = (pending?.operators ?? []).filter((name) => {
+    const operator = findOperator(plan, name);
+    return (
+      operator !== undefined &&
+      operator.state !== 'grounded' &&
+      operator.immaterial === null &&
+      isTestable(plan, operator)
+    );
+  });
+  const wanted = useful.some((name) => {
+    const operator = findOperator(plan, name);
+    return operator !== undefined && needsWork(operator, proof);
+  });
+  if (pending !== null && wanted) return { targets: useful, proposal: pending };
+  return { targets: chooseTargets(plan, { breadth, preferred: draft.bottleneck, proof }), proposal: null };
+}
+
+/** Rule S7: counts an iteration without new evidence on an operator; new evidence starts the count again. */
+function countBarren(
+  plan: PlanView | null,
+  targets: readonly string[],
+  decided: ReadonlySet<string>,
+  proof: 'execution' | 'model',
+): PlanView | null {
+  if (plan === null) return null;
+  return {
+    ...plan,
+    operators: plan.operators.map((operator) => {
+      if (!targets.includes(operator.name)) return operator;
+      return {
+        ...operator,
+        barren: decided.has(operator.name) || !needsWork(operator, proof) ? 0 : operator.barren + 1,
+      };
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * What one expansion of a trajectory gained, and the context it ran in. An expansion reads a fixed view of the search and
+ * returns its gains; the archive changes only when all expansions of an iteration are merged in a fixed order, so that
+ * nothing depends on arrival order (rule S11).
+ */
+import type { EndedBy, FactView, PlanView, SearchEvent, Settings, Trajectory, UpdateView, Usage } from '../domain';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE } from './budgets';
+import type { MemoryRef, ModelOutcome, PlanRef, SearchSteps, UsageDelta } from './steps';
+
+/** What a draft needs to know: the limits it works under, and the memory it adds to. */
+export interface DraftContext {
+  readonly settings: Settings;
+  readonly iteration: number;
+  readonly trajectoryId: string;
+  readonly updates: readonly UpdateView[];
+  readonly facts: readonly FactView[];
+  readonly usageBefore: Usage;
+  elapsedMs(): number;
+  cancelled(): boolean;
+}
+
+export interface ExpansionContext extends DraftContext {
+  readonly searchId: string;
+  readonly steps: SearchSteps;
+  readonly trajectory: Trajectory;
+  readonly otherPlans: readonly PlanRef[];
+  report(bottleneck: string | null, learned: string | null): void;
+}
+
+export interface Expansion {
+  readonly trajectory: string;
+  readonly via: Trajectory['via'];
+  /** The plan worked on and, after a reuse conflict, its rivals; empty when no plan was made. */
+  readonly plans: readonly PlanView[];
+  readonly bottleneck: string | null;
+  /** The planner's own estimate of remaining steps, for a new plan. */
+  readonly potential: number | null;
+  readonly impossible: string | null;
+  readonly updates: readonly UpdateView[];
+  readonly reused: readonly string[];
+  readonly facts: readonly FactView[];
+  readonly attempts: readonly string[];
+  readonly distanceDelta: number;
+  readonly usage: Usage;
+  readonly events: readonly SearchEvent[];
+}
+
+/** Ends an expansion early with what it has so far; never leaves `src/search`. */
+export class SearchStopped extends Error {
+  constructor(readonly endedBy: EndedBy) {
+    super(`search stopped: ${endedBy}`);
+    this.name = 'SearchStopped';
+  }
+}
+
+/** The growing side of an expansion; private to one expansion, so it may mutate. */
+export class Draft {
+  plan: PlanView | null = null;
+  rivals: readonly PlanView[] = [];
+  potential: number | null = null;
+  bottleneck: string | null = null;
+  impossible: string | null = null;
+  distanceDelta = 0;
+  usage: Usage = NO_USAGE;
+  readonly updates: UpdateView[] = [];
+  readonly reused: string[] = [];
+  readonly facts: FactView[] = [];
+  readonly attempts: string[] = [];
+  readonly events: SearchEvent[] = [];
+
+  constructor(private readonly context: DraftContext) {}
+
+  charge(delta: UsageDelta): void {
+    this.usage = addUsage(this.usage, delta);
+  }
+
+  /** Before every step: a used-up budget or a cancellation ends the expansion here. */
+  checkpoint(): void {
+    if (this.context.cancelled()) throw new SearchStopped('cancel');
+    const spent = addUsage(this.context.usageBefore, this.usage);
+    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.settings.budgets);
+    if (budget !== null) throw new SearchStopped(`budget:${budget}`);
+  }
+
+  callsLeft(): number | null {
+    return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.settings.budgets);
+  }
+
+  memory(): MemoryRef {
+    return {
+      updates: this.allUpdates()
+        .filter((u) => u.status === 'active')
+        .map((u) => u.id),
+      facts: [...this.context.facts, ...this.facts].filter((f) => f.status === 'active').map((f) => f.id),
+    };
+  }
+
+  allUpdates(): readonly UpdateView[] {
+    return [...this.context.updates, ...this.updates];
+  }
+
+  note(kind: SearchEvent['kind'], subject: string, detail: string): void {
+    this.events.push({ iteration: this.context.iteration, kind, subject, detail });
+  }
+
+  result(via: Trajectory['via']): Expansion {
+    return {
+      trajectory: this.context.trajectoryId,
+      via,
+      plans: this.plan === null ? [] : [this.plan, ...this.rivals],
+      bottleneck: this.bottleneck,
+      potential: this.potential,
+      impossible: this.impossible,
+      updates: this.updates,
+      reused: this.reused,
+      facts: this.facts,
+      attempts: this.attempts,
+      distanceDelta: this.distanceDelta,
+      usage: this.usage,
+      events: this.events,
+    };
+  }
+}
+
+export interface Tried<T> {
+  readonly value: T;
+  /** The execution error that remained after the last try, if any. */
+  readonly error: string | null;
+}
+
+/**
+ * A model step with its retries: an unusable reply, or one that `accept` finds to fail when executed, is tried again with
+ * the exact error (paper, App. B.4). Every try is charged. Null when no try gave a usable reply.
+ */
+export async function tryModel<T>(
+  draft: Draft,
+  retries: number,
+  call: (tryNumber: number, executionError: string | undefined) => Promise<ModelOutcome<T>>,
+  accept: (value: T, tryNumber: number) => Promise<string | null> = () => Promise.resolve(null),
+): Promise<Tried<T> | null> {
+  let last: Tried<T> | null = null;
+  let executionError: string | undefined;
+  for (let tryNumber = 0; tryNumber <= retries; tryNumber++) {
+    draft.checkpoint();
+    const outcome = await call(tryNumber, executionError);
+    draft.charge(outcome.usage);
+    executionError = undefined;
+    if (outcome.kind === 'invalid') continue;
+    const error = await accept(outcome.value, tryNumber);
+    last = { value: outcome.value, error };
+    if (error === null) return last;
+    executionError = error;
+  }
+  return last;
+}

@@ -1,0 +1,65 @@
+/**
+ * Independence of derivations and agreement of candidates (rules S4 and S5).
+ *
+ * 1. A derivation is the set of its body ids.
+ * 2. Two derivations are independent when they share no unproved body. Bodies that read only operators and rest on no
+ *    assumption are arithmetic: two plans may well write the same final sum, so sharing one means nothing.
+ * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero.
+ */
+import type { CandidateView, PlanView } from '../domain';
+import { canonical, compareText } from './canonical';
+
+export function derivationKey(bodies: readonly { readonly bodyId: string }[]): string {
+  return canonical([...new Set(bodies.map((body) => body.bodyId))].sort(compareText));
+}
+
+export function candidateBodies(plan: PlanView): CandidateView['bodies'] {
+  return plan.operators.map((operator) => ({
+    operator: operator.name,
+    bodyId: operator.bodyId ?? '',
+    updateId: operator.updateId,
+    counts: operator.state !== 'grounded' && (operator.readsBase || operator.assumptions > 0),
+  }));
+}
+
+export function areIndependent(a: CandidateView, b: CandidateView): boolean {
+  if (a.kind === 'unanswerable' || b.kind === 'unanswerable') return a.id !== b.id;
+  if (derivationKey(a.bodies) === derivationKey(b.bodies)) return false;
+  const unproved = new Set(a.bodies.filter((body) => body.counts).map((body) => body.bodyId));
+  return !b.bodies.some((body) => body.counts && unproved.has(body.bodyId));
+}
+
+/** Distinct derivations that ended well; what cMin and cMax count. */
+export function derivations(candidates: readonly CandidateView[]): readonly CandidateView[] {
+  return usable(candidates).filter(
+    (candidate, index, all) =>
+      candidate.kind === 'unanswerable' ||
+      all.findIndex((other) => derivationKey(other.bodies) === derivationKey(candidate.bodies)) === index,
+  );
+}
+
+export function usable(candidates: readonly CandidateView[]): readonly CandidateView[] {
+  return candidates.filter((candidate) => candidate.status === 'active' && candidate.outcome === 'rows');
+}
+
+/** Members of one result class, grouped, oldest class first. */
+export function resultClasses(candidates: readonly CandidateView[]): readonly (readonly CandidateView[])[] {
+  const classes = new Map<string, CandidateView[]>();
+  for (const candidate of usable(candidates)) {
+    classes.set(candidate.resultClass, [...(classes.get(candidate.resultClass) ?? []), candidate]);
+  }
+  return [...classes.values()];
+}
+
+/** Size of the largest set of pairwise independent members found greedily, in order. */
+export function independentSupport(members: readonly CandidateView[]): number {
+  const chosen: CandidateView[] = [];
+  for (const member of members) if (chosen.every((other) => areIndependent(other, member))) chosen.push(member);
+  return chosen.length;
+}
+
+/** Whether a class of equal results may stop a search: independent support, and not empty agreement. */
+export function agrees(members: readonly CandidateView[]): boolean {
+  const grounded = members.some((m) => m.kind === 'unanswerable' || !m.trivial || (m.control ?? 0) > 0);
+  return grounded && independentSupport(members) >= 2;
+}

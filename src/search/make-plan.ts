@@ -1,0 +1,85 @@
+/**
+ * A plan from the model: for the root, or the revision of a blocked trajectory (design §3, step 3). Written bodies are run
+ * over their inputs at once; one that fails goes back to the planner with the exact error, and in the end to unresolved.
+ */
+import type { PlanView } from '../domain';
+import { removeBody } from './apply';
+import type { Draft, ExpansionContext } from './expansion';
+import { tryModel } from './expansion';
+import { isBlocked, planRef } from './plan-view';
+import type { Checked, Planned } from './steps';
+
+export interface NewPlan {
+  readonly plan: PlanView;
+  readonly proposalId: string | null;
+  readonly proposed: readonly string[];
+}
+
+/** Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). */
+export async function makePlan(context: ExpansionContext, draft: Draft): Promise<NewPlan | null> {
+  const { searchId, settings, steps, iteration, trajectory } = context;
+  const position = `i${iteration}.${trajectory.id}.plan`;
+  let checked: Checked = { failures: [], usage: {} };
+  const tried = await tryModel<Planned>(
+    draft,
+    settings.parseRetries,
+    (tryNumber, executionError) =>
+      steps.plan({
+        role: 'plan',
+        searchId,
+        position,
+        tryNumber,
+        ...(executionError === undefined ? {} : { executionError }),
+        memory: draft.memory(),
+        otherPlans: context.otherPlans,
+        revise: revision(context),
+      }),
+    async (planned, tryNumber) => {
+      checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned);
+      return checked.failures.length === 0 ? null : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
+    },
+  );
+  if (tried === null) {
+    draft.note('step-failed', position, 'no usable plan after all retries');
+    draft.distanceDelta += 1;
+    return null;
+  }
+  const planned = tried.value;
+  draft.potential = planned.potential;
+  if (planned.kind === 'unanswerable') {
+    draft.impossible = planned.reason;
+    return null;
+  }
+  const plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), planned.plan);
+  draft.bottleneck = checked.failures[0]?.operator ?? planned.bottleneck;
+  return { plan, proposalId: planned.proposalId, proposed: planned.proposed };
+}
+
+async function checkWritten(
+  context: ExpansionContext,
+  draft: Draft,
+  position: string,
+  planned: Planned,
+): Promise<Checked> {
+  const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
+  if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
+  draft.checkpoint();
+  const checked = await context.steps.check({
+    purpose: 'check',
+    searchId: context.searchId,
+    position,
+    plan: planRef(planned.plan),
+    operators: written.map((operator) => operator.name),
+  });
+  draft.charge(checked.usage);
+  return checked;
+}
+
+function revision({ trajectory }: ExpansionContext) {
+  if (trajectory.plan === null) return null;
+  return {
+    plan: planRef(trajectory.plan),
+    blocked: trajectory.plan.operators.filter(isBlocked).map((operator) => operator.name),
+    attempts: trajectory.attempts,
+  };
+}

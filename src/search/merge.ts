@@ -1,0 +1,228 @@
+/**
+ * Taking the expansions of one iteration into the archive, in the order of their trajectories (design §3, step 6).
+ *
+ * 1. A step creates a child; parents and ancestors stay as they were, but for their counters.
+ * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
+ * 3. Trajectories with the same plan state are merged: the one that went further keeps the evidence of all.
+ */
+import type { PlanView, SearchState, Settings, Trajectory } from '../domain';
+import { addUsage } from './budgets';
+import { canonical } from './canonical';
+import type { Expansion } from './expansion';
+import { openWork, ROOT, statusOf } from './frontier';
+import { isComplete } from './plan-view';
+import { applyMemory } from './reuse';
+import { START_DISTANCE } from './select';
+
+export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
+  const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
+  const worked = new Set(expansions.map((expansion) => expansion.trajectory));
+  const isNew = (trajectory: Trajectory) => !state.trajectories.some((old) => old.id === trajectory.id);
+  return mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings));
+}
+
+export function rootTrajectory(): Trajectory {
+  return {
+    id: ROOT,
+    parent: null,
+    depth: 0,
+    iteration: 0,
+    status: 'open',
+    via: 'root',
+    plan: null,
+    selections: 0,
+    distance: START_DISTANCE,
+    distanceAtSelection: null,
+    progress: 0,
+    potential: 0,
+    bottleneck: null,
+    attempts: [],
+    mergedInto: null,
+  };
+}
+
+/** What makes two plans the same: structure, meaning, bodies and proofs, whatever the names. */
+export function planStateKey(plan: PlanView): string {
+  return canonical(
+    plan.operators.map((operator) => [
+      operator.shape,
+      operator.intent,
+      operator.bodyId,
+      operator.state,
+      operator.immaterial !== null,
+      operator.inputs.map((input) => plan.operators.findIndex((other) => other.name === input)),
+    ]),
+  );
+}
+
+function mergeOne(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
+  const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
+  if (parent === undefined) throw new Error(`unknown trajectory ${expansion.trajectory}`);
+  const children = expansion.plans.map((plan, index): Trajectory => {
+    const isFirst = index === 0;
+    return {
+      ...rootTrajectory(),
+      id: `t${state.trajectories.length + index}`,
+      parent: parent.id,
+      depth: parent.depth + 1,
+      iteration: state.iteration,
+      status: isFirst && expansion.impossible !== null ? 'impossible' : statusOf(plan, settings),
+      via: isFirst ? expansion.via : 'reuse',
+      plan,
+      distance: parent.distance + expansion.distanceDelta,
+      progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
+      potential: openWork(plan, settings) === 0 ? 0 : Math.max(1, expansion.potential ?? parent.potential - 1),
+      bottleneck: null,
+      attempts: [...parent.attempts, ...expansion.attempts],
+    };
+  });
+  const trajectories = state.trajectories.map((t) => (t.id === parent.id ? selectedParent(t, expansion, settings) : t));
+  return {
+    ...state,
+    trajectories: [...trajectories, ...children],
+    updates: [...state.updates, ...expansion.updates].map((update) => {
+      const times = expansion.reused.filter((id) => id === update.id).length;
+      return times === 0 ? update : { ...update, reuses: update.reuses + times };
+    }),
+    facts: [...state.facts, ...expansion.facts],
+    usage: addUsage(state.usage, expansion.usage),
+    events: [...state.events, ...expansion.events],
+  };
+}
+
+function selectedParent(parent: Trajectory, expansion: Expansion, settings: Settings): Trajectory {
+  const selections = parent.selections + 1;
+  const usedUp = parent.id === ROOT ? selections >= settings.maxPlans : parent.status === 'replan';
+  return {
+    ...parent,
+    selections,
+    distanceAtSelection: parent.distance,
+    // Setbacks and progress count for the trajectory that was tried, too: it shows whether a region still yields.
+    distance: expansion.plans.length === 0 ? parent.distance + expansion.distanceDelta : parent.distance,
+    potential: parent.id === ROOT ? (expansion.potential ?? parent.potential) : parent.potential,
+    status: usedUp ? 'exhausted' : parent.status,
+  };
+}
+
+/** New updates reach compatible plans of other roots: each takes them in a child and is itself merged into it. */
+function reuseElsewhere(
+  state: SearchState,
+  worked: ReadonlySet<string>,
+  isNew: (trajectory: Trajectory) => boolean,
+  settings: Settings,
+): SearchState {
+  let next = state;
+  for (const trajectory of state.trajectories) {
+    const receives = (trajectory.status === 'open' || trajectory.status === 'complete') && trajectory.plan !== null;
+    if (!receives || worked.has(trajectory.id) || isNew(trajectory) || isAncestorOfAny(trajectory, worked, state))
+      continue;
+    const applied = applyMemory(trajectory.plan as PlanView, state.updates);
+    if (applied.reused.length === 0) continue;
+    const children = applied.plans.map((plan, index) => receiver(next, trajectory, plan, index, settings));
+    next = {
+      ...next,
+      trajectories: [
+        ...next.trajectories.map((t) =>
+          t.id === trajectory.id ? { ...t, status: 'merged' as const, mergedInto: children[0]?.id ?? null } : t,
+        ),
+        ...children,
+      ],
+      updates: next.updates.map((u) =>
+        applied.reused.includes(u.id)
+          ? { ...u, reuses: u.reuses + applied.reused.filter((id) => id === u.id).length }
+          : u,
+      ),
+      events: [
+        ...next.events,
+        ...applied.conflicts.map((conflict) => ({
+          iteration: state.iteration,
+          kind: 'reuse-conflict' as const,
+          subject: conflict.operator,
+          detail: conflict.updates.join(', '),
+        })),
+      ],
+    };
+  }
+  return next;
+}
+
+function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: number, settings: Settings): Trajectory {
+  return {
+    ...from,
+    id: `t${state.trajectories.length + index}`,
+    parent: from.id,
+    depth: from.depth + 1,
+    iteration: state.iteration,
+    status: statusOf(plan, settings),
+    via: 'reuse',
+    plan,
+    selections: 0,
+    distanceAtSelection: null,
+    progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
+    potential: openWork(plan, settings) === 0 ? 0 : Math.max(1, from.potential - 1),
+  };
+}
+
+/** Trajectories are compared as they would be expanded: with all compatible updates applied. */
+function mergeEqualPlans(state: SearchState): SearchState {
+  const live = state.trajectories.filter((t) => t.plan !== null && ['open', 'replan', 'complete'].includes(t.status));
+  const groups = new Map<string, Trajectory[]>();
+  for (const trajectory of live) {
+    const applied = applyMemory(trajectory.plan as PlanView, state.updates);
+    const key = planStateKey(
+      applied.plans.length === 1 ? (applied.plans[0] as PlanView) : (trajectory.plan as PlanView),
+    );
+    groups.set(key, [...(groups.get(key) ?? []), trajectory]);
+  }
+  let next = state;
+  for (const group of groups.values()) {
+    const survivor = survivorOf(group, state);
+    if (survivor === undefined || group.length < 2) continue;
+    const attempts = [...new Set(group.flatMap((t) => t.attempts))];
+    next = {
+      ...next,
+      trajectories: next.trajectories.map((t) => {
+        if (t.id === survivor.id) return { ...t, attempts };
+        return group.some((member) => member.id === t.id) ? { ...t, status: 'merged', mergedInto: survivor.id } : t;
+      }),
+      events: [
+        ...next.events,
+        ...group
+          .filter((t) => t.id !== survivor.id)
+          .map((t) => ({
+            iteration: state.iteration,
+            kind: 'trajectories-merged' as const,
+            subject: t.id,
+            detail: survivor.id,
+          })),
+      ],
+    };
+  }
+  return next;
+}
+
+/** A finished one first, then one that descends from another of the group (it went further), then the oldest. */
+function survivorOf(group: readonly Trajectory[], state: SearchState): Trajectory | undefined {
+  const ids = new Set(group.map((t) => t.id));
+  const descends = (t: Trajectory) => ancestors(t, state).some((id) => ids.has(id));
+  const rank = (t: Trajectory) =>
+    (t.status === 'complete' && t.plan !== null && isComplete(t.plan) ? 0 : 2) + (descends(t) ? 0 : 1);
+  return [...group].sort((a, b) => rank(a) - rank(b) || b.depth - a.depth || index(a, state) - index(b, state))[0];
+}
+
+function index(trajectory: Trajectory, state: SearchState): number {
+  return state.trajectories.findIndex((other) => other.id === trajectory.id);
+}
+
+function ancestors(trajectory: Trajectory, state: SearchState): readonly string[] {
+  const found: string[] = [];
+  for (let at = trajectory.parent; at !== null;) {
+    found.push(at);
+    at = state.trajectories.find((other) => other.id === at)?.parent ?? null;
+  }
+  return found;
+}
+
+function isAncestorOfAny(trajectory: Trajectory, ids: ReadonlySet<string>, state: SearchState): boolean {
+  return state.trajectories.some((other) => ids.has(other.id) && ancestors(other, state).includes(trajectory.id));
+}

@@ -1,0 +1,69 @@
+/**
+ * Reuse of grounding updates (rule S3; paper, "Reusing grounding updates").
+ *
+ * 1. An update fits an operator when the structural keys are equal (base relations, body ids of the input operators,
+ *    output names and types, grain) and the planner named the same intent.
+ * 2. If updates with different bodies fit, none is applied blindly: one plan per body, as rivals.
+ * 3. Names do not matter: inputs are matched by body id and bound by alias when compiled (rule S8).
+ */
+import type { OperatorView, PlanView, UpdateView } from '../domain';
+import { applyBody } from './apply';
+import { canonical, compareText } from './canonical';
+import { findOperator } from './plan-view';
+
+/** Rival plans kept from one application; more would crowd the frontier out. */
+const MAX_RIVALS = 4;
+
+export interface MemoryApplication {
+  /** One plan, or rivals when updates conflict. */
+  readonly plans: readonly PlanView[];
+  /** Updates applied, once per operator that took one. */
+  readonly reused: readonly string[];
+  readonly conflicts: readonly { readonly operator: string; readonly updates: readonly string[] }[];
+}
+
+/** Null while an input has no body: the key is not known yet. */
+export function structuralKey(plan: PlanView, operator: OperatorView): string | null {
+  const inputs = operator.inputs.map((input) => findOperator(plan, input)?.bodyId ?? null);
+  return inputs.includes(null)
+    ? null
+    : canonical([operator.shape, operator.intent, (inputs as string[]).sort(compareText)]);
+}
+
+export function updateKey(update: UpdateView): string {
+  return canonical([update.shape, update.intent, update.inputs.map((input) => input.bodyId).sort(compareText)]);
+}
+
+/** Active updates that fit, in the order they were made; the first of each distinct body. */
+export function fittingUpdates(
+  plan: PlanView,
+  operator: OperatorView,
+  updates: readonly UpdateView[],
+): readonly UpdateView[] {
+  const key = structuralKey(plan, operator);
+  const fits = updates.filter((update) => update.status === 'active' && updateKey(update) === key);
+  return fits.filter((update, index) => fits.findIndex((other) => other.bodyId === update.bodyId) === index);
+}
+
+/** Applies all compatible updates, operator by operator in dependency order. Grounded operators keep their proof. */
+export function applyMemory(plan: PlanView, updates: readonly UpdateView[]): MemoryApplication {
+  let rivals: readonly PlanView[] = [plan];
+  const reused: string[] = [];
+  const conflicts: { operator: string; updates: readonly string[] }[] = [];
+  for (const { name } of plan.operators) {
+    rivals = rivals.flatMap((rival) => {
+      const operator = findOperator(rival, name);
+      if (operator === undefined || operator.state === 'grounded') return [rival];
+      const fits = fittingUpdates(rival, operator, updates);
+      if (fits.length > 1) conflicts.push({ operator: name, updates: fits.map((update) => update.id) });
+      reused.push(...fits.map((update) => update.id));
+      return fits.length === 0 ? [rival] : fits.map((update) => ground(rival, name, update, updates));
+    });
+    rivals = rivals.slice(0, MAX_RIVALS);
+  }
+  return { plans: rivals, reused, conflicts };
+}
+
+function ground(plan: PlanView, name: string, update: UpdateView, updates: readonly UpdateView[]): PlanView {
+  return applyBody(plan, name, { bodyId: update.bodyId, updateId: update.id, risk: 0, assumptions: 0 }, updates);
+}

@@ -1,0 +1,25 @@
+/** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
+import type { EndedBy, SearchState, Settings } from '../domain';
+import { exhaustedBudget } from './budgets';
+import { selectable } from './frontier';
+import { agrees, derivations, independentSupport, resultClasses } from './independence';
+
+export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
+  const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
+  const made = derivations(state.candidates).length;
+  if (made >= settings.cMin && hasAgreement(state)) return 'agreement';
+  if (made >= settings.cMax) return 'candidates';
+  if (budget !== null) return `budget:${budget}`;
+  if (state.iteration > settings.iterations) return 'iterations';
+  if (selectable(state.trajectories).length === 0) return 'exhausted';
+  return null;
+}
+
+/** One class of equal results has independent support, and more of it than any other class. */
+export function hasAgreement(state: SearchState): boolean {
+  const classes = resultClasses(state.candidates);
+  const winner = classes.find(agrees);
+  if (winner === undefined) return false;
+  const support = independentSupport(winner);
+  return classes.every((members) => members === winner || independentSupport(members) < support);
+}
