@@ -1,0 +1,215 @@
+/**
+ * Role `ground`: what the observation says about each rival, and the SQL of the reading that won (paper §3.2, and its
+ * evidence summaries). The reply is judgement; rule S1 is applied to it afterwards, by code.
+ */
+import { z } from 'zod';
+import type { ChatMessage } from '../ports';
+import { AssumptionReply, checkAssumption } from './plan';
+import { parseReply, replySchema, sketch } from './reply';
+import type { Parsed, Problem } from './reply';
+import * as shared from './shared';
+import type { PromptContext } from './shared';
+import { checkTests, notListed, testRules, TestReply, tidyTest } from './test-reply';
+import { evidenceText, planShape, planText } from './texts';
+import type { EvidenceText, HypothesisText, PlanText } from './texts';
+
+export interface ObservedText extends EvidenceText {
+  readonly observationId: string;
+}
+
+export interface GroundInput extends PromptContext {
+  readonly plan: PlanText;
+  /** Earlier attempts. */
+  readonly evidence: readonly EvidenceText[];
+  /** What is to be judged now. */
+  readonly observed: readonly ObservedText[];
+  /** The reply may bring the next tests along, for at most `breadth` operators. */
+  readonly carryTests: boolean;
+  readonly breadth: number;
+}
+
+const Judgement = z.object({
+  operator: z.string(),
+  observation: z.string(),
+  verdicts: z.array(
+    z.object({ hypothesis: z.string(), reason: z.string(), verdict: z.enum(['supported', 'refuted', 'open']) }),
+  ),
+  winner: z.string().nullable(),
+  sql: z.string().nullable(),
+  summary: z.string(),
+});
+type Judgement = z.infer<typeof Judgement>;
+
+export const GroundReply = z.object({
+  judgements: z.array(Judgement),
+  facts: z.array(z.string()),
+  tryNext: z.array(z.string()),
+  avoid: z.array(z.string()),
+  delta: z.number().nullable(),
+  impossible: z.string().nullable(),
+  written: z.array(z.object({ operator: z.string(), sql: z.string(), assumptions: z.array(AssumptionReply) })),
+  tests: z.array(TestReply),
+});
+export type GroundReply = z.infer<typeof GroundReply>;
+
+export const groundSchema = replySchema('ground', GroundReply);
+
+export function renderGround(input: GroundInput): ChatMessage[] {
+  const system = [
+    `You judge what a ${shared.engineName(input.dialect)} database said about rival readings of an operator, and write the SQL of the reading that won.`,
+    shared.AUTHORITY,
+    JUDGE,
+    WRITE,
+    LEARNED,
+    ...(input.carryTests ? [testRules('execution')] : []),
+    shared.engineGuide(input.dialect),
+    shared.replyRule(sketch(GroundReply)),
+  ];
+  const user = [
+    ...shared.databaseSections(input),
+    ...shared.knowledgeSections(input, false),
+    shared.data('plan', planText(input.plan)),
+    ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
+    ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, evidenceText(observed))),
+    shared.questionSection(input.question),
+    task(input),
+  ];
+  return shared.conversation(system, user);
+}
+
+export function parseGround(text: string, input: GroundInput): Parsed<GroundReply> {
+  const observed = observedHypotheses(input);
+  const parsed = parseReply(text, GroundReply, (reply) =>
+    checkGround(complete(reply, observed, input), observed, input),
+  );
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: complete(parsed.reply, observed, input) } : parsed;
+}
+
+const JUDGE = `JUDGE
+- observation: first say what the rows show, in numbers: how many examined, how many fit each reading, every format seen, exceptions.
+- One verdict per hypothesis, by the rows and by the predicate results that the database computed, not by names or plausibility. supported: the rows show what only this reading predicts. refuted: the rows contradict it. Else open. A reading with a FALSE predicate is never supported; NOT-ESTABLISHED (NULL, error) proves nothing. An error, a timeout or an empty result leaves everything open, unless it counts how many rows were examined.
+- If a predicate tests the wrong thing, say so, leave its reading open and put the better probe in tryNext.
+- winner: the one supported reading whose rivals are all refuted or fit clearly fewer rows; else null. Do not pick the nicest.`;
+
+const WRITE = `WRITE
+- sql, only with a winner: the operator's whole body, one SELECT over its declared relations and inputs, the declared columns, same names and order, no final semicolon. It handles every format seen, rare ones, NULLs and sentinels too; guarded casts, so that no single row can fail it. null keeps the SQL shown with the winning hypothesis.
+- summary: what was tested, what held (n of m), the exceptions, and which formats were not seen or are not handled. It will be read without this conversation.
+- written: bodies for other operators with mapping that the rows have now made clear, each with its assumptions (risk 0 to 1); else [].`;
+
+const LEARNED = `LEARNED
+- facts: only what the rows show, with table.column and literal values ("orders.state holds paid, open, void; void in 12 of 900"). No plans, no guesses.
+- tryNext, avoid: concrete: the column, join, pattern or SQL fragment, and why.
+- delta: change of the distance to a correct answer: -2 settled, -1 useful, 0 nothing new, +1 a known failure again; null if you cannot tell.
+- impossible: only if the rows show that what is asked is not stored anywhere: what is missing. Else null.`;
+
+function task(input: GroundInput): string {
+  const operators = [...observedHypotheses(input).keys()].join(', ');
+  const tests = input.carryTests
+    ? `tests: for up to ${input.breadth} operators still in doubt after this, those that do not depend on each other; probes may read what you settled or wrote here. [] if nothing is left to test.`
+    : 'tests: [].';
+  return `Task: judge the observation(s) above, one judgement for each of: ${operators}.\n${tests}`;
+}
+
+/** Hypotheses by operator; in a rollout one operator is observed several times, and ids are kept. */
+function observedHypotheses(input: GroundInput): Map<string, HypothesisText[]> {
+  const byOperator = new Map<string, HypothesisText[]>();
+  for (const { operator, hypotheses } of input.observed.flatMap(({ tests }) => tests)) {
+    const known = byOperator.get(operator) ?? [];
+    const fresh = hypotheses.filter(({ id }) => !known.some((other) => other.id === id));
+    byOperator.set(operator, [...known, ...fresh]);
+  }
+  return byOperator;
+}
+
+/** Tidies SQL, drops what was not asked for, and lets a winner keep the SQL that its hypothesis carried. */
+function complete(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundInput): GroundReply {
+  const bodyOf = ({ operator, winner, sql }: Judgement) => {
+    if (winner === null) return null;
+    return shared.tidyOptionalSql(sql ?? observed.get(operator)?.find(({ id }) => id === winner)?.sql ?? null);
+  };
+  return {
+    ...reply,
+    judgements: reply.judgements.map((judgement) => ({ ...judgement, sql: bodyOf(judgement) })),
+    written: reply.written.map((written) => ({ ...written, sql: shared.tidySql(written.sql) })),
+    tests: input.carryTests ? reply.tests.slice(0, input.breadth).map(tidyTest) : [],
+  };
+}
+
+function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundInput): Problem[] {
+  const judged = reply.judgements.map(({ operator }) => operator);
+  const missing = [...observed.keys()].filter((operator) => !judged.includes(operator));
+  const won = reply.judgements.filter(({ winner }) => winner !== null).map(({ operator }) => operator);
+  const written = [...won, ...reply.written.map(({ operator }) => operator)];
+  return [
+    ...missing.map((operator) => ({
+      where: 'judgements',
+      found: `nothing on ${operator}`,
+      allowed: `judge ${operator} too`,
+    })),
+    ...reply.judgements.flatMap((judgement, at) =>
+      checkJudgement(judgement, `judgements[${at}]`, judged.indexOf(judgement.operator) < at, observed),
+    ),
+    ...reply.written.flatMap(({ operator, sql, assumptions }, at) =>
+      checkWritten(operator, sql, assumptions, `written[${at}]`, judged, input.plan),
+    ),
+    ...checkTests(reply.tests, 'tests', planShape(input.plan, written)),
+  ];
+}
+
+function checkJudgement(
+  judgement: Judgement,
+  where: string,
+  repeated: boolean,
+  observed: Map<string, HypothesisText[]>,
+): Problem[] {
+  const hypotheses = observed.get(judgement.operator);
+  if (hypotheses === undefined) return [notListed(`${where}.operator`, judgement.operator, [...observed.keys()])];
+  if (repeated)
+    return [
+      {
+        where: `${where}.operator`,
+        found: `${judgement.operator} is judged twice`,
+        allowed: 'one judgement per operator',
+      },
+    ];
+  const ids = hypotheses.map(({ id }) => id);
+  const given = judgement.verdicts.map(({ hypothesis }) => hypothesis);
+  const problems: Problem[] = [];
+  const add = (field: string, found: string, allowed: string) =>
+    problems.push({ where: `${where}.${field}`, found, allowed });
+  given.forEach((id, at) => {
+    if (!ids.includes(id)) problems.push(notListed(`${where}.verdicts[${at}].hypothesis`, id, ids));
+    else if (given.indexOf(id) < at)
+      add(`verdicts[${at}].hypothesis`, `${id} has a verdict already`, 'one verdict per hypothesis');
+  });
+  for (const id of ids)
+    if (!given.includes(id)) add('verdicts', `no verdict on ${id}`, `give one for each of ${ids.join(', ')}`);
+  const { winner, sql } = judgement;
+  if (winner === null) return problems;
+  if (!ids.includes(winner)) problems.push(notListed(`${where}.winner`, winner, ids));
+  else if (!judgement.verdicts.some(({ hypothesis, verdict }) => hypothesis === winner && verdict === 'supported'))
+    add('winner', `${winner} is not supported by its own verdict`, 'name a supported hypothesis or null');
+  if (sql === null)
+    add('sql', `found null with winner ${winner}`, "write the operator's body for the winner, or set winner to null");
+  return problems;
+}
+
+function checkWritten(
+  operator: string,
+  sql: string,
+  assumptions: GroundReply['written'][number]['assumptions'],
+  where: string,
+  judged: readonly string[],
+  plan: PlanText,
+): Problem[] {
+  const open = plan.operators
+    .filter(({ state, name }) => state !== 'grounded' && !judged.includes(name))
+    .map(({ name }) => name);
+  return [
+    ...(open.includes(operator) ? [] : [notListed(`${where}.operator`, operator, open)]),
+    ...(sql === ''
+      ? [{ where: `${where}.sql`, found: 'found ""', allowed: 'write the body or leave the entry out' }]
+      : []),
+    ...assumptions.flatMap((assumption, at) => checkAssumption(assumption, `${where}.assumptions[${at}]`)),
+  ];
+}

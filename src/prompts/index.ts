@@ -1,0 +1,18 @@
+/** Prompts, one file per role: `renderX(input)` makes the messages, `xSchema` the reply's schema, `parseX` the reply. */
+export { parseEvaluate, renderEvaluate, evaluateSchema, EvaluateReply } from './evaluate';
+export type { EvaluateInput, TrajectoryText } from './evaluate';
+export { parsePlan, renderPlan, planSchema, PlanReply } from './plan';
+export type { PlanInput } from './plan';
+export { parsePropose, renderPropose, proposeSchema, ProposeReply } from './propose';
+export type { ProposeInput } from './propose';
+export { parseGround, renderGround, groundSchema, GroundReply } from './ground';
+export type { GroundInput, ObservedText } from './ground';
+export { parseSelect, renderSelect, selectSchema, SelectReply } from './select';
+export type { CandidateText, SelectInput } from './select';
+export { parseReact, renderReact, reactSchema, ReactReply } from './react';
+export type { ReactInput, ReactTurn } from './react';
+export { retryMessages } from './reply';
+export type { Parsed } from './reply';
+export type { MemoryEntry, PromptContext } from './shared';
+export { TestReply } from './test-reply';
+export type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './texts';

@@ -1,0 +1,248 @@
+/**
+ * Role `plan`: a partially grounded plan of operators from the question (paper §3.1), its first tests where the preset
+ * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role.
+ */
+import { z } from 'zod';
+import { Assumption, ColumnType, OPERATOR_NAME } from '../domain';
+import type { ChatMessage } from '../ports';
+import { parseReply, replySchema, sketch } from './reply';
+import type { Parsed, Problem } from './reply';
+import * as shared from './shared';
+import type { PromptContext } from './shared';
+import { checkTests, notListed, testRules, TestReply, tidyTest } from './test-reply';
+import { evidenceText, planText } from './texts';
+import type { EvidenceText, PlanText } from './texts';
+
+export interface PlanInput extends PromptContext {
+  readonly knownIntents: readonly string[];
+  /** Plans that exist already: the new one must be another derivation. */
+  readonly otherPlans: readonly PlanText[];
+  readonly revise: {
+    readonly plan: PlanText;
+    readonly blocked: readonly string[];
+    readonly evidence: readonly EvidenceText[];
+  } | null;
+  /** The reply brings the first tests along, for at most `breadth` operators. */
+  readonly carryTests: boolean;
+  readonly breadth: number;
+  readonly strict: 'execution' | 'model';
+}
+
+export const AssumptionReply = z.object({
+  kind: Assumption.shape.kind,
+  statement: z.string(),
+  risk: z.number(),
+});
+
+const OperatorReply = z.object({
+  name: z.string(),
+  purpose: z.string(),
+  intent: z.string(),
+  relations: z.array(z.string()),
+  inputs: z.array(z.string()),
+  columns: z.array(z.object({ name: z.string(), type: ColumnType, meaning: z.string() })),
+  grain: z.array(z.string()),
+  mapping: z.string().nullable(),
+  sql: z.string().nullable(),
+  assumptions: z.array(AssumptionReply),
+});
+
+/** Keys stand in the order in which a model should think: the outline before the verdict, doubt after the SQL. */
+export const PlanReply = z.object({
+  outline: z.string(),
+  kind: z.enum(['plan', 'unanswerable']),
+  reason: z.string().nullable(),
+  operators: z.array(OperatorReply),
+  ordered: z.boolean(),
+  control: z.string().nullable(),
+  wording: z.array(
+    z.object({ operator: z.string(), taken: z.string(), other: z.string(), otherSql: z.string().nullable() }),
+  ),
+  bottleneck: z.string().nullable(),
+  potential: z.number(),
+  tests: z.array(TestReply),
+});
+export type PlanReply = z.infer<typeof PlanReply>;
+
+export const planSchema = replySchema('plan', PlanReply);
+
+export function renderPlan(input: PlanInput): ChatMessage[] {
+  const system = [
+    `You turn a question about an undocumented ${shared.engineName(input.dialect)} database into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.`,
+    shared.AUTHORITY,
+    OPERATORS,
+    input.strict === 'execution' ? ASSUME : SETTLE,
+    ANSWER,
+    DOUBT,
+    ...(input.carryTests ? [testRules(input.strict)] : []),
+    shared.engineGuide(input.dialect),
+    shared.replyRule(sketch(PlanReply)),
+  ];
+  const user = [
+    ...shared.databaseSections(input),
+    ...shared.knowledgeSections(input, false),
+    ...(input.knownIntents.length === 0
+      ? []
+      : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
+    ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, planText(plan))),
+    ...(input.revise === null
+      ? []
+      : [
+          shared.data('plan to revise', planText(input.revise.plan)),
+          ...input.revise.evidence.map((evidence) => shared.data('evidence', evidenceText(evidence))),
+        ]),
+    shared.questionSection(input.question),
+    task(input),
+  ];
+  return shared.conversation(system, user);
+}
+
+export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
+  const parsed = parseReply(text, PlanReply, (reply) => checkPlan(reply, input));
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(parsed.reply, input) } : parsed;
+}
+
+const OPERATORS = `OPERATORS
+- One step, like a CTE: name op_… (lower case, digits, _), purpose, what it reads (relations: base tables; inputs: earlier operators), output columns (name, type, meaning), grain (columns that identify a row; [] for a single row), and either sql or mapping, the other null.
+- sql: one SELECT, no final semicolon, reading only its relations and inputs, returning the declared columns, same names and order. Where data must decide: mapping, the rival readings in words and what would tell them apart.
+- Few operators. Give a doubtful reading an operator of its own, so that the rest runs without it: op_orders (rows, sql) -> op_amount_eur (unit unknown, mapping) -> op_answer.
+- Use only tables, columns, JSON keys and codes that are shown; quote values exactly as samples or profiles spell them. A value you have not seen is an assumption.
+- Names mislead. Profiles show constant, copied, placeholder and near-empty columns, sentinels (9999-12-31, -1, 'N/A': never measure them), mixed formats, several JSON shapes, keys that do not join as they stand.
+- intent: one sentence saying what the rows mean. If a known intent means the same, copy it word for word and copy its proved interface exactly (relations, column names, types, grain): give the proved reading as mapping, sql null, and the proof is reused.`;
+
+const ASSUME = `ASSUMPTIONS. Write as sql what you would bet on, and list everything it rests on that nothing shown states: a column's meaning, unit, which codes count, join (cardinality, key format), time (which timestamp, closed or open ends, duration, clock), other (NULLs, duplicates). risk = chance that it is wrong and changes the answer: 0.05 seen in the data, 0.3 plausible, 0.6 a guess. Two readings about equally plausible: no sql.`;
+
+const SETTLE = `CERTAINTY. Written sql is taken as settled: write it only where you are sure, and list what it rests on as assumptions (risk 0 to 1: chance that it is wrong and changes the answer). Leave everything else as mapping.`;
+
+const ANSWER = `ANSWER. The last operator returns exactly the columns the question asks for, in the order asked, no helper columns. Think through: one row per what; duplicates (a list of values: DISTINCT; a list of events: keep); ties at a top-n cut; NULLs; groups without rows. A yes/no question gives one boolean. No rounding, formatting or relabelling unless asked. ordered: true only if an order is asked. control: a SELECT of one count, the rows examined before the last condition, so that a zero or empty answer can be trusted.`;
+
+const DOUBT = `DOUBT
+- bottleneck: the operator with mapping, or with the riskiest assumption, whose settling helps most and whose inputs have sql; null if nothing is doubtful. potential: steps still needed after that (1 nothing doubtful, 2-4 one join or lookup, 5-10 several doubts, 10-20 unclear structure).
+- wording: only where the question's own words allow two readings and no data could decide ("recent", "best"); taken: the one in the plan; otherSql: that operator's body under the other.
+- kind unanswerable (operators []): only if the fact asked for, or a needed part of it, is not stored. First look for another column, join, code list, JSON key or derivation that holds it. A constant or placeholder column stores nothing; an empty result or an unseen value does not make a question unanswerable. reason: what is missing, where you looked.`;
+
+function task(input: PlanInput): string {
+  const lines = ['Task: plan this question.'];
+  if (input.revise !== null) {
+    const blocked = input.revise.blocked.join(', ') || 'none';
+    lines.push(
+      `Revise the plan above. Blocked, tested without success: ${blocked}. Reach the answer without them or split them; keep names and bodies of operators that stand, and heed the evidence.`,
+    );
+  }
+  if (input.otherPlans.length > 0)
+    lines.push(
+      'Make a genuinely different derivation from the existing plans: other tables, another join path or another formula, so that agreement would mean something. Same answer columns. If no other derivation exists, vary what is most doubtful.',
+    );
+  lines.push(
+    input.carryTests
+      ? `tests: for up to ${input.breadth} doubtful operators that do not depend on each other, the bottleneck first; [] if nothing is doubtful.`
+      : 'tests: [].',
+  );
+  return lines.join('\n');
+}
+
+function checkPlan(reply: PlanReply, input: PlanInput): Problem[] {
+  if (reply.kind === 'unanswerable')
+    return reply.reason === null
+      ? [{ where: 'reason', found: 'found null', allowed: 'say which fact is missing and where you looked' }]
+      : [];
+  if (reply.operators.length === 0)
+    return [
+      { where: 'operators', found: 'found []', allowed: 'a plan has at least one operator, the last the answer' },
+    ];
+  const names = reply.operators.map(({ name }) => name);
+  const unknown = (where: string, name: string) => (names.includes(name) ? [] : [notListed(where, name, names)]);
+  return [
+    ...reply.operators.flatMap((_, at) => checkOperator(reply, at)),
+    ...(reply.bottleneck === null ? [] : unknown('bottleneck', reply.bottleneck)),
+    ...(reply.potential < 0
+      ? [{ where: 'potential', found: `found ${reply.potential}`, allowed: 'use 0 or more' }]
+      : []),
+    ...reply.wording.flatMap(({ operator }, at) => unknown(`wording[${at}].operator`, operator)),
+    ...checkTests(keptTests(reply, input), 'tests', shapeOf(reply)),
+  ];
+}
+
+function checkOperator(reply: PlanReply, at: number): Problem[] {
+  const operator = reply.operators[at];
+  if (operator === undefined) return [];
+  const where = `operators[${at}]`;
+  const { name, columns } = operator;
+  const earlier = reply.operators.slice(0, at).map((other) => other.name);
+  const lower = columns.map((column) => column.name.toLowerCase());
+  const problems: Problem[] = [];
+  const add = (field: string, found: string, allowed: string) =>
+    problems.push({ where: `${where}.${field}`, found, allowed });
+
+  if (!OPERATOR_NAME.test(name)) add('name', `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _');
+  if (earlier.includes(name)) add('name', `${name} is used twice`, 'give every operator its own name');
+  if (operator.intent.trim() === '') add('intent', 'found ""', 'say in one sentence what the rows mean');
+  for (const input of operator.inputs)
+    if (!earlier.includes(input))
+      add(
+        'inputs',
+        `"${input}" is no earlier operator`,
+        `inputs takes ${earlier.join(', ') || 'nothing here'}; base tables go into relations`,
+      );
+  if (columns.length === 0) add('columns', 'found []', 'declare at least one output column');
+  lower.forEach((column, index) => {
+    if (column.trim() === '') add(`columns[${index}].name`, 'found ""', 'name the column as the SELECT does');
+    else if (lower.indexOf(column) !== index)
+      add(`columns[${index}].name`, `${column} is declared twice`, 'give each column its own name');
+  });
+  for (const column of operator.grain)
+    if (!columns.some((declared) => declared.name === column))
+      add(
+        'grain',
+        `"${column}" is no output column`,
+        `use ${columns.map((declared) => declared.name).join(', ')}, or [] for a single row`,
+      );
+  if (operator.sql === null && operator.mapping === null)
+    add('sql', 'sql and mapping are both null', 'write sql, or describe the open mapping');
+  if (operator.sql !== null && operator.mapping !== null)
+    add(
+      'mapping',
+      'sql and mapping are both given',
+      'set mapping to null if the sql is your reading, or sql to null if it is open',
+    );
+  operator.assumptions.forEach((assumption, index) =>
+    problems.push(...checkAssumption(assumption, `${where}.assumptions[${index}]`)),
+  );
+  const used =
+    at === reply.operators.length - 1 || reply.operators.slice(at + 1).some(({ inputs }) => inputs.includes(name));
+  if (!used)
+    add('name', `no later operator reads ${name}`, 'put the answer last and drop operators that it does not use');
+  return problems;
+}
+
+export function checkAssumption(assumption: z.infer<typeof AssumptionReply>, where: string): Problem[] {
+  return [
+    ...(assumption.statement.trim() === ''
+      ? [{ where: `${where}.statement`, found: 'found ""', allowed: 'state what is assumed' }]
+      : []),
+    ...(assumption.risk >= 0 && assumption.risk <= 1
+      ? []
+      : [{ where: `${where}.risk`, found: `found ${assumption.risk}`, allowed: 'use a number from 0 to 1' }]),
+  ];
+}
+
+function shapeOf(reply: PlanReply) {
+  return { operators: reply.operators.map(({ name, inputs, sql }) => ({ name, inputs, written: sql !== null })) };
+}
+
+/** The model lists the most useful test first; more than were asked for are dropped, not paid for again. */
+function keptTests(reply: PlanReply, input: PlanInput): TestReply[] {
+  return input.carryTests ? reply.tests.slice(0, input.breadth) : [];
+}
+
+function tidy(reply: PlanReply, input: PlanInput): PlanReply {
+  if (reply.kind === 'unanswerable')
+    return { ...reply, operators: [], control: null, wording: [], bottleneck: null, tests: [] };
+  return {
+    ...reply,
+    operators: reply.operators.map((operator) => ({ ...operator, sql: shared.tidyOptionalSql(operator.sql) })),
+    control: shared.tidyOptionalSql(reply.control),
+    wording: reply.wording.map((choice) => ({ ...choice, otherSql: shared.tidyOptionalSql(choice.otherSql) })),
+    tests: keptTests(reply, input).map(tidyTest),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Role `propose`: rival readings of a bottleneck and one probe that tells them apart (paper §3.2). Mode `rollout` is the
+ * paper's: several probes, one after the other, before the judgement.
+ */
+import { z } from 'zod';
+import type { ChatMessage } from '../ports';
+import { parseReply, replySchema, sketch } from './reply';
+import type { Parsed, Problem } from './reply';
+import * as shared from './shared';
+import type { PromptContext } from './shared';
+import { checkTests, testRules, TestReply, tidyTest } from './test-reply';
+import { evidenceText, planShape, planText } from './texts';
+import type { EvidenceText, PlanText } from './texts';
+
+export interface ProposeInput extends PromptContext {
+  readonly plan: PlanText;
+  /** The operators to test, most useful first. */
+  readonly targets: readonly string[];
+  /** What earlier attempts showed, failures included. */
+  readonly evidence: readonly EvidenceText[];
+  /** Mode `rollout`: the probes of this attempt so far. */
+  readonly rollout: readonly EvidenceText[];
+  /** Probes left in this attempt, this one included. */
+  readonly callsLeft: number;
+  readonly mode: 'single' | 'rollout';
+}
+
+export const ProposeReply = z.object({ note: z.string(), tests: z.array(TestReply), done: z.boolean() });
+export type ProposeReply = z.infer<typeof ProposeReply>;
+
+export const proposeSchema = replySchema('propose', ProposeReply);
+
+export function renderPropose(input: ProposeInput): ChatMessage[] {
+  const system = [
+    `You design the next test in a search for the right SQL over an undocumented ${shared.engineName(input.dialect)} database: which readings of the target operators are plausible, and which query tells them apart.`,
+    shared.AUTHORITY,
+    testRules('execution'),
+    LEARN,
+    shared.engineGuide(input.dialect),
+    shared.replyRule(sketch(ProposeReply)),
+  ];
+  const user = [
+    ...shared.databaseSections(input),
+    ...shared.knowledgeSections(input, false),
+    shared.data('plan', planText(input.plan)),
+    ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
+    ...input.rollout.map((evidence) => shared.data('this attempt so far', evidenceText(evidence))),
+    shared.questionSection(input.question),
+    task(input),
+  ];
+  return shared.conversation(system, user);
+}
+
+export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeReply> {
+  const parsed = parseReply(text, ProposeReply, (reply) => checkPropose(reply, input));
+  return parsed.kind === 'ok'
+    ? { kind: 'ok', reply: { ...parsed.reply, tests: parsed.reply.tests.map(tidyTest) } }
+    : parsed;
+}
+
+const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". A failed or empty probe: mend its cause (a column, a cast, a filter too narrow) or come from another side. If all readings so far failed, look at what the rows really hold. For an operator marked assumed, h1 is its present SQL. note: in one or two sentences, what is in doubt and why this probe decides it.`;
+
+function task(input: ProposeInput): string {
+  const targets = input.targets.join(', ');
+  if (input.mode === 'single') return `Task: one test for each of: ${targets}. done: true.`;
+  return [
+    `Task: the next probe for: ${targets}. Probes left in this attempt: ${input.callsLeft}.`,
+    'One reading keeps one id through the attempt; a new reading gets a new id. done: true, with tests [], once what was seen is enough to judge; otherwise false.',
+  ].join('\n');
+}
+
+function checkPropose(reply: ProposeReply, input: ProposeInput): Problem[] {
+  if (reply.tests.length > 0) return checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
+  if (reply.done && input.mode === 'rollout' && input.rollout.length > 0) return [];
+  return [{ where: 'tests', found: 'found []', allowed: `give a test of ${input.targets.join(' or ')}` }];
+}

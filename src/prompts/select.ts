@@ -1,0 +1,80 @@
+/** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
+import { z } from 'zod';
+import type { ChatMessage } from '../ports';
+import { parseReply, replySchema, sketch } from './reply';
+import type { Parsed } from './reply';
+import * as shared from './shared';
+import type { PromptContext } from './shared';
+
+export interface CandidateText {
+  /** null for an unanswerable reading. */
+  readonly sql: string | null;
+  readonly resultCsv: string;
+  readonly rowCount: number;
+  /** How many independent derivations gave an equal result. */
+  readonly agreesWith: number;
+  /** Readings proved by execution. */
+  readonly proved: readonly string[];
+  readonly openAssumptions: readonly string[];
+  /** Rows examined before the last condition, where counted. */
+  readonly control: number | null;
+  /** Why the question cannot be answered, where that is the candidate. */
+  readonly unanswerable: string | null;
+}
+
+export interface SelectInput extends PromptContext {
+  readonly candidates: readonly CandidateText[];
+}
+
+export const SelectReply = z.object({ reason: z.string(), choice: z.int() });
+export type SelectReply = z.infer<typeof SelectReply>;
+
+export const selectSchema = replySchema('select', SelectReply);
+
+export function renderSelect(input: SelectInput): ChatMessage[] {
+  const system = [
+    'You choose the answer to a database question among candidates that were executed, each with what was proved and what is still assumed.',
+    shared.AUTHORITY,
+    RULES,
+    shared.replyRule(sketch(SelectReply)),
+  ];
+  const count = input.candidates.length;
+  const user = [
+    ...shared.databaseSections(input),
+    ...shared.knowledgeSections(input, false),
+    ...input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, candidateText(candidate))),
+    shared.questionSection(input.question),
+    `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`,
+  ];
+  return shared.conversation(system, user);
+}
+
+export function parseSelect(text: string, input: SelectInput): Parsed<SelectReply> {
+  const count = input.candidates.length;
+  return parseReply(text, SelectReply, ({ choice }) =>
+    choice >= 0 && choice <= count
+      ? []
+      : [{ where: 'choice', found: `found ${choice}`, allowed: `use a whole number from 0 to ${count}` }],
+  );
+}
+
+const RULES = `In this order:
+1. Does the SQL answer the question as it is worded: every condition, the right rows and time window (the user's clock), exactly the columns asked for, DISTINCT and order where they belong? A candidate that answers another question is out, however well proved.
+2. Do facts or proved readings contradict what it assumes? Then it is out.
+3. Proved readings beat assumed ones; low risk beats high.
+4. Equal results from independent derivations count for a candidate, but several can share one mistake.
+5. An empty, zero or all-NULL result needs a control count above 0 and a proved filter; otherwise prefer a sound rival.
+6. A candidate that calls the question unanswerable wins if its reason holds against the schema: the fact is not stored. A rival that answers with a stand-in column does not beat it.
+Candidates may differ only by a reading that the words leave open: take the plainest sense of the words.
+Abstain (0) if none can be trusted more than its rivals or all are contradicted; not merely because assumptions remain. reason: compare the best two, name what decides.`;
+
+function candidateText(candidate: CandidateText): string {
+  if (candidate.unanswerable !== null) return `unanswerable: ${candidate.unanswerable}`;
+  return [
+    `sql: ${candidate.sql ?? ''}`,
+    `rows: ${candidate.rowCount}; rows examined: ${candidate.control ?? 'not counted'}; independent derivations with the same result: ${candidate.agreesWith}`,
+    `result:\n${candidate.resultCsv.trimEnd()}`,
+    ...candidate.proved.map((reading) => `proved: ${reading}`),
+    ...candidate.openAssumptions.map((assumption) => `assumed: ${assumption}`),
+  ].join('\n');
+}

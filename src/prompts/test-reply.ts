@@ -1,0 +1,176 @@
+/**
+ * Tests in replies (rival hypotheses and one probe), shared by `plan`, `propose` and `ground`: the schema, the rules as
+ * the model reads them, and the checks that need no SQL parser. Rules S1, S2.
+ */
+import { z } from 'zod';
+import { tidyOptionalSql, tidySql } from './shared';
+import type { Problem } from './reply';
+
+/** Key order is the order of writing: the probe comes first, so that predicates can name its columns. */
+export const TestReply = z.object({
+  operator: z.string(),
+  probe: z.string(),
+  hypotheses: z.array(
+    z.object({
+      id: z.string(),
+      mapping: z.string(),
+      expectation: z.string(),
+      predicates: z.array(z.string()),
+      agreement: z.object({ matching: z.string(), examined: z.string() }).nullable(),
+      sql: z.string().nullable(),
+    }),
+  ),
+});
+export type TestReply = z.infer<typeof TestReply>;
+
+const RULES = `TESTS. A test settles one operator: rival readings (hypotheses) and one probe that tells them apart.
+- hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof). expectation: what the rows would show.
+- probe: one SELECT over base relations and operators that have SQL; never the operator under test or one built on it. Best is a relation that must hold: parts against a stored total, a recount against a control figure, overlap of two sources, a code against columns filled only for it, row counts before and after a join. Count over all rows (per format, code or unit) instead of listing a few. It returns a row even if what you look for is absent: counts, always with the number examined.
+PREDICATES`;
+
+const EXECUTION = `- predicates: boolean SQL over the relation observation (the probe's result), each run alone as SELECT (predicate), so read it in a subquery: (SELECT … FROM observation). TRUE if the reading holds, FALSE if not, never NULL; let a few dirty rows pass (95 %, not all). A rival falls only by a FALSE predicate of its own or by lower agreement, so give every hypothesis at least one.
+- agreement, best where rows can be counted: matching and examined, two such subqueries, the same examined for all rivals.
+Example, is parcel.weight in kg or g, where shipment.kg is the stored total:
+probe: SELECT count(*) AS n, count(CASE WHEN abs(s.kg - p.w) < 0.01 THEN 1 END) AS as_kg, count(CASE WHEN abs(s.kg - p.w / 1000.0) < 0.01 THEN 1 END) AS as_g FROM shipment s JOIN (SELECT shipment_id, sum(weight) AS w FROM parcel GROUP BY shipment_id) p ON p.shipment_id = s.id
+h1 kg: predicates ["(SELECT n > 0 AND as_kg >= 0.95 * n FROM observation)"], agreement {"matching": "(SELECT as_kg FROM observation)", "examined": "(SELECT n FROM observation)"}; h2 g: the same with as_g.`;
+
+const JUDGED = `- predicates (optional): boolean SQL over the relation observation (the probe's result), run as SELECT (predicate): (SELECT … FROM observation), TRUE if the reading holds, FALSE if not. agreement (optional): two such subqueries, rows matching and rows examined. expectation must be sharp enough to judge the rows by.`;
+
+/** With proof `execution` predicates decide; with `model` the judge does, and they only help. */
+export function testRules(strict: 'execution' | 'model'): string {
+  return RULES.replace('PREDICATES', strict === 'execution' ? EXECUTION : JUDGED);
+}
+
+/** Who a probe may read: operators with SQL, by name, and what each is built on. */
+export interface PlanShape {
+  readonly operators: readonly {
+    readonly name: string;
+    readonly inputs: readonly string[];
+    readonly written: boolean;
+  }[];
+}
+
+export function checkTests(
+  tests: readonly TestReply[],
+  path: string,
+  plan: PlanShape,
+  allowed: readonly string[] = plan.operators.map(({ name }) => name),
+): Problem[] {
+  return tests.flatMap((test, at) => {
+    const where = `${path}[${at}]`;
+    const earlier = tests.slice(0, at).some(({ operator }) => operator === test.operator);
+    return [
+      ...(allowed.includes(test.operator) ? [] : [notListed(`${where}.operator`, test.operator, allowed)]),
+      ...(earlier
+        ? [
+            {
+              where: `${where}.operator`,
+              found: `${test.operator} has a test already`,
+              allowed: 'one test per operator: merge them',
+            },
+          ]
+        : []),
+      ...checkHypotheses(test, where),
+      ...checkProbe(test, where, plan),
+    ];
+  });
+}
+
+export function tidyTest(test: TestReply): TestReply {
+  const hypotheses = test.hypotheses.map((hypothesis) => ({
+    ...hypothesis,
+    predicates: hypothesis.predicates.map(tidySql).filter((sql) => sql !== ''),
+    agreement: hypothesis.agreement && {
+      matching: tidySql(hypothesis.agreement.matching),
+      examined: tidySql(hypothesis.agreement.examined),
+    },
+    sql: tidyOptionalSql(hypothesis.sql),
+  }));
+  return { ...test, probe: tidySql(test.probe), hypotheses };
+}
+
+export function notListed(where: string, found: string, allowed: readonly string[]): Problem {
+  return { where, found: `found "${found}"`, allowed: `use one of ${allowed.join(', ') || '(none)'}` };
+}
+
+function checkHypotheses(test: TestReply, where: string): Problem[] {
+  if (test.hypotheses.length === 0)
+    return [{ where: `${where}.hypotheses`, found: 'found []', allowed: 'give the rival readings h1, h2, …' }];
+  const ids = test.hypotheses.map(({ id }) => id);
+  return test.hypotheses.flatMap((hypothesis, at) => {
+    const own = `${where}.hypotheses[${at}]`;
+    const { agreement } = hypothesis;
+    const expressions: (readonly [string, string])[] = [
+      ...hypothesis.predicates.map((sql, index) => [`${own}.predicates[${index}]`, sql] as const),
+      ...(agreement === null
+        ? []
+        : ([
+            [`${own}.agreement.matching`, agreement.matching],
+            [`${own}.agreement.examined`, agreement.examined],
+          ] as const)),
+    ];
+    return [
+      ...(/^h[1-9][0-9]?$/.test(hypothesis.id)
+        ? []
+        : [{ where: `${own}.id`, found: `found "${hypothesis.id}"`, allowed: 'use h1, h2, … h99' }]),
+      ...(ids.indexOf(hypothesis.id) === at
+        ? []
+        : [
+            { where: `${own}.id`, found: `${hypothesis.id} is used twice`, allowed: 'number the hypotheses h1, h2, …' },
+          ]),
+      ...(hypothesis.mapping.trim() === ''
+        ? [{ where: `${own}.mapping`, found: 'found ""', allowed: 'state the reading in words' }]
+        : []),
+      ...expressions.flatMap(([field, sql]) => checkExpression(field, sql)),
+    ];
+  });
+}
+
+/** Evaluated as `WITH observation AS (probe) SELECT (expression)`: without its own FROM it has nothing to read. */
+function checkExpression(where: string, sql: string): Problem[] {
+  if (/\bselect\b/i.test(sql) && /\bobservation\b/i.test(sql)) return [];
+  return [
+    {
+      where,
+      found: `found "${sql.slice(0, 80)}", which reads nothing from observation`,
+      allowed: 'write it as a subquery, (SELECT … FROM observation)',
+    },
+  ];
+}
+
+function checkProbe(test: TestReply, where: string, plan: PlanShape): Problem[] {
+  const field = `${where}.probe`;
+  if (tidySql(test.probe) === '') return [{ where: field, found: 'found ""', allowed: 'write one SELECT' }];
+  const built = builtOn(test.operator, plan);
+  return plan.operators.flatMap(({ name, written }) => {
+    if (!new RegExp(`\\b${name}\\b`, 'i').test(test.probe)) return [];
+    if (name === test.operator)
+      return [
+        {
+          where: field,
+          found: `it reads ${name}, the operator under test`,
+          allowed: `read its inputs instead of ${name}`,
+        },
+      ];
+    if (built.has(name))
+      return [
+        { where: field, found: `it reads ${name}, which is built on ${test.operator}`, allowed: `leave ${name} out` },
+      ];
+    if (!written)
+      return [
+        {
+          where: field,
+          found: `it reads ${name}, which has no SQL yet`,
+          allowed: 'read base relations or written operators',
+        },
+      ];
+    return [];
+  });
+}
+
+function builtOn(operator: string, plan: PlanShape): Set<string> {
+  const built = new Set<string>();
+  for (const { name, inputs } of plan.operators)
+    if (inputs.some((input) => input === operator || built.has(input))) built.add(name);
+  return built;
+}
