@@ -58,10 +58,7 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** US dollars per million tokens, by model name. */
   prices: z
-    .record(
-      z.string(),
-      z.strictObject({ promptPerMillion: z.number().min(0), completionPerMillion: z.number().min(0) }),
-    )
+    .record(z.string(), z.strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) }))
     .optional(),
   store: z.strictObject({ directory: z.string().min(1).optional() }).optional(),
   temporal: z
@@ -128,8 +125,8 @@ export interface ModelsConfig {
 }
 
 export interface Price {
-  readonly promptPerMillion: number;
-  readonly completionPerMillion: number;
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
 }
 
 export interface Config {

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SearchInput } from './domain';
+import { canonical } from './search/canonical';
 
 export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
 
@@ -11,13 +12,4 @@ export function searchIdOf(input: Pick<SearchInput, 'question' | 'settings' | 'n
   const { question, settings, namespace } = input;
   const identity = canonical({ question, settings, namespace, nonce: nonce ?? null });
   return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
-}
-
-/** JSON with sorted keys, so that the order in which a value was built does not matter. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
-    const entries = Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(entries);
-  });
 }

@@ -1,0 +1,3 @@
+export type { Trace } from './trace';
+export { renderReport } from './render';
+export { renderTraceText } from './text';

@@ -1,0 +1,125 @@
+/** The small parts that several sections share: badges, tables of rows, results, readings with their verdicts. */
+import type { AnswerRecord, SqlResult, SqlValue, Verdict } from '../domain';
+import { anchor, markup, type Html } from './html';
+import { cell, counted, visible } from './printable';
+import type { HypothesisNode } from './tree';
+
+export type Tone = 'good' | 'bad' | 'warn' | 'calm';
+
+export function badge(text: string, tone: Tone): Html {
+  return markup`<span class="badge ${tone}">${text}</span>`;
+}
+
+export function link(kind: string, id: string, text = id): Html {
+  return markup`<a href="#${anchor(kind, id)}">${text}</a>`;
+}
+
+const CELL = 400;
+
+export interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly SqlValue[])[];
+  /** All rows there were; the table shows the first `shown`. */
+  readonly rowCount: number;
+  /** The cap of the engine was reached: there were more than `rowCount`. */
+  readonly truncated?: boolean;
+}
+
+export function rowsTable(label: string, { columns, rows, rowCount, truncated }: Rows, shown: number): Html {
+  if (columns.length === 0) return markup`<p class="soft">${label}: no columns</p>`;
+  const first = rows.slice(0, shown);
+  const total = `${truncated ? 'more than ' : ''}${counted(rowCount, 'row')}`;
+  const caption =
+    first.length < rowCount ? `${label}: first ${counted(first.length, 'row')} of ${total}` : `${label}: ${total}`;
+  return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((name) => markup`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${first.map(
+          (row) =>
+            markup`<tr>
+              ${row.map(tableCell)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function tableCell(value: SqlValue): Html {
+  if (value === null) return markup`<td class="null">NULL</td>`;
+  if (typeof value === 'number') return markup`<td class="num">${value}</td>`;
+  const text = cell(value);
+  if (text.length <= CELL) return markup`<td>${text}</td>`;
+  return markup`<td>
+    ${visible(text.slice(0, CELL))}<span class="soft">… ${counted(text.length - CELL, 'more character')}</span>
+  </td>`;
+}
+
+export function resultOf(label: string, result: SqlResult, shown: number): Html {
+  switch (result.kind) {
+    case 'rows': {
+      const { columns, rows, truncated } = result;
+      return rowsTable(
+        label,
+        { columns: columns.map(({ name }) => name), rows, rowCount: rows.length, truncated },
+        shown,
+      );
+    }
+    case 'sql-error':
+      return markup`<p>${badge('SQL error', 'bad')} ${result.message}</p>`;
+    case 'timeout':
+      return markup`<p>${badge('timeout', 'bad')} no result within ${result.afterMs / 1000} s</p>`;
+    case 'refused':
+      return markup`<p>${badge('refused', 'bad')} ${result.message}</p>`;
+    default:
+      return result satisfies never;
+  }
+}
+
+const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = { supported: 'good', refuted: 'bad', open: 'warn' };
+
+export function verdictBadge(verdict: string): Html {
+  return badge(verdict, (VERDICT_TONES as Readonly<Record<string, Tone | undefined>>)[verdict] ?? 'calm');
+}
+
+export function hypothesisItem(hypothesis: HypothesisNode): Html {
+  const { verdict, agreement, predicates } = hypothesis;
+  const state = verdict?.verdict ?? 'open';
+  return markup`<li class="reading ${state}">
+    <div>
+      <code>${hypothesis.id}</code> ${hypothesis.mapping} ${verdict ? verdictBadge(state) : badge('not judged', 'calm')}
+      ${hypothesis.won && badge('kept', 'good')}
+    </div>
+    ${hypothesis.expectation && markup`<div class="soft">Expected: ${hypothesis.expectation}</div>`}
+    ${predicates.map(
+      ({ sql, outcome, note }) =>
+        markup`<div>
+          <code>${sql}</code> ${badge(outcome, outcome === 'true' ? 'good' : outcome === 'false' ? 'bad' : 'warn')}
+          ${note}
+        </div>`,
+    )}
+    ${agreement && markup`<div>Agreement: ${agreement.matching} of ${agreement.examined} rows</div>`}
+    ${verdict?.reason && markup`<div class="soft">${verdict.reason}</div>`}
+    ${verdict?.overruled && markup`<div class="soft">Overruled by the data: ${verdict.overruled}</div>`}
+  </li>`;
+}
+
+const STATUS_TONES: Readonly<Record<AnswerRecord['status'], Tone>> = {
+  answered: 'good',
+  unanswerable: 'warn',
+  abstained: 'warn',
+  cancelled: 'warn',
+  failed: 'bad',
+};
+
+export function statusBadge(status: AnswerRecord['status'] | 'running'): Html {
+  return badge(status, status === 'running' ? 'calm' : STATUS_TONES[status]);
+}

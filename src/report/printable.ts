@@ -1,0 +1,51 @@
+/** Text from a database or a model made safe to show: no terminal escape, no invisible or reordering character. */
+
+// C0 and C1 controls except tab and line feed; zero-width, direction and isolate marks; the byte order mark.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+export function visible(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(HIDDEN, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
+}
+
+/** On one line, cut with what is missing. */
+export function cut(text: string, length: number): string {
+  const line = visible(text).replace(/\s+/g, ' ').trim();
+  return line.length <= length ? line : `${line.slice(0, Math.max(0, length - 1))}…`;
+}
+
+export function cell(value: string | number | boolean | null): string {
+  return value === null ? 'NULL' : String(value);
+}
+
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+export function dollars(amount: number): string {
+  if (amount === 0) return '$0';
+  return amount < 0.01 ? `$${amount.toPrecision(2)}` : `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = Math.round(seconds - minutes * 60);
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Orders ids such as `i2.t10` and `i10.t1` as a person does. */
+export function compareIds(a: string, b: string): number {
+  const parts = (id: string): string[] => id.split(/(\d+)/);
+  const [left, right] = [parts(a), parts(b)];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const x = left[index] ?? '';
+    const y = right[index] ?? '';
+    if (x === y) continue;
+    return /^\d/.test(x) && /^\d/.test(y) ? Number(x) - Number(y) : x < y ? -1 : 1;
+  }
+  return 0;
+}

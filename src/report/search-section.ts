@@ -1,0 +1,151 @@
+/** The tree of trajectories: every reading that was tried, with its probe, rows, predicates and verdicts. */
+import type { OperatorView, Trajectory } from '../domain';
+import { anchor, markup, type Html } from './html';
+import { badge, hypothesisItem, link, resultOf, type Tone } from './parts';
+import { counted } from './printable';
+import { sqlHtml } from './sql-html';
+import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode } from './tree';
+import type { Trace } from './trace';
+
+const PROBE_ROWS = 10;
+
+export function searchSection(trace: Trace): Html | null {
+  const tree = searchTree(trace);
+  if (tree.roots.length === 0 && tree.loose.length === 0) return null;
+  const events = trace.state?.events ?? [];
+  return markup`<section aria-labelledby="search">
+    <h2 id="search">Search</h2>
+    <p class="soft">
+      Each line is one state of a plan; below it, what was tried from there. Open a line for its probes and verdicts.
+    </p>
+    <ul class="tree">
+      ${tree.roots.map((root) => trajectoryItem(root, trace))}
+    </ul>
+    ${
+      tree.loose.length > 0 &&
+      markup`<h4>Attempts that no plan took up</h4>
+        ${tree.loose.map(attemptBlock)}`
+    }
+    ${
+      events.length > 0 &&
+      markup`<h4>Events</h4>
+        <ul>
+          ${events.map(
+            (event) =>
+              markup`<li>
+                Iteration ${event.iteration}: ${event.kind.replaceAll('-', ' ')}, <code>${event.subject}</code>:
+                ${event.detail}
+              </li>`,
+          )}
+        </ul>`
+    }
+  </section>`;
+}
+
+const STATUS_TONES: Readonly<Record<Trajectory['status'], Tone>> = {
+  open: 'calm',
+  replan: 'warn',
+  complete: 'good',
+  merged: 'calm',
+  exhausted: 'bad',
+  impossible: 'warn',
+};
+
+function trajectoryItem(node: TrajectoryNode, trace: Trace): Html {
+  const { trajectory, candidates, children } = node;
+  const line = markup`<span id="${anchor('trajectory', trajectory.id)}"
+    ><code>${trajectory.id}</code> ${headline(node)} ${badge(trajectory.status, STATUS_TONES[trajectory.status])}
+    ${candidates.map(({ id }) => markup`${badge('candidate', 'good')} ${link('candidate', id)} `)}
+    ${trajectory.mergedInto !== null && markup`<span class="soft">into ${link('trajectory', trajectory.mergedInto)}</span>`}</span
+  >`;
+  const inner = details(node, trace);
+  return markup`<li>
+    ${
+      inner === null
+        ? line
+        : markup`<details>
+            <summary>${line}</summary>
+            <div class="card">${inner}</div>
+          </details>`
+    }
+    ${
+      children.length > 0 &&
+      markup`<ul class="tree">
+        ${children.map((child) => trajectoryItem(child, trace))}
+      </ul>`
+    }
+  </li>`;
+}
+
+function headline({ trajectory, changes }: TrajectoryNode): string {
+  if (trajectory.via === 'root') return 'the question, no plan yet';
+  const grounded = changes.filter(({ to }) => to === 'grounded').map(({ operator }) => operator);
+  const when = `iteration ${trajectory.iteration}`;
+  if (trajectory.via === 'plan') return `${when}: a plan`;
+  if (trajectory.via === 'replan') return `${when}: a revised plan`;
+  const how = trajectory.via === 'reuse' ? 'reused' : 'grounded';
+  return `${when}: ${how} ${(grounded.length > 0 ? grounded : changes.map(({ operator }) => operator)).join(', ') || 'nothing'}`;
+}
+
+function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace): Html | null {
+  const plan = trajectory.plan;
+  if (plan === null && attempts.length === 0) return null;
+  const outline = plan === null ? undefined : trace.plans[plan.planId]?.outline;
+  return markup`${outline && markup`<p>${outline}</p>`}
+    <p class="soft">
+      Progress ${Math.round(trajectory.progress * 100)} %, selected ${trajectory.selections}
+      times${trajectory.bottleneck !== null && markup`, bottleneck <code>${trajectory.bottleneck}</code>`}
+    </p>
+    ${plan !== null && operatorsTable(plan.operators, changes)} ${attempts.map(attemptBlock)}`;
+}
+
+const OPERATOR_TONES: Readonly<Record<OperatorView['state'], Tone>> = {
+  grounded: 'good',
+  assumed: 'warn',
+  unresolved: 'bad',
+};
+
+function operatorsTable(operators: readonly OperatorView[], changes: readonly Change[]): Html {
+  const changed = new Set(changes.map(({ operator }) => operator));
+  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Operators">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Operator</th>
+          <th scope="col">Means</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${operators.map(
+          (operator) =>
+            markup`<tr>
+              <td><code>${operator.name}</code></td>
+              <td>${operator.intent}</td>
+              <td>
+                ${badge(operator.state, OPERATOR_TONES[operator.state])}
+                ${operator.immaterial !== null && badge('immaterial', 'calm')}
+                ${changed.has(operator.name) && markup`<span class="soft">new</span>`}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function attemptBlock(attempt: AttemptNode): Html {
+  return markup`${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
+}
+
+function testBlock(id: string, test: TestNode): Html {
+  return markup`<div>
+    <h4>Attempt <code>${id}</code> on <code>${test.operator}</code></h4>
+    ${sqlHtml(test.probeSql, new Set())}${resultOf('Observed', test.result, PROBE_ROWS)}
+    <ul class="plain">
+      ${test.hypotheses.map(hypothesisItem)}
+    </ul>
+    ${test.materiality !== null && markup`<p class="soft">Run under ${test.materiality.combinations} combinations of readings: ${test.materiality.immaterial ? 'the same answer under all' : 'the choice matters'}. ${test.materiality.reason}</p>`}
+    ${test.summary && markup`<p>${test.summary}</p>`}
+  </div>`;
+}

@@ -1,0 +1,122 @@
+/** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
+import type { SqlResult, SqlValue } from '../domain';
+import { cell, counted, cut, dollars } from './printable';
+import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
+import type { Trace } from './trace';
+
+const WIDTH = 160;
+const ROWS = 3;
+
+export function renderTraceText(trace: Trace): string {
+  const { record, input, state } = trace;
+  const tree = searchTree(trace);
+  const lines = [
+    `${trace.searchId}  ${record?.status ?? 'running'}  ${cut(record?.question ?? input?.question.text ?? '', WIDTH)}`,
+    `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.method ?? '?'}, preset ${record?.preset ?? input?.settings.preset ?? '?'}`,
+    '',
+    ...tree.roots.flatMap((root) => trajectoryLines(root, '', '', trace)),
+  ];
+  for (const attempt of tree.loose) lines.push(...attemptLines(attempt, '  '));
+  for (const event of state?.events ?? []) {
+    lines.push(`! iteration ${event.iteration}: ${event.kind} ${event.subject}: ${cut(event.detail, WIDTH)}`);
+  }
+  const candidates = state?.candidates ?? [];
+  if (candidates.length > 0) lines.push('', 'Candidates');
+  for (const candidate of candidates) {
+    const equal = candidate.resultClass === candidate.id ? 'a result of its own' : `equal to ${candidate.resultClass}`;
+    const standing =
+      candidate.status === 'withdrawn' ? ', withdrawn' : candidate.openRisk > 0 ? ', rests on assumptions' : '';
+    lines.push(
+      `  ${candidate.id} from ${candidate.trajectory}: ${candidate.kind === 'rows' ? `${candidate.outcome}, ${counted(candidate.rowCount, 'row')}, ${equal}` : 'unanswerable'}${standing}`,
+    );
+  }
+  const usage = record?.usage ?? state?.usage;
+  if (usage) {
+    const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
+    lines.push(
+      '',
+      `${counted(usage.llmCalls, 'model call')}${possibly}, ${counted(usage.promptTokens + usage.completionTokens, 'token')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
+    );
+  }
+  if (record) lines.push(`Ended by ${record.endedBy}: ${cut(record.answer ?? record.reason ?? record.status, WIDTH)}`);
+  return lines.join('\n');
+}
+
+function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trace: Trace): string[] {
+  const { trajectory, changes, attempts, candidates, children } = node;
+  const changed = changes
+    .map(({ operator, from, to }) => `${operator} ${from === null ? '' : `${from} -> `}${to}`)
+    .join(', ');
+  const marks = [
+    ...candidates.map(({ id }) => `candidate ${id}`),
+    ...(trajectory.mergedInto === null ? [] : [`into ${trajectory.mergedInto}`]),
+  ];
+  const bottleneck = trajectory.bottleneck === null ? '' : `, bottleneck ${trajectory.bottleneck}`;
+  const outline =
+    trajectory.plan && trajectory.via.endsWith('plan') ? trace.plans[trajectory.plan.planId]?.outline : undefined;
+  const body = children.length > 0 ? `${inner}│ ` : `${inner}  `;
+  return [
+    `${lead}${trajectory.id} [${trajectory.status}] iteration ${trajectory.iteration} ${trajectory.via}${changed && `: ${changed}`}${marks.map((mark) => ` · ${mark}`).join('')}`,
+    ...(outline ? [`${body}${cut(outline, WIDTH)}`] : []),
+    ...(trajectory.via === 'root'
+      ? []
+      : [
+          `${body}progress ${Math.round(trajectory.progress * 100)} %, distance ${trajectory.distance}, potential ${trajectory.potential}${bottleneck}`,
+        ]),
+    ...attempts.flatMap((attempt) => attemptLines(attempt, body)),
+    ...children.flatMap((child, index) => {
+      const last = index === children.length - 1;
+      return trajectoryLines(child, `${inner}${last ? '└ ' : '├ '}`, `${inner}${last ? '  ' : '│ '}`, trace);
+    }),
+  ];
+}
+
+function attemptLines(attempt: AttemptNode, indent: string): string[] {
+  return attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line));
+}
+
+function testLines(id: string, test: TestNode): string[] {
+  return [
+    `attempt ${id} on ${test.operator}`,
+    `  probe    ${cut(test.probeSql, WIDTH)}`,
+    ...resultLines(test.result),
+    ...test.hypotheses.flatMap((hypothesis) => {
+      const verdict = hypothesis.verdict?.verdict ?? 'not judged';
+      return [
+        `  ${hypothesis.won ? '*' : ' '} ${hypothesis.id} ${verdict}: ${cut(hypothesis.mapping, WIDTH)}`,
+        ...hypothesis.predicates.map(
+          ({ sql, outcome, note }) => `      ${outcome}: ${cut(sql, WIDTH)}${note ? ` (${cut(note, 80)})` : ''}`,
+        ),
+        ...(hypothesis.agreement
+          ? [`      agrees in ${hypothesis.agreement.matching} of ${hypothesis.agreement.examined} rows`]
+          : []),
+        ...(hypothesis.verdict?.reason ? [`      ${cut(hypothesis.verdict.reason, WIDTH)}`] : []),
+        ...(hypothesis.verdict?.overruled
+          ? [`      overruled by the data: ${cut(hypothesis.verdict.overruled, WIDTH)}`]
+          : []),
+      ];
+    }),
+    ...(test.materiality?.immaterial ? [`  immaterial: ${cut(test.materiality.reason, WIDTH)}`] : []),
+    ...(test.summary ? [`  learned  ${cut(test.summary, WIDTH)}`] : []),
+  ];
+}
+
+function resultLines(result: SqlResult): string[] {
+  switch (result.kind) {
+    case 'rows':
+      return [
+        `  observed ${counted(result.rows.length, 'row')}${result.truncated ? ', cut' : ''}: ${result.columns.map(({ name }) => cut(name, 40)).join(' | ')}`,
+        ...result.rows
+          .slice(0, ROWS)
+          .map((row) => `           ${cut(row.map((value: SqlValue) => cell(value)).join(' | '), WIDTH)}`),
+      ];
+    case 'sql-error':
+      return [`  SQL error: ${cut(result.message, WIDTH)}`];
+    case 'timeout':
+      return [`  timeout after ${result.afterMs / 1000} s`];
+    case 'refused':
+      return [`  refused: ${cut(result.message, WIDTH)}`];
+    default:
+      return result satisfies never;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The search as a tree: each trajectory with what it changed against its parent, the attempts that were made on it, and
+ * its candidates. A view-model for both renderers, so that text and HTML cannot tell different stories.
+ */
+import type {
+  CandidateView,
+  HypothesisVerdict,
+  MaterialityOutcome,
+  Observation,
+  OperatorView,
+  PredicateOutcome,
+  SqlResult,
+  Trajectory,
+} from '../domain';
+import { compareIds } from './printable';
+import type { Trace } from './trace';
+
+export interface HypothesisNode {
+  readonly id: string;
+  readonly mapping: string;
+  readonly expectation: string;
+  readonly predicates: readonly {
+    readonly sql: string;
+    readonly outcome: PredicateOutcome;
+    readonly note: string | null;
+  }[];
+  readonly agreement: { readonly matching: number; readonly examined: number } | null;
+  readonly verdict: HypothesisVerdict | null;
+  readonly won: boolean;
+}
+
+export interface TestNode {
+  readonly operator: string;
+  readonly probeSql: string;
+  readonly result: SqlResult;
+  readonly hypotheses: readonly HypothesisNode[];
+  readonly summary: string | null;
+  readonly materiality: MaterialityOutcome | null;
+}
+
+export interface AttemptNode {
+  readonly id: string;
+  readonly tests: readonly TestNode[];
+}
+
+export interface Change {
+  readonly operator: string;
+  readonly from: OperatorView['state'] | null;
+  readonly to: OperatorView['state'];
+  readonly updateId: string | null;
+}
+
+export interface TrajectoryNode {
+  readonly trajectory: Trajectory;
+  readonly changes: readonly Change[];
+  readonly attempts: readonly AttemptNode[];
+  readonly candidates: readonly CandidateView[];
+  readonly children: readonly TrajectoryNode[];
+}
+
+export interface SearchTree {
+  readonly roots: readonly TrajectoryNode[];
+  /** Attempts that no trajectory carries: a search that was cut off in the middle of an iteration. */
+  readonly loose: readonly AttemptNode[];
+}
+
+export function searchTree(trace: Trace): SearchTree {
+  const trajectories = trace.state?.trajectories ?? [];
+  const known = new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]));
+  const claimed = new Set(trajectories.flatMap((trajectory) => trajectory.attempts));
+
+  const node = (trajectory: Trajectory): TrajectoryNode => {
+    const parent = trajectory.parent === null ? undefined : known.get(trajectory.parent);
+    const inherited = new Set(parent?.attempts);
+    return {
+      trajectory,
+      changes: changesOf(parent ?? null, trajectory),
+      attempts: attemptsOf(
+        trace,
+        trajectory.attempts.filter((id) => !inherited.has(id)),
+      ),
+      candidates: (trace.state?.candidates ?? []).filter((candidate) => candidate.trajectory === trajectory.id),
+      children: trajectories.filter((child) => child.parent === trajectory.id).map(node),
+    };
+  };
+
+  return {
+    roots: trajectories.filter(({ parent }) => parent === null || !known.has(parent)).map(node),
+    loose: attemptsOf(
+      trace,
+      Object.keys(trace.observations)
+        .filter((id) => !claimed.has(id))
+        .sort(compareIds),
+    ),
+  };
+}
+
+function attemptsOf(trace: Trace, ids: readonly string[]): AttemptNode[] {
+  return ids
+    .map((id) => trace.observations[id])
+    .filter((observation) => observation !== undefined)
+    .map((observation) => attempt(trace, observation));
+}
+
+function attempt(trace: Trace, observation: Observation): AttemptNode {
+  const proposal = trace.proposals[observation.proposalId];
+  const judged = Object.values(trace.groundings).flatMap(({ groundings }) => groundings);
+  return {
+    id: observation.observationId,
+    tests: observation.tests.map((test) => {
+      const proposed = proposal?.tests.find(({ operator }) => operator === test.operator);
+      const grounding = judged.find(
+        ({ observationId, operator }) => observationId === observation.observationId && operator === test.operator,
+      );
+      const ids = new Set([...(proposed?.hypotheses ?? []), ...test.hypotheses].map(({ id }) => id));
+      return {
+        operator: test.operator,
+        probeSql: test.probeSql,
+        result: test.result,
+        materiality: test.materiality,
+        summary: grounding?.summary ?? null,
+        hypotheses: [...ids].map((id) => {
+          const said = proposed?.hypotheses.find((hypothesis) => hypothesis.id === id);
+          const seen = test.hypotheses.find((hypothesis) => hypothesis.id === id);
+          return {
+            id,
+            mapping: said?.mapping ?? '',
+            expectation: said?.expectation ?? '',
+            predicates: seen?.predicates ?? [],
+            agreement: seen?.agreement ?? null,
+            verdict: grounding?.verdicts.find(({ hypothesis }) => hypothesis === id) ?? null,
+            won: grounding?.winner === id,
+          };
+        }),
+      };
+    }),
+  };
+}
+
+function changesOf(parent: Trajectory | null, trajectory: Trajectory): Change[] {
+  const before = new Map((parent?.plan?.operators ?? []).map((operator) => [operator.name, operator]));
+  return (trajectory.plan?.operators ?? [])
+    .filter((operator) => {
+      const old = before.get(operator.name);
+      return old?.state !== operator.state || old.bodyId !== operator.bodyId || old.updateId !== operator.updateId;
+    })
+    .map((operator) => ({
+      operator: operator.name,
+      from: before.get(operator.name)?.state ?? null,
+      to: operator.state,
+      updateId: operator.updateId,
+    }));
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { renderReport, renderTraceText } from '../../../src/report';
+import { anchor } from '../../../src/report/html';
+import { HOSTILE, hostile, record, state, trace } from './fixture';
+
+const report = renderReport(trace);
+
+describe('renderReport', () => {
+  test('shows question, answer, evidence, rejected readings, open assumptions, candidates and usage', () => {
+    for (const text of [
+      record.question,
+      record.answer!,
+      'Winners store an absolute time; all others store the gap to the winner.',
+      'Every rider stores an absolute time.',
+      '144 of 162 results start with a plus sign.',
+      'A gap of exactly one second is not counted.',
+      '4 (the same)',
+      'events: 4',
+      '8,123',
+      'Bring every result to seconds',
+      'the judge had said open',
+      'same plan state as t2',
+    ]) {
+      expect(report).toContain(text);
+    }
+  });
+
+  test('every operator of the final SQL leads to its evidence', () => {
+    expect(report).toContain(`<a href="#operator-op_times">op_times</a>`);
+    expect(report).toContain(`id="operator-op_times"`);
+  });
+
+  test('every link inside the file has its target, and ids are unique', () => {
+    const ids = [...report.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]);
+    const targets = [...report.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+  });
+
+  test('loads nothing: no script, no external address, and a policy that forbids both', () => {
+    expect(report).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|https?:\/\//i);
+    const style = /<style>([\s\S]*?)<\/style>/.exec(report)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(report).toContain(`default-src &#39;none&#39;; style-src &#39;sha256-${hash}&#39;`);
+    expect(report).not.toMatch(/ style=/);
+  });
+
+  test('hostile text in every field stays text', () => {
+    const page = renderReport(hostile(trace));
+    expect(page).toContain('&lt;/script&gt;');
+    expect(page).not.toContain(HOSTILE);
+    expect(page).not.toMatch(/<script|<img/i);
+    expect(page.match(/<\/style>/g)).toHaveLength(1);
+    expect(page).not.toMatch(/[\u001b\u202e]/);
+    const body = page.split('</head>')[1] ?? '';
+    expect(body.replace(/<[a-z!/][^<>]*>/gi, '')).not.toMatch(/[<>]/);
+  });
+
+  test('a huge cell and a long result are cut, and the report says by how much', () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => [index === 0 ? 'x'.repeat(1_000_000) : String(index)]);
+    const page = renderReport({ ...trace, record: { ...record, rows, truncated: true } });
+    expect(page.length).toBeLessThan(120_000);
+    expect(page).toContain('… 999,600 more characters');
+    expect(page).toContain('Result: first 200 rows of more than 1,000 rows');
+  });
+
+  test('a search that still runs has a report of its last checkpoint', () => {
+    const page = renderReport({ ...trace, record: null });
+    expect(page).toContain('Not finished: iteration 3');
+    expect(page).toContain('op_times');
+  });
+
+  test.each(['unanswerable', 'abstained', 'cancelled', 'failed'] as const)(
+    'an %s search shows its reason',
+    (status) => {
+      const page = renderReport({
+        ...trace,
+        record: {
+          ...record,
+          status,
+          answer: null,
+          sql: null,
+          columns: [],
+          rows: [],
+          evidence: [],
+          candidates: [],
+          openAssumptions: [],
+          reason: 'the price is not stored',
+        },
+      });
+      expect(page).toContain('the price is not stored');
+      expect(page).toContain(`>${status}</span>`);
+    },
+  );
+
+  test('a search without any content renders', () => {
+    const empty = {
+      ...trace,
+      input: null,
+      state: null,
+      record: null,
+      plans: {},
+      proposals: {},
+      observations: {},
+      groundings: {},
+    };
+    expect(renderReport(empty)).toContain(trace.searchId);
+  });
+
+  test('anchors hold no character that an attribute or a selector could trip over', () => {
+    expect(anchor('operator', `a"'><b c/ü`)).toMatch(/^[A-Za-z0-9_.-]+$/);
+    expect(anchor('x', 'a b')).not.toBe(anchor('x', 'a_b'));
+  });
+});
+
+describe('renderTraceText', () => {
+  const text = renderTraceText(trace);
+
+  test('shows the tree with attempts, predicates, verdicts, updates and candidates', () => {
+    expect(text).toMatchSnapshot();
+  });
+
+  test('a database cannot send terminal escapes', () => {
+    // eslint-disable-next-line no-control-regex
+    expect(renderTraceText(hostile(trace))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+
+  test('an attempt that no trajectory carries is still shown', () => {
+    const cutOff = { ...trace, state: { ...state, trajectories: state.trajectories.slice(0, 2) } };
+    expect(renderTraceText(cutOff)).toContain('attempt i1.t1.a1.probe on op_times');
+  });
+});
