@@ -1,0 +1,194 @@
+/**
+ * The one mapping from what the client throws to `ModelError`. The code decides whether the call is made again:
+ * rate-limited, server-error, connection and timeout are; the others name the setting to change.
+ * No message and no cause repeats the key: what the endpoint said is redacted first, and a 401's text, which quotes a
+ * part of the key, is left out.
+ */
+import { types } from 'node:util';
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import { ModelError, type ModelErrorCode } from '../../ports';
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after';
+
+export interface CallContext {
+  readonly endpoint: string;
+  readonly model: string;
+  readonly apiKey: string | null;
+  readonly timeoutMs: number;
+  readonly nowMs: number;
+}
+
+type AnyApiError = APIError<number | undefined, Headers | undefined, object | undefined>;
+
+interface Finding {
+  readonly code: ModelErrorCode;
+  readonly message: string;
+}
+
+export function toModelError(error: unknown, context: CallContext): ModelError {
+  if (error instanceof ModelError) return error;
+  if (error instanceof APIConnectionTimeoutError) return timeoutError(context, error);
+  if (error instanceof APIConnectionError) return connectionError(error, context);
+  if (error instanceof APIError) {
+    const failure = error as AnyApiError;
+    if (failure.status !== undefined)
+      return httpError({ ...fields(failure), status: failure.status, headers: failure.headers }, context);
+  }
+  return unreadable(error, context);
+}
+
+export function timeoutError(context: CallContext, cause?: unknown): ModelError {
+  const message = `${context.endpoint} gave no complete reply within ${context.timeoutMs} ms (model "${context.model}")`;
+  return new ModelError('timeout', message, { cause: redactedCause(cause, context) });
+}
+
+/** A failure that a gateway reports inside a 200: `{"error": {"code": 429, "message": …}}`. */
+export function errorInBody(
+  body: { code?: unknown; message?: unknown; type?: unknown },
+  context: CallContext,
+): ModelError {
+  const status = Number(body.code);
+  const said = {
+    code: text(body.code),
+    type: text(body.type),
+    message: text(body.message) ?? 'an error without a message',
+  };
+  return httpError({ ...said, status: status >= 400 && status < 600 ? status : 502, headers: undefined }, context);
+}
+
+interface HttpFailure {
+  readonly status: number;
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly message: string;
+  readonly headers: Headers | undefined;
+}
+
+function httpError(failure: HttpFailure, context: CallContext): ModelError {
+  const found = honourRetryHeader(classify(failure, context), failure, context);
+  const waits = found.code === 'rate-limited' || found.code === 'server-error';
+  const wait = waits ? retryAfterMs(failure.headers, context.nowMs) : undefined;
+  const capped = wait === MAX_RETRY_AFTER_MS ? `; waiting ${MAX_RETRY_AFTER_MS / 1000} s, the longest wait taken` : '';
+  return new ModelError(found.code, redact(`${found.message}${capped}`, context), { retryAfterMs: wait });
+}
+
+function classify(failure: HttpFailure, context: CallContext): Finding {
+  const { endpoint, model } = context;
+  const { status, code, type, message } = failure;
+  const said = `${endpoint} answered ${status}: ${oneLine(message)}`;
+  if (code === 'insufficient_quota' || type === 'insufficient_quota' || status === 402) {
+    return {
+      code: 'authentication',
+      message: `The account behind OPENAI_API_KEY has no quota left at ${endpoint}: add credit there or use another key`,
+    };
+  }
+  if (
+    code === 'model_not_found' ||
+    (status === 400 && /invalid model name|model .{0,80}(not found|does not exist)/i.test(message))
+  ) {
+    return unknownModel(context);
+  }
+  if (status === 401) {
+    const key = context.apiKey === null ? 'needs a key: set OPENAI_API_KEY' : 'rejected the key: check OPENAI_API_KEY';
+    return { code: 'authentication', message: `${endpoint} ${key} (401)` };
+  }
+  if (status === 403) {
+    return { code: 'authentication', message: `The key in OPENAI_API_KEY may not use this model or endpoint. ${said}` };
+  }
+  if (status === 404) {
+    return /model/i.test(message)
+      ? unknownModel(context)
+      : {
+          code: 'unknown-model',
+          message: `${endpoint} answered 404 for model "${model}": check GATE_MODEL, and that OPENAI_BASE_URL ends where /chat/completions follows (often /v1)`,
+        };
+  }
+  if (status === 429) return { code: 'rate-limited', message: said };
+  if (status === 408 || status === 409 || status >= 500) return { code: 'server-error', message: said };
+  return { code: 'bad-request', message: said };
+}
+
+function unknownModel({ endpoint, model }: CallContext): Finding {
+  return {
+    code: 'unknown-model',
+    message: `${endpoint} has no model "${model}" for this key: set GATE_MODEL to one it serves`,
+  };
+}
+
+/** `x-should-retry` is the endpoint's own word on whether to call again, and wins over the status. */
+function honourRetryHeader(found: Finding, failure: HttpFailure, context: CallContext): Finding {
+  const word = failure.headers?.get('x-should-retry');
+  const retried = found.code === 'rate-limited' || found.code === 'server-error';
+  if (word === 'true' && !retried)
+    return { code: 'server-error', message: `${context.endpoint} asks for another try: ${found.message}` };
+  if (word === 'false' && retried)
+    return { code: 'bad-request', message: `${found.message} (the endpoint says not to try again)` };
+  return found;
+}
+
+function connectionError(error: APIConnectionError, context: CallContext): ModelError {
+  const codes = causeCodes(error);
+  if (codes.some((code) => /TIMEOUT|ETIMEDOUT/.test(code))) return timeoutError(context, error);
+  const why =
+    codes.includes('ENOTFOUND') || codes.includes('EAI_AGAIN')
+      ? 'its name cannot be resolved'
+      : (codes[0] ?? 'connection failed');
+  const message = `${context.endpoint} cannot be reached (${why}): check OPENAI_BASE_URL and that the endpoint is up`;
+  return new ModelError('connection', redact(message, context), { cause: redactedCause(error, context) });
+}
+
+/** Neither an HTTP status nor a connection error: the body broke off or was not what it claimed to be. */
+function unreadable(error: unknown, context: CallContext): ModelError {
+  const codes = causeCodes(error);
+  if (codes.some((code) => /TIMEOUT/.test(code))) return timeoutError(context, error);
+  const why = types.isNativeError(error) ? oneLine(error.message) : 'not an error object';
+  const [code, what] =
+    types.isNativeError(error) && error.name === 'SyntaxError'
+      ? (['server-error', 'sent malformed JSON'] as const)
+      : (['connection', 'broke off its reply'] as const);
+  return new ModelError(code, redact(`${context.endpoint} ${what}: ${why}`, context), {
+    cause: redactedCause(error, context),
+  });
+}
+
+/** `isNativeError` and not `instanceof`: an error of `fetch` may come from another realm. System codes along the chain of causes (`fetch failed` carries its reason there). */
+function causeCodes(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let link: unknown = error, depth = 0; types.isNativeError(link) && depth < 6; link = link.cause, depth += 1) {
+    if ('code' in link && typeof link.code === 'string') codes.push(link.code);
+    const parts: readonly unknown[] = 'errors' in link && Array.isArray(link.errors) ? link.errors : [];
+    for (const part of parts) codes.push(...causeCodes(part));
+  }
+  return codes;
+}
+
+function fields(error: AnyApiError): {
+  code: string | null;
+  type: string | null;
+  message: string;
+} {
+  return { code: text(error.code), type: text(error.type), message: error.message.replace(/^\d{3} /, '') };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+export function oneLine(message: string, limit = 300): string {
+  const flat = message.replace(/\s+/g, ' ').trim();
+  return flat.length > limit ? `${flat.slice(0, limit)}…` : flat;
+}
+
+function redact(message: string, context: CallContext): string {
+  const plain =
+    context.apiKey === null || context.apiKey === '' ? message : message.replaceAll(context.apiKey, '[key]');
+  return plain.replace(/\b(sk|pk|key)-[\w*-]{4,}[\w*.-]*/g, '[key]');
+}
+
+/** A cause may be serialised with the error, so it carries a redacted message and nothing else of the original. */
+function redactedCause(error: unknown, context: CallContext): Error | undefined {
+  if (!types.isNativeError(error)) return undefined;
+  const copy = new Error(redact(oneLine(error.message), context));
+  copy.name = error.name;
+  copy.stack = `${copy.name}: ${copy.message}`;
+  return copy;
+}

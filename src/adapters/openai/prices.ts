@@ -1,0 +1,65 @@
+/**
+ * What a call costs. Prices are US dollars per million tokens, list prices without batch or cache discounts, so a cost
+ * ceiling errs on the safe side. Configured prices win over the table below; an unpriced model costs 0, and whoever
+ * shows a cost says so (`priceOf` is null).
+ */
+export interface Price {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+}
+export type PriceTable = Readonly<Record<string, Price>>;
+
+/** The day on which `DEFAULT_PRICES` was written down; prices change, so `prices` in the configuration overrides it. */
+export const DEFAULT_PRICES_DATE = '2026-06-30';
+
+const price = (inputPerMillion: number, outputPerMillion: number): Price => ({ inputPerMillion, outputPerMillion });
+
+export const DEFAULT_PRICES: PriceTable = {
+  'gpt-4o': price(2.5, 10),
+  'gpt-4o-mini': price(0.15, 0.6),
+  'gpt-4.1': price(2, 8),
+  'gpt-4.1-mini': price(0.4, 1.6),
+  'gpt-4.1-nano': price(0.1, 0.4),
+  o3: price(2, 8),
+  'o3-mini': price(1.1, 4.4),
+  'o3-pro': price(20, 80),
+  'o4-mini': price(1.1, 4.4),
+  'gpt-5': price(1.25, 10),
+  'gpt-5-mini': price(0.25, 2),
+  'gpt-5-nano': price(0.05, 0.4),
+  'gpt-5-pro': price(15, 120),
+  'gpt-5.1': price(1.25, 10),
+  'gpt-5.2': price(1.75, 14),
+  'gpt-5.2-pro': price(21, 168),
+  'gpt-5.4': price(2.5, 15),
+  'gpt-5.4-mini': price(0.75, 4.5),
+  'gpt-5.4-nano': price(0.2, 1.25),
+  'gpt-5.5': price(5, 30),
+};
+
+/**
+ * The entry with the longest name that the model's name starts with, at a boundary: `gpt-4o` covers
+ * `gpt-4o-2024-08-06` but neither `gpt-4omni` nor, as a shorter name, `gpt-4.1`. A gateway's own prefix
+ * (`openai/gpt-4o`) is looked up as it stands first, then without.
+ */
+export function priceOf(model: string, prices: PriceTable): Price | null {
+  const bare = model.slice(model.lastIndexOf('/') + 1);
+  return longestPrefix(model, prices) ?? (bare === model ? null : longestPrefix(bare, prices));
+}
+
+export function costUsd(model: string, promptTokens: number, completionTokens: number, prices: PriceTable): number {
+  const found = priceOf(model, prices);
+  if (found === null) return 0;
+  return (promptTokens * found.inputPerMillion + completionTokens * found.outputPerMillion) / 1_000_000;
+}
+
+function longestPrefix(model: string, prices: PriceTable): Price | null {
+  let best: string | null = null;
+  for (const name of Object.keys(prices)) {
+    if (name === '' || !model.startsWith(name)) continue;
+    const next = model[name.length];
+    const atBoundary = next === undefined || '-:@/'.includes(next);
+    if (atBoundary && (best === null || name.length > best.length)) best = name;
+  }
+  return best === null ? null : (prices[best] ?? null);
+}

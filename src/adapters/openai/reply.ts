@@ -1,0 +1,70 @@
+/**
+ * From the body of a 200 to a `ModelReply`. Compatible servers differ in nearly everything but the text, so the schema
+ * asks for little; a body that is no completion at all is an error that says what it looks like instead.
+ */
+import { z } from 'zod';
+import { ModelError, type ModelReply, type ModelRequest } from '../../ports';
+import { errorInBody, oneLine, type CallContext } from './errors';
+import { costUsd, type PriceTable } from './prices';
+
+const Tokens = z.number().int().nonnegative().nullish().catch(null);
+const Completion = z.object({
+  model: z.string().nullish(),
+  choices: z.array(
+    z.object({
+      finish_reason: z.string().nullish(),
+      message: z
+        .object({
+          content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]).nullish(),
+          refusal: z.string().nullish(),
+        })
+        .nullish(),
+    }),
+  ),
+  usage: z.object({ prompt_tokens: Tokens, completion_tokens: Tokens }).nullish(),
+});
+const Failure = z.object({
+  error: z.object({ code: z.unknown().optional(), message: z.unknown().optional(), type: z.unknown().optional() }),
+});
+
+export function toReply(body: unknown, request: ModelRequest, context: CallContext, prices: PriceTable): ModelReply {
+  const parsed = Completion.safeParse(body);
+  if (!parsed.success) throw notACompletion(body, context);
+  const { choices, usage, model } = parsed.data;
+  const choice = choices[0];
+  const content = choice?.message?.content ?? '';
+  const text = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
+  const refusal = choice?.message?.refusal ?? null;
+  const refused = text === '' && refusal !== null;
+  const promptTokens =
+    usage?.prompt_tokens ?? estimatedTokens(request.messages.map((message) => message.content).join(''));
+  const completionTokens = usage?.completion_tokens ?? estimatedTokens(text);
+  return {
+    text: refused ? refusal : text,
+    model: model ?? request.model,
+    promptTokens,
+    completionTokens,
+    // Priced by the name asked for: that is the one the user's price list knows.
+    costUsd: costUsd(request.model, promptTokens, completionTokens, prices),
+    finishReason: refused ? 'refusal' : (choice?.finish_reason ?? 'unknown'),
+  };
+}
+
+/** For an endpoint that reports no usage: about four characters to a token. */
+function estimatedTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+function notACompletion(body: unknown, context: CallContext): ModelError {
+  const failure = Failure.safeParse(body);
+  if (failure.success) return errorInBody(failure.data.error, context);
+  const start = typeof body === 'string' ? body : ((JSON.stringify(body) as string | undefined) ?? '');
+  if (start.trimStart().startsWith('<')) {
+    const fix = 'check OPENAI_BASE_URL (it often ends in /v1)';
+    return new ModelError('bad-request', `${context.endpoint} answered with a web page, not a completion: ${fix}`);
+  }
+  return new ModelError(
+    'server-error',
+    `${context.endpoint} answered with something else than a completion: ${oneLine(start, 120)}`,
+  );
+}

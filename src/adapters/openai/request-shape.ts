@@ -1,0 +1,96 @@
+/**
+ * What one model behind one endpoint accepts, learned from its refusals instead of guessed from its name. Every request
+ * starts from the full shape; a 400 that names a field takes that field away (or renames it) and the call is made again.
+ * The endpoint bills nothing for a 400. What worked is remembered per model, and only a shape that worked, so an error
+ * that merely mentions a field does not degrade later calls.
+ */
+import type { ModelRequest } from '../../ports';
+
+export type ReplyFormat = 'json_schema' | 'json_object' | 'none';
+const FORMATS: readonly ReplyFormat[] = ['json_schema', 'json_object', 'none'];
+
+export interface RequestShape {
+  readonly format: ReplyFormat;
+  readonly temperature: boolean;
+  readonly topP: boolean;
+  readonly seed: boolean;
+  readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
+}
+
+export const fullShape = (format: ReplyFormat): RequestShape => ({
+  format,
+  temperature: true,
+  topP: true,
+  seed: true,
+  tokenLimit: 'max_tokens',
+});
+
+/** What a refusal says: the parameter it names, if any, and its text. */
+export interface Refusal {
+  readonly param: string | null;
+  readonly message: string;
+}
+
+const REFUSED =
+  /unsupported|not support|does ?n.t support|instead|unrecognized|unknown|unexpected|not permitted|extra/i;
+
+/** The shape to try next after this refusal, or null when it names nothing that can be given up. */
+export function narrower(shape: RequestShape, refusal: Refusal): RequestShape | null {
+  const text = `${refusal.param ?? ''} ${refusal.message}`;
+  if (shape.tokenLimit === 'max_tokens' && /max_completion_tokens/.test(text) && REFUSED.test(text)) {
+    return { ...shape, tokenLimit: 'max_completion_tokens' };
+  }
+  // A refusal may name both samplers ("use only one"): top_p goes first, temperature matters more.
+  if (shape.topP && /\btop_?p\b/i.test(text)) return { ...shape, topP: false };
+  if (shape.temperature && /\btemperature\b/i.test(text)) return { ...shape, temperature: false };
+  if (shape.seed && /\bseed\b/i.test(text)) return { ...shape, seed: false };
+  if (
+    shape.format !== 'none' &&
+    /response_format|json_schema|json_object|structured.?output|invalid format/i.test(text)
+  ) {
+    return { ...shape, format: shape.format === 'json_schema' ? 'json_object' : 'none' };
+  }
+  return null;
+}
+
+/** The refusal is about this very schema, not about schemas: other roles keep theirs. */
+export function refusesTheSchema(refusal: Refusal): boolean {
+  return /invalid.{0,20}schema/i.test(refusal.message);
+}
+
+/** What both accept: calls that run side by side learn the same things and must not undo each other. */
+export function combined(a: RequestShape, b: RequestShape): RequestShape {
+  return {
+    format: FORMATS[Math.max(FORMATS.indexOf(a.format), FORMATS.indexOf(b.format))] ?? 'none',
+    temperature: a.temperature && b.temperature,
+    topP: a.topP && b.topP,
+    seed: a.seed && b.seed,
+    tokenLimit: a.tokenLimit === 'max_tokens' ? b.tokenLimit : a.tokenLimit,
+  };
+}
+
+/** The body of a chat-completions request. Without native schema support the schema travels in the first message. */
+export function requestBody(request: ModelRequest, shape: RequestShape) {
+  return {
+    model: request.model,
+    messages: shape.format === 'json_schema' ? [...request.messages] : withSchemaInText(request),
+    [shape.tokenLimit]: request.maxOutputTokens,
+    ...(shape.temperature && { temperature: request.temperature }),
+    ...(shape.topP && { top_p: request.topP }),
+    ...(shape.seed && { seed: request.seed }),
+    ...(shape.format === 'json_schema' && {
+      response_format: {
+        type: 'json_schema' as const,
+        json_schema: { name: request.schema.name, strict: true, schema: request.schema.schema },
+      },
+    }),
+    ...(shape.format === 'json_object' && { response_format: { type: 'json_object' as const } }),
+  };
+}
+
+function withSchemaInText(request: ModelRequest) {
+  const rule = `Reply with one JSON object and nothing else. It must satisfy this JSON schema:\n${JSON.stringify(request.schema.schema)}`;
+  const [first, ...rest] = request.messages;
+  if (first?.role !== 'system') return [{ role: 'system' as const, content: rule }, ...request.messages];
+  return [{ role: 'system' as const, content: `${first.content}\n\n${rule}` }, ...rest];
+}

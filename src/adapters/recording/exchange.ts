@@ -1,0 +1,61 @@
+/**
+ * The file format of recordings: JSON lines, a header and then one exchange a line. An exchange is known by its role and
+ * the hash of its messages; the model's name is left out, so a recording answers whatever model is configured.
+ * Keys never reach this format: it holds messages and replies, not requests on the wire.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { Role } from '../../domain';
+import type { ChatMessage } from '../../ports';
+
+export const RECORDING_KIND = 'gate-recording';
+
+export const RecordingHeader = z.object({
+  schemaVersion: z.literal(1),
+  kind: z.literal(RECORDING_KIND),
+  /** How the replies were made: by which model, or by hand. */
+  note: z.string(),
+});
+export type RecordingHeader = z.infer<typeof RecordingHeader>;
+
+const Message = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+
+export const Exchange = z.object({
+  role: Role,
+  contentHash: z.string().regex(/^[0-9a-f]{64}$/),
+  messages: z.array(Message),
+  reply: z.object({
+    text: z.string(),
+    model: z.string(),
+    promptTokens: z.number(),
+    completionTokens: z.number(),
+    costUsd: z.number(),
+    finishReason: z.string(),
+  }),
+});
+export type Exchange = z.infer<typeof Exchange>;
+
+/** Hash of role and messages. */
+export function contentHash(role: Role, messages: readonly ChatMessage[]): string {
+  const content = JSON.stringify([role, messages.map((message) => [message.role, message.content])]);
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Where two texts first differ, with a short excerpt of both, on one line. */
+export function firstDifference(recorded: readonly ChatMessage[], asked: readonly ChatMessage[]): string {
+  const [before, now] = [asText(recorded), asText(asked)];
+  let at = 0;
+  while (at < before.length && at < now.length && before[at] === now[at]) at += 1;
+  return `first difference at character ${at}: recorded ${excerpt(before, at)}, asked ${excerpt(now, at)}`;
+}
+
+function asText(messages: readonly ChatMessage[]): string {
+  return messages.map((message) => `${message.role}: ${message.content}`).join('\n');
+}
+
+function excerpt(text: string, at: number): string {
+  if (at >= text.length) return 'the end of the text';
+  const from = Math.max(0, at - 20);
+  const to = Math.min(text.length, at + 40);
+  return `${from > 0 ? '…' : ''}${JSON.stringify(text.slice(from, to))}${to < text.length ? '…' : ''}`;
+}

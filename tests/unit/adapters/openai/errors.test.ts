@@ -1,0 +1,187 @@
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import type { ModelErrorCode } from '../../../../src/ports';
+import { toModelError } from '../../../../src/adapters/openai/errors';
+
+const KEY = 'sk-proj-abcdef1234567890';
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const context = { endpoint: 'api.example:443', model: 'm-1', apiKey: KEY, timeoutMs: 5000, nowMs: NOW };
+
+interface Answer {
+  readonly message?: string;
+  readonly code?: string | null;
+  readonly type?: string;
+  readonly headers?: Record<string, string>;
+}
+const http = (status: number, { message = 'no', code = null, type = 'error', headers = {} }: Answer = {}) =>
+  toModelError(APIError.generate(status, { error: { message, code, type } }, undefined, new Headers(headers)), context);
+
+const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])[] = [
+  [
+    '401 is an authentication failure that names the setting and the endpoint',
+    401,
+    {},
+    'authentication',
+    /^api\.example:443 .*OPENAI_API_KEY/,
+  ],
+  [
+    '403 is an authentication failure',
+    403,
+    { message: 'region not allowed' },
+    'authentication',
+    /OPENAI_API_KEY.*region not allowed/,
+  ],
+  ['402 means no credit', 402, {}, 'authentication', /no quota left/],
+  [
+    '429 for an exhausted quota is not retried',
+    429,
+    { code: 'insufficient_quota' },
+    'authentication',
+    /no quota left at api\.example:443/,
+  ],
+  [
+    '429 with the quota only in its type is not retried',
+    429,
+    { type: 'insufficient_quota' },
+    'authentication',
+    /no quota left/,
+  ],
+  [
+    '404 about a model names GATE_MODEL',
+    404,
+    { message: 'The model `m-1` does not exist' },
+    'unknown-model',
+    /"m-1".*GATE_MODEL/,
+  ],
+  [
+    '404 about the path names both settings',
+    404,
+    { message: 'Not Found' },
+    'unknown-model',
+    /GATE_MODEL.*OPENAI_BASE_URL/,
+  ],
+  ['403 model_not_found is an unknown model', 403, { code: 'model_not_found' }, 'unknown-model', /GATE_MODEL/],
+  [
+    '400 for a model name that a gateway does not know is an unknown model',
+    400,
+    { message: 'Invalid model name passed in model=m-1' },
+    'unknown-model',
+    /GATE_MODEL/,
+  ],
+  ['429 is a rate limit', 429, {}, 'rate-limited', /answered 429/],
+  ['408 is retried', 408, {}, 'server-error', /408/],
+  ['409 is retried', 409, {}, 'server-error', /409/],
+  ['500 is retried', 500, {}, 'server-error', /500/],
+  ['529 is retried', 529, {}, 'server-error', /529/],
+  [
+    '400 is a bad request with what the endpoint said',
+    400,
+    { message: 'maximum context length is 8192' },
+    'bad-request',
+    /maximum context length/,
+  ],
+  ['413 is a bad request', 413, {}, 'bad-request', /413/],
+  [
+    'x-should-retry: false ends a 500',
+    500,
+    { headers: { 'x-should-retry': 'false' } },
+    'bad-request',
+    /not to try again/,
+  ],
+  [
+    'x-should-retry: false ends a 429',
+    429,
+    { headers: { 'x-should-retry': 'false' } },
+    'bad-request',
+    /not to try again/,
+  ],
+  [
+    'x-should-retry: true repeats a 400',
+    400,
+    { headers: { 'x-should-retry': 'true' } },
+    'server-error',
+    /asks for another try/,
+  ],
+  [
+    'x-should-retry: true leaves a 429 a rate limit',
+    429,
+    { headers: { 'x-should-retry': 'true' } },
+    'rate-limited',
+    /429/,
+  ],
+];
+
+test.each(ROWS)('%s', (_claim, status, answer, code, message) => {
+  const error = http(status, answer);
+  expect(error.code).toBe(code);
+  expect(error.message).toMatch(message);
+});
+
+const DELAYS: readonly (readonly [string, Record<string, string>, number | undefined])[] = [
+  ['retry-after-ms is taken as milliseconds', { 'retry-after-ms': '1500' }, 1500],
+  ['retry-after-ms wins over retry-after', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+  ['retry-after counts seconds', { 'retry-after': '2.5' }, 2500],
+  ['retry-after may be a date', { 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
+  ['a date in the past is no delay', { 'retry-after': 'Wed, 31 Dec 2025 00:00:30 GMT' }, undefined],
+  ['zero is no delay', { 'retry-after': '0' }, undefined],
+  ['a negative delay is no delay', { 'retry-after': '-5' }, undefined],
+  ['an unreadable delay is no delay', { 'retry-after': 'soon' }, undefined],
+  ['a delay over a minute is capped there', { 'retry-after': '86400' }, 60_000],
+  ['no header is no delay', {}, undefined],
+];
+
+test.each(DELAYS)('%s', (_claim, headers, expected) => {
+  expect(http(429, { headers }).options.retryAfterMs).toBe(expected);
+  expect(http(503, { headers }).options.retryAfterMs).toBe(expected);
+});
+
+test('a capped delay says so', () => {
+  expect(http(429, { headers: { 'retry-after': '3600' } }).message).toMatch(/waiting 60 s, the longest wait taken/);
+});
+
+const failed = (code: string) =>
+  new APIConnectionError({
+    message: 'Connection error.',
+    cause: new TypeError('fetch failed', { cause: Object.assign(new Error(`x ${code}`), { code }) }),
+  });
+
+test.each(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'CERT_HAS_EXPIRED'])(
+  '%s is a connection error that names OPENAI_BASE_URL',
+  (code) => {
+    const error = toModelError(failed(code), context);
+    expect(error.code).toBe('connection');
+    expect(error.message).toContain(code);
+    expect(error.message).toContain('OPENAI_BASE_URL');
+  },
+);
+
+test('a name that does not resolve is a connection error in plain words', () => {
+  expect(toModelError(failed('ENOTFOUND'), context)).toMatchObject({
+    code: 'connection',
+    message: expect.stringContaining('cannot be resolved') as string,
+  });
+});
+
+test.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'])('%s is a timeout', (code) => {
+  expect(toModelError(failed(code), context).code).toBe('timeout');
+});
+
+test("the client's own timeout is a timeout", () => {
+  expect(toModelError(new APIConnectionTimeoutError(), context).code).toBe('timeout');
+});
+
+test.each([400, 401, 403, 404, 429, 500])('a %i that quotes the key does not repeat it, whole or in part', (status) => {
+  const error = http(status, { message: `Incorrect API key provided: ${KEY}, also sk-proj-****7890` });
+  expect(JSON.stringify([error.message, String(error.options.cause)])).not.toMatch(/abcdef|7890/);
+});
+
+test('a key that looks like no key is not repeated either', () => {
+  const error = toModelError(
+    APIError.generate(400, { error: { message: 'bad token hunter2 given' } }, undefined, new Headers()),
+    { ...context, apiKey: 'hunter2' },
+  );
+  expect(error.message).not.toContain('hunter2');
+});
+
+test('every message is one line', () => {
+  expect(http(400, { message: 'first\nsecond\n  at stack' }).message).not.toContain('\n');
+});
