@@ -8,7 +8,7 @@
  */
 import { appendFile, open, type FileHandle } from 'node:fs/promises';
 import { ModelError, type LanguageModel, type ModelReply, type ModelRequest } from '../../ports';
-import { errorCode } from '../local/error-code';
+import { errorCode } from '../local/errors';
 import { contentHash, RECORDING_KIND, RecordingHeader, type Exchange } from './exchange';
 
 export interface RecordingOptions {

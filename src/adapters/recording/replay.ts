@@ -9,7 +9,7 @@ import { basename } from 'node:path';
 import type { z } from 'zod';
 import type { Role } from '../../domain';
 import { ModelError, type LanguageModel, type ModelRequest } from '../../ports';
-import { errorCode } from '../local/error-code';
+import { errorCode } from '../local/errors';
 import { contentHash, Exchange, firstDifference, RecordingHeader } from './exchange';
 
 export interface ReplayModel extends LanguageModel {

@@ -1,0 +1,25 @@
+/** From what the file system says to `StoreError`: the one mapping. */
+import { StoreError } from '../../ports';
+
+/** The system's code of an error (`ENOENT`), whatever realm it comes from; null when it has none. */
+export function errorCode(error: unknown): string | null {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
+}
+
+/** Anything without a system code is a defect and comes back as it is. */
+export function toStoreError(error: unknown, dir: string): unknown {
+  const code = error instanceof StoreError ? null : errorCode(error);
+  if (code === null) return error;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new StoreError('full', `No space left for the store in ${dir}: free some or set another folder`, {
+      cause: error,
+    });
+  }
+  return new StoreError(
+    'unavailable',
+    `The store in ${dir} cannot be used (${code}): check that it is a writable folder`,
+    { cause: error },
+  );
+}

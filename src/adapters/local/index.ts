@@ -1,0 +1,1 @@
+export { createLocalStore, type LocalStoreOptions } from './store';

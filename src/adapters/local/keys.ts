@@ -1,0 +1,48 @@
+/**
+ * Keys of stored objects: segments joined by `/`, readable, the same on every store. A key may hold any character; as a
+ * file name it is written with percent signs wherever a file system could refuse, fold or misread it. Capitals are among
+ * those, because macOS and Windows would let `A` and `a` share a file.
+ */
+const MAX_SEGMENT_BYTES = 240;
+
+/** A key that no store could keep is a defect of the caller, so it throws a RangeError and is not retried. */
+export function assertKey(key: string): void {
+  const complain = (why: string): never => {
+    throw new RangeError(`Object key ${JSON.stringify(key.slice(0, 120))} ${why}`);
+  };
+  if (key === '') complain('is empty');
+  for (const segment of key.split('/')) {
+    if (segment === '') complain('has an empty segment');
+    if (segment === '.' || segment === '..') complain('has a relative segment');
+    if (/\p{Surrogate}/u.test(segment)) complain('is not well-formed text');
+    if (encodeSegment(segment).length > MAX_SEGMENT_BYTES)
+      complain(`has a segment longer than ${MAX_SEGMENT_BYTES} bytes`);
+  }
+}
+
+/** The file's path below the store's folder, segment by segment. */
+export function toPathSegments(key: string): string[] {
+  return key.split('/').map(encodeSegment);
+}
+
+/** Undoes `encodeSegment`; null for a file that this store did not write. */
+export function fromPathSegment(name: string): string | null {
+  try {
+    const segment = decodeURIComponent(name);
+    return encodeSegment(segment) === name ? segment : null;
+  } catch {
+    return null;
+  }
+}
+
+function encodeSegment(segment: string): string {
+  const last = segment.length - 1;
+  return Array.from(segment, (char, index) => {
+    const plain = /[a-z0-9_-]/.test(char) || (char === '.' && index > 0 && index < last);
+    return plain ? char : percent(char);
+  }).join('');
+}
+
+function percent(char: string): string {
+  return Array.from(Buffer.from(char, 'utf8'), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}

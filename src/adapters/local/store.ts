@@ -1,0 +1,172 @@
+/**
+ * An object store in a local folder.
+ *
+ * 1. A reader sees a whole object or none: texts are written to a temporary file and linked or renamed into place.
+ * 2. Two writers of one new key do not overwrite each other: the link fails for the second, who then compares.
+ * 3. The same text again is a no-op, so a retried step may put what it put before.
+ */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StoreError, type ObjectStore } from '../../ports';
+import { errorCode, toStoreError } from './errors';
+import { assertKey, fromPathSegment, toPathSegments } from './keys';
+
+export interface LocalStoreOptions {
+  /** Waits until each object is on the disk itself: survives a power cut, at some milliseconds a put. */
+  readonly fsync?: boolean;
+}
+
+/** Holds unfinished files; no key encodes to it, since a leading dot is escaped. */
+const TEMPORARY = '.tmp';
+/** Younger ones may belong to a writer at work in another process. */
+const STALE_MS = 60 * 60_000;
+
+export function createLocalStore(dir: string, options: LocalStoreOptions = {}): ObjectStore {
+  const pathOf = (key: string): string => join(dir, ...toPathSegments(key));
+  let prepared: Promise<void> | null = null;
+  const prepare = async (): Promise<void> => {
+    prepared ??= sweep(join(dir, TEMPORARY));
+    try {
+      await prepared;
+    } catch (error) {
+      prepared = null;
+      throw error;
+    }
+  };
+
+  return {
+    async get(key) {
+      assertKey(key);
+      return guarded(dir, async () => (await read(pathOf(key)))?.toString('utf8') ?? null);
+    },
+
+    async put(key, text, { overwrite = false } = {}) {
+      assertKey(key);
+      const bytes = Buffer.from(text, 'utf8');
+      const target = pathOf(key);
+      await guarded(dir, async () => {
+        await prepare();
+        const existing = await read(target);
+        if (existing?.equals(bytes)) return;
+        if (existing !== null && !overwrite) throw conflict(key);
+        const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
+        try {
+          await write(temporary, bytes, options.fsync ?? false);
+          await makeFolder(dirname(target), key);
+          if (overwrite) await rename(temporary, target);
+          else await linkNew(temporary, target, bytes, key);
+        } finally {
+          await rm(temporary, { force: true });
+        }
+        if (options.fsync) await syncFolder(dirname(target));
+      });
+    },
+
+    async list(prefix) {
+      const folders = prefix.split('/').slice(0, -1);
+      if (folders.includes('..') || folders.includes('.') || folders.includes('')) return [];
+      const keys = await guarded(dir, () => walk(dir, folders));
+      return keys.filter((key) => key.startsWith(prefix)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    },
+  };
+}
+
+async function read(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    // A key below another key's file, or above other keys, is simply not there.
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
+    throw error;
+  }
+}
+
+async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    if (fsync) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function makeFolder(folder: string, key: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
+    throw new StoreError('conflict', `"${key}" cannot be stored: a part of its path is an object itself`, {
+      cause: error,
+    });
+  }
+}
+
+/** Fails if the target exists, unlike `rename`; where links are not supported, `rename` has to do. */
+async function linkNew(temporary: string, target: string, bytes: Buffer, key: string): Promise<void> {
+  try {
+    await link(temporary, target);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST') {
+      if (!(await read(target))?.equals(bytes)) throw conflict(key);
+      return;
+    }
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
+    await rename(temporary, target);
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function walk(dir: string, folders: readonly string[]): Promise<string[]> {
+  const path = folders.length === 0 ? dir : join(dir, ...toPathSegments(folders.join('/')));
+  const keys: string[] = [];
+  for (const entry of await entriesOf(path)) {
+    const segment = fromPathSegment(entry.name);
+    if (segment === null) continue;
+    const below = [...folders, segment];
+    if (entry.isDirectory()) keys.push(...(await walk(dir, below)));
+    else if (entry.isFile()) keys.push(below.join('/'));
+  }
+  return keys;
+}
+
+async function entriesOf(path: string) {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+/** Makes the folder for unfinished files and removes what killed writers left there. */
+async function sweep(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    const info = await stat(path).catch(() => null); // Gone already: its writer or another sweeper was faster.
+    if (info !== null && Date.now() - info.mtimeMs > STALE_MS) await rm(path, { force: true });
+  }
+}
+
+function conflict(key: string): StoreError {
+  return new StoreError('conflict', `"${key}" is already stored with another text`);
+}
+
+async function guarded<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toStoreError(error, dir);
+  }
+}

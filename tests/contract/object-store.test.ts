@@ -1,0 +1,140 @@
+/** One suite for every object store. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { createLocalStore } from '../../src/adapters/local';
+import { createMemoryStore } from '../../src/adapters/scripted';
+import type { ObjectStore } from '../../src/ports';
+
+const folders: string[] = [];
+const freshFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'gate-store-'));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+const STORES: Readonly<Record<string, () => Promise<ObjectStore>>> = {
+  'local folder': async () => createLocalStore(await freshFolder()),
+  'local folder with fsync': async () => createLocalStore(await freshFolder(), { fsync: true }),
+  memory: () => Promise.resolve(createMemoryStore()),
+};
+
+describe.each(Object.entries(STORES))('object store: %s', (_name, create) => {
+  let store: ObjectStore;
+  beforeEach(async () => {
+    store = await create();
+  });
+
+  test('what was put is got, byte for byte', async () => {
+    const text = 'line\nzwölf 🌱 \u0000 end\r\n';
+    await store.put('runs/r1/plans/p1.json', text);
+    expect(await store.get('runs/r1/plans/p1.json')).toBe(text);
+  });
+
+  test('the empty text is an object', async () => {
+    await store.put('a', '');
+    expect(await store.get('a')).toBe('');
+  });
+
+  test('a missing key is null', async () => {
+    expect(await store.get('nothing/here')).toBeNull();
+    await store.put('a/b', 'x');
+    expect(await store.get('a')).toBeNull();
+    expect(await store.get('a/b/c')).toBeNull();
+  });
+
+  test('the same text again is a no-op', async () => {
+    await store.put('k', 'v');
+    await store.put('k', 'v');
+    expect(await store.get('k')).toBe('v');
+  });
+
+  test('the same text again is a no-op even where it is not well-formed', async () => {
+    await store.put('k', 'half \ud800 pair');
+    await store.put('k', 'half \ud800 pair');
+    expect(await store.get('k')).toBe('half \ufffd pair');
+  });
+
+  test('another text under an existing key is a conflict and changes nothing', async () => {
+    await store.put('k', 'v');
+    await expect(store.put('k', 'w')).rejects.toMatchObject({ name: 'StoreError', code: 'conflict' });
+    expect(await store.get('k')).toBe('v');
+  });
+
+  test('with overwrite it replaces', async () => {
+    await store.put('k', 'v', { overwrite: true });
+    await store.put('k', 'w', { overwrite: true });
+    expect(await store.get('k')).toBe('w');
+  });
+
+  test('of many writers of one new key exactly one wins and the others hear of it', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) => store.put('race', `text ${index}`)),
+    );
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+    const winner = outcomes.findIndex((outcome) => outcome.status === 'fulfilled');
+    expect(await store.get('race')).toBe(`text ${winner}`);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'conflict' });
+  });
+
+  test('many writers of one text all succeed', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => store.put('same', 'text')));
+    expect(await store.get('same')).toBe('text');
+  });
+
+  test('a reader never sees half an object while it is replaced', async () => {
+    const texts = ['a', 'b'].map((char) => char.repeat(200_000));
+    await store.put('big', texts[0]!);
+    const writes = Array.from({ length: 10 }, (_, index) => store.put('big', texts[index % 2]!, { overwrite: true }));
+    const reads = await Promise.all(Array.from({ length: 20 }, () => store.get('big')));
+    await Promise.all(writes);
+    for (const text of reads) expect(texts).toContain(text);
+  });
+
+  test('list gives the keys with the prefix in code-unit order', async () => {
+    for (const key of ['r/b', 'r/a/2', 'r/a/10', 'r/a', 'r/Z', 'ra', 's/x', 'r/é'].filter((key) => key !== 'r/a'))
+      await store.put(key, key);
+    expect(await store.list('r/')).toEqual(['r/Z', 'r/a/10', 'r/a/2', 'r/b', 'r/é']);
+    expect(await store.list('r/a')).toEqual(['r/a/10', 'r/a/2']);
+    expect(await store.list('r')).toEqual(['r/Z', 'r/a/10', 'r/a/2', 'r/b', 'r/é', 'ra']);
+    expect(await store.list('')).toHaveLength(7);
+    expect(await store.list('none/')).toEqual([]);
+    expect(await store.list('../')).toEqual([]);
+  });
+
+  test.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', './a', 'a/.', 'x'.repeat(300), 'bad \ud800'])(
+    'the key %j is refused',
+    async (key) => {
+      await expect(store.put(key, 'x')).rejects.toThrow(RangeError);
+      await expect(store.get(key)).rejects.toThrow(RangeError);
+    },
+  );
+
+  test('keys that differ stay apart, whatever characters they hold', async () => {
+    const segment = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+      .filter((text) => !/\//.test(text) && text !== '.' && text !== '..');
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(segment, { minLength: 1, maxLength: 6 }), async (segments) => {
+        const fresh = await create();
+        const keys = segments.map((text) => `dir/${text}`);
+        for (const key of keys) await fresh.put(key, key);
+        for (const key of keys) expect(await fresh.get(key)).toBe(key);
+        expect(await fresh.list('dir/')).toEqual([...keys].sort());
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test.each(['CON', 'a:b', 'a\\b', 'trailing.', '.hidden', 'Mixed', 'mixed', '%41', 'a*b?', ' space '])(
+    'the key %j is kept as it is',
+    async (key) => {
+      await store.put(key, key);
+      expect(await store.get(key)).toBe(key);
+      expect(await store.list('')).toEqual([key]);
+    },
+  );
+});

@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocalStore } from '../../../../src/adapters/local';
+import { toStoreError } from '../../../../src/adapters/local/errors';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gate-local-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+test('files are named like their keys where a file system allows it', async () => {
+  await createLocalStore(dir).put('runs/s-1/i2.t3.a1.json', 'x');
+  expect(await readdir(join(dir, 'runs', 's-1'))).toEqual(['i2.t3.a1.json']);
+});
+
+test('no two keys share a file on a file system that folds case', async () => {
+  const store = createLocalStore(dir);
+  for (const key of ['Key', 'key', 'KEY']) await store.put(key, key);
+  const names = (await readdir(dir)).filter((name) => name !== '.tmp');
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(3);
+});
+
+test('nothing unfinished stays behind, after success or conflict', async () => {
+  const store = createLocalStore(dir);
+  await store.put('k', 'v');
+  await expect(store.put('k', 'w')).rejects.toMatchObject({ code: 'conflict' });
+  expect(await readdir(join(dir, '.tmp'))).toEqual([]);
+});
+
+test("what a killed writer left is not listed, and is removed once it is old; another's fresh file stays", async () => {
+  await mkdir(join(dir, '.tmp'));
+  for (const name of ['old', 'new']) await writeFile(join(dir, '.tmp', name), 'half');
+  const longAgo = new Date(Date.now() - 3 * 60 * 60_000);
+  await utimes(join(dir, '.tmp', 'old'), longAgo, longAgo);
+  const store = createLocalStore(dir);
+  await store.put('k', 'v');
+  expect(await store.list('')).toEqual(['k']);
+  expect(await readdir(join(dir, '.tmp'))).toEqual(['new']);
+});
+
+test("files that are not the store's are not listed", async () => {
+  await writeFile(join(dir, 'README.MD'), 'hello');
+  expect(await createLocalStore(dir).list('')).toEqual([]);
+});
+
+test('a key below an existing object is a conflict that says why', async () => {
+  const store = createLocalStore(dir);
+  await store.put('a', 'x');
+  await expect(store.put('a/b', 'y')).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('"a/b"') as string,
+  });
+});
+
+test('a folder that does not exist yet is empty and is made by the first put', async () => {
+  const store = createLocalStore(join(dir, 'deep', 'er'));
+  expect(await store.list('')).toEqual([]);
+  expect(await store.get('k')).toBeNull();
+  await store.put('k', 'v');
+  expect(await store.get('k')).toBe('v');
+});
+
+test('a path that is a file is unavailable, in one line that names it, and works once it is mended', async () => {
+  const path = join(dir, 'file');
+  await writeFile(path, '');
+  const store = createLocalStore(path);
+  await expect(store.put('k', 'v')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(path) as string,
+  });
+  await rm(path);
+  await store.put('k', 'v');
+  expect(await store.get('k')).toBe('v');
+});
+
+test.each([
+  ['ENOSPC', 'full'],
+  ['EDQUOT', 'full'],
+  ['EACCES', 'unavailable'],
+  ['EROFS', 'unavailable'],
+  ['EIO', 'unavailable'],
+  ['EMFILE', 'unavailable'],
+])('%s is %s, in one line that names the folder', (code, expected) => {
+  const error = toStoreError(Object.assign(new Error('system'), { code }), '/srv/gate');
+  expect(error).toMatchObject({
+    name: 'StoreError',
+    code: expected,
+    message: expect.stringContaining('/srv/gate') as string,
+  });
+});
+
+test('an error without a system code is a defect and stays what it is', () => {
+  const defect = new TypeError('x');
+  expect(toStoreError(defect, '/srv/gate')).toBe(defect);
+});
