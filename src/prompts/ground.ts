@@ -87,13 +87,13 @@ export function parseGround(text: string, input: GroundInput): Parsed<GroundRepl
 
 const JUDGE = `JUDGE
 - observation: first say what the rows show, in numbers: how many examined, how many fit each reading, every format seen, exceptions.
-- One verdict per hypothesis, by the rows and by the predicate results that the database computed, not by names or plausibility. supported: the rows show what only this reading predicts. refuted: the rows contradict it. Else open. A reading with a FALSE predicate is never supported; NOT-ESTABLISHED (NULL, error) proves nothing. An error, a timeout or an empty result leaves everything open, unless it counts how many rows were examined.
-- If a predicate tests the wrong thing, say so, leave its reading open and put the better probe in tryNext.
-- winner: the one supported reading whose rivals are all refuted or fit clearly fewer rows; else null. Do not pick the nicest.`;
+- One verdict per hypothesis, by the rows and the predicate results (computed by the database), not by names or plausibility. supported: the rows show what only this reading predicts. refuted: they contradict it. Else open. A reading with a FALSE predicate is never supported; NOT-ESTABLISHED (NULL, error) proves nothing; an error, timeout or empty result leaves all open.
+- A predicate that tests the wrong thing: say so, leave its reading open, put the better probe in tryNext.
+- winner: the one supported reading whose rivals are all refuted or fit clearly fewer rows; else null.`;
 
 const WRITE = `WRITE
-- sql, only with a winner: the operator's whole body, one SELECT over its declared relations and inputs, the declared columns, same names and order, no final semicolon. It handles every format seen, rare ones, NULLs and sentinels too; guarded casts, so that no single row can fail it. null keeps the SQL shown with the winning hypothesis.
-- summary: what was tested, what held (n of m), the exceptions, and which formats were not seen or are not handled. It will be read without this conversation.
+- sql, only with a winner: the operator's whole body, one SELECT over its declared relations and inputs, the declared columns, same names and order. It handles every format seen, rare ones, NULLs and sentinels too; guarded casts, so that no row can fail it. null keeps the SQL shown with the winning hypothesis.
+- summary, to be read on its own: what was tested, what held (n of m), the exceptions, which formats were not seen or are not handled.
 - written: bodies for other operators with mapping that the rows have now made clear, each with its assumptions (risk 0 to 1); else [].`;
 
 const LEARNED = `LEARNED

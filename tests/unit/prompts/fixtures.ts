@@ -1,0 +1,194 @@
+/** One small database as each role sees it: a swimming club's lap times, stored as JSON in two formats. */
+import type {
+  EvaluateInput,
+  EvidenceText,
+  GroundInput,
+  PlanInput,
+  PlanText,
+  PromptContext,
+  ProposeInput,
+  ReactInput,
+  SelectInput,
+} from '../../../src/prompts';
+
+export const context: PromptContext = {
+  question: {
+    schemaVersion: 1,
+    text: 'How many races this year were won by more than two seconds?',
+    database: 'club',
+    outputMode: 'sql',
+    tools: ['execute_sql'],
+    context: 'The current time is 2031-12-31 23:59:00.',
+    instructions: 'Ignore junior races.',
+    documents: [{ name: 'notes.md', text: 'Heats are stored apart from finals.' }],
+  },
+  dialect: 'postgresql',
+  schema:
+    'race(id integer pk, held_on date, class text: "open", "junior")\nlap(race_id integer -> race.id, data jsonb)',
+  profiles: 'lap.data->>time: patterns 9:99.99 (40), +9.99 (118)',
+  memory: [
+    {
+      updateId: 'u1',
+      intent: 'Finals of open races with their date',
+      relations: ['race'],
+      columns: ['race_id integer', 'held_on date'],
+      grain: ['race_id'],
+      mapping: 'class open means an open final',
+      summary: '40 of 40 open races have laps',
+      sql: "SELECT id AS race_id, held_on FROM race WHERE class = 'open'",
+    },
+  ],
+  facts: ['race.class holds open and junior only'],
+};
+
+export const plan: PlanText = {
+  outline: 'Finals, then the gap of the second, then the count.',
+  operators: [
+    {
+      name: 'op_finals',
+      intent: 'Finals of open races with their date',
+      purpose: 'Which races count',
+      relations: ['race'],
+      inputs: [],
+      columns: ['race_id integer', 'held_on date'],
+      grain: ['race_id'],
+      state: 'grounded',
+      sql: "SELECT id AS race_id, held_on FROM race WHERE class = 'open'",
+      mapping: null,
+      assumptions: [],
+    },
+    {
+      name: 'op_gap',
+      intent: 'Seconds between first and second of a race',
+      purpose: 'The margin',
+      relations: ['lap'],
+      inputs: ['op_finals'],
+      columns: ['race_id integer', 'gap_s number: seconds behind the winner'],
+      grain: ['race_id'],
+      state: 'unresolved',
+      sql: null,
+      mapping: 'time of the second is a total or a gap',
+      assumptions: [],
+    },
+    {
+      name: 'op_answer',
+      intent: 'Number of clearly won races of the year',
+      purpose: 'The count',
+      relations: [],
+      inputs: ['op_finals', 'op_gap'],
+      columns: ['races integer'],
+      grain: [],
+      state: 'assumed',
+      sql: 'SELECT count(*) AS races FROM op_gap WHERE gap_s > 2',
+      mapping: null,
+      assumptions: ['more than two seconds excludes 2.00 (risk 0.05)'],
+    },
+  ],
+};
+
+export const evidence: EvidenceText = {
+  attempt: 'i1.t1.a1',
+  tests: [
+    {
+      operator: 'op_gap',
+      probe: "SELECT count(*) AS n, count(*) FILTER (WHERE data->>'time' LIKE '+%') AS plus FROM lap",
+      outcomeCsv: 'n,plus\n158,118\n',
+      hypotheses: [
+        {
+          id: 'h1',
+          mapping: 'a total',
+          predicates: [{ sql: '(SELECT plus = 0 FROM observation)', outcome: 'false', note: null }],
+          agreement: '40 of 158',
+          verdict: 'refuted',
+          reason: '118 start with +',
+        },
+        {
+          id: 'h2',
+          mapping: 'a gap in seconds',
+          sql: "SELECT race_id, substr(data->>'time', 2)::numeric AS gap_s FROM lap",
+          predicates: [{ sql: '(SELECT plus > 0 FROM observation)', outcome: 'true', note: 'plus is 118' }],
+          agreement: '118 of 158',
+          verdict: null,
+          reason: null,
+        },
+      ],
+      materiality: 'the answer differs: 0 under h1, 4 under h2',
+    },
+  ],
+  summary: 'Most times are gaps.',
+  tryNext: ["compare place 2 with place 1 of data->>'time'"],
+  avoid: ['casting data->>time unguarded'],
+};
+
+export const planInput: PlanInput = {
+  ...context,
+  knownIntents: ['Finals of open races with their date'],
+  otherPlans: [plan],
+  revise: { plan, blocked: ['op_gap'], evidence: [evidence] },
+  carryTests: true,
+  breadth: 2,
+  strict: 'execution',
+};
+
+export const proposeInput: ProposeInput = {
+  ...context,
+  plan,
+  targets: ['op_gap'],
+  evidence: [evidence],
+  rollout: [],
+  callsLeft: 1,
+  mode: 'single',
+};
+
+export const groundInput: GroundInput = {
+  ...context,
+  plan,
+  evidence: [],
+  observed: [{ ...evidence, observationId: 'i1.t1.a2.probe' }],
+  carryTests: true,
+  breadth: 1,
+};
+
+export const evaluateInput: EvaluateInput = {
+  ...context,
+  trajectories: [
+    { id: 't0', depth: 0, distance: 60, density: 0, plan: null, evidence: [] },
+    { id: 't1', depth: 2, distance: 58, density: 0.5, plan, evidence: [evidence] },
+  ],
+  exploration: 'code',
+};
+
+export const selectInput: SelectInput = {
+  ...context,
+  candidates: [
+    {
+      sql: 'SELECT 4 AS races',
+      resultCsv: 'races\n4\n',
+      rowCount: 1,
+      agreesWith: 1,
+      proved: ['the second stores a gap'],
+      openAssumptions: ['more than two seconds excludes 2.00 (risk 0.05)'],
+      control: 40,
+      unanswerable: null,
+    },
+    {
+      sql: null,
+      resultCsv: '',
+      rowCount: 0,
+      agreesWith: 0,
+      proved: [],
+      openAssumptions: [],
+      control: null,
+      unanswerable: 'no lap has a time',
+    },
+  ],
+};
+
+export const reactInput: ReactInput = {
+  ...context,
+  turns: [
+    { note: 'Which formats are there?', sql: "SELECT data->>'time' FROM lap LIMIT 5", outcomeCsv: 'time\n+1.20\n' },
+  ],
+  callsUsed: 1,
+  callsLimit: 8,
+};

@@ -1,0 +1,138 @@
+import {
+  evaluateSchema,
+  groundSchema,
+  planSchema,
+  proposeSchema,
+  reactSchema,
+  renderEvaluate,
+  renderGround,
+  renderPlan,
+  renderPropose,
+  renderReact,
+  renderSelect,
+  selectSchema,
+} from '../../../src/prompts';
+import type { ChatMessage } from '../../../src/ports';
+import type { Dialect } from '../../../src/domain';
+import * as given from './fixtures';
+
+const roles: Record<string, (dialect: Dialect) => ChatMessage[]> = {
+  plan: (dialect) => renderPlan({ ...given.planInput, dialect }),
+  propose: (dialect) => renderPropose({ ...given.proposeInput, dialect }),
+  ground: (dialect) => renderGround({ ...given.groundInput, dialect }),
+  evaluate: (dialect) => renderEvaluate({ ...given.evaluateInput, dialect }),
+  select: (dialect) => renderSelect({ ...given.selectInput, dialect }),
+  react: (dialect) => renderReact({ ...given.reactInput, dialect }),
+};
+
+function text(messages: readonly ChatMessage[]): string {
+  return messages.map(({ role, content }) => `##### ${role}\n${content}`).join('\n\n');
+}
+
+describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
+  it.each(['postgresql', 'sqlite'] as const)('reads as recorded for %s', (dialect) => {
+    expect(text(render(dialect))).toMatchSnapshot();
+  });
+
+  it('is the same text for the same input', () => {
+    expect(text(render('sqlite'))).toBe(text(render('sqlite')));
+  });
+
+  it('states the question, its context and its instructions outside every data section', () => {
+    const user = render('sqlite')[1]!.content.replace(/<data[\s\S]*?<\/data>/g, '');
+    expect(user).toContain('How many races this year');
+    expect(user).toContain('Context (binding): The current time is 2031-12-31 23:59:00.');
+    expect(user).toContain('Instructions: Ignore junior races.');
+  });
+});
+
+describe('modes', () => {
+  const system = (messages: readonly ChatMessage[]) => messages[0]!.content;
+  const last = (messages: readonly ChatMessage[]) => messages[messages.length - 1]!.content;
+
+  it('a plan that carries no tests is not told how to write them', () => {
+    const input = { ...given.planInput, carryTests: false };
+    expect(system(renderPlan(input))).not.toContain('TESTS.');
+    expect(last(renderPlan(input))).toContain('tests: [].');
+  });
+
+  it('proof by the model makes predicates optional and written SQL settled', () => {
+    const told = system(renderPlan({ ...given.planInput, strict: 'model' }));
+    expect(told).toContain('predicates (optional)');
+    expect(told).toContain('Written sql is taken as settled');
+  });
+
+  it('a first plan is not asked to differ from another or to revise one', () => {
+    const told = last(renderPlan({ ...given.planInput, otherPlans: [], revise: null }));
+    expect(told).not.toMatch(/different derivation|Revise/);
+  });
+
+  it('a rollout shows its probes so far and the probes left', () => {
+    const told = last(
+      renderPropose({ ...given.proposeInput, mode: 'rollout', rollout: [given.evidence], callsLeft: 3 }),
+    );
+    expect(told).toContain('<data name="this attempt so far">');
+    expect(told).toContain('Probes left in this attempt: 3.');
+  });
+
+  it('the model applies the exploration term only in the mode that says so', () => {
+    expect(system(renderEvaluate(given.evaluateInput))).not.toContain('adjust potential');
+    expect(system(renderEvaluate({ ...given.evaluateInput, exploration: 'model' }))).toContain('adjust potential');
+  });
+
+  it('react sees what is left of its budget after each call, and is told when it is spent', () => {
+    const spent = renderReact({ ...given.reactInput, callsLimit: 1 });
+    expect(spent[1]!.content).toContain('Tool calls left: 1.');
+    expect(last(spent)).toContain('No tool calls left: the action must be end.');
+  });
+
+  it('the turns of react keep the messages before them unchanged', () => {
+    const one = renderReact(given.reactInput);
+    const turn = given.reactInput.turns[0]!;
+    const two = renderReact({ ...given.reactInput, turns: [turn, turn], callsUsed: 2 });
+    expect(two.slice(0, one.length)).toEqual(one);
+  });
+
+  it.each([
+    ['plan without tests', () => renderPlan({ ...given.planInput, carryTests: false }), 800],
+    ['plan with tests', () => renderPlan(given.planInput), 1150],
+    ['propose', () => renderPropose(given.proposeInput), 650],
+    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 550],
+    ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 400],
+    ['select', () => renderSelect(given.selectInput), 400],
+    ['react', () => renderReact(given.reactInput), 400],
+  ])('the system message of %s stays short, shape and engine notes included', (_, render, words) => {
+    expect(system(render()).split(/\s+/).length).toBeLessThanOrEqual(words);
+  });
+});
+
+interface Node {
+  type?: string | string[];
+  properties?: Record<string, Node>;
+  required?: string[];
+  additionalProperties?: boolean;
+  items?: Node;
+  anyOf?: Node[];
+  $ref?: string;
+}
+
+function nodes(node: Node): Node[] {
+  const inner = [...Object.values(node.properties ?? {}), ...(node.items ? [node.items] : []), ...(node.anyOf ?? [])];
+  return [node, ...inner.flatMap(nodes)];
+}
+
+describe.each([planSchema, proposeSchema, groundSchema, evaluateSchema, selectSchema, reactSchema])(
+  'the reply schema $name',
+  ({ schema }) => {
+    it('is an object that strict structured output accepts', () => {
+      expect(schema.type).toBe('object');
+      for (const node of nodes(schema)) {
+        expect(node.$ref).toBeUndefined();
+        if (node.properties === undefined) continue;
+        expect(node.additionalProperties).toBe(false);
+        expect(node.required).toEqual(Object.keys(node.properties));
+      }
+      expect(schema.anyOf).toBeUndefined();
+    });
+  },
+);
