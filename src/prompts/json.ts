@@ -14,6 +14,8 @@ interface Fault {
 }
 type Scan = { readonly end: number } | Fault;
 
+const MAX_DEPTH = 100;
+
 export function extractJson(reply: string): Extracted {
   // Reasoning models may think aloud first; what they think is not the reply.
   const text = reply.slice(reply.lastIndexOf('</think>') + 1);
@@ -23,7 +25,7 @@ export function extractJson(reply: string): Extracted {
       at += 1; // a brace in prose
       continue;
     }
-    const scan = scanObject(text, at);
+    const scan = scanObject(text, at, 1);
     if ('end' in scan) {
       last = { kind: 'found', value: JSON.parse(text.slice(at, scan.end)) };
       at = scan.end;
@@ -38,14 +40,14 @@ export function extractJson(reply: string): Extracted {
   return { kind: 'broken', error: found, hint: 'Reply with one JSON object of the shape given, starting with {.' };
 }
 
-function scanObject(text: string, start: number): Scan {
+function scanObject(text: string, start: number, depth: number): Scan {
   return scanMembers(text, start, '}', (at) => {
     if (text[at] !== '"') return fault(text, at, 'a key in double quotes');
     const key = scanString(text, at);
     if (!('end' in key)) return key;
     const colon = skipSpace(text, key.end);
     if (text[colon] !== ':') return fault(text, colon, 'a colon after the key');
-    return scanValue(text, skipSpace(text, colon + 1));
+    return scanValue(text, skipSpace(text, colon + 1), depth + 1);
   });
 }
 
@@ -65,9 +67,11 @@ function scanMembers(text: string, start: number, close: '}' | ']', member: (at:
   }
 }
 
-function scanValue(text: string, at: number): Scan {
-  if (text[at] === '{') return scanObject(text, at);
-  if (text[at] === '[') return scanMembers(text, at, ']', (inner) => scanValue(text, inner));
+function scanValue(text: string, at: number, depth: number): Scan {
+  // A model stuck on one bracket must not overflow the stack.
+  if (depth > MAX_DEPTH) return { at, error: `nested deeper than ${MAX_DEPTH}`, hint: 'Use the shape given.' };
+  if (text[at] === '{') return scanObject(text, at, depth);
+  if (text[at] === '[') return scanMembers(text, at, ']', (inner) => scanValue(text, inner, depth + 1));
   if (text[at] === '"') return scanString(text, at);
   const literal = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.])/.exec(
     text.slice(at, at + 60),

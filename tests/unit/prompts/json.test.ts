@@ -38,6 +38,7 @@ describe('a broken object is refused with what stands where', () => {
     ['a leading zero', '{"a": 01}', 'found 01', 'Write a JSON value'],
     ['a cut-off reply', '{"a": [{"b": 1}, {"c": "x', 'ends before the end of the string', 'cut off'],
     ['a cut-off list', '{"a": [{"b": 1}, {"c": 2}', 'ends before a comma or ]', 'cut off'],
+    ['endless brackets', `{"a": ${'['.repeat(60_000)}`, 'nested deeper than 100', 'Use the shape given'],
     ['no object', 'I cannot do that.', 'the reply holds no JSON object', 'one JSON object'],
     ['nothing', '  \n', 'the reply is empty', 'one JSON object'],
   ])('%s', (_, text, error, hint) => {
