@@ -1,3 +1,3 @@
-export type { Trace } from './trace';
+export { loadTrace, type Trace } from './trace';
 export { renderReport } from './render';
 export { renderTraceText } from './text';

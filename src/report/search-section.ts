@@ -77,8 +77,9 @@ function trajectoryItem(node: TrajectoryNode, trace: Trace): Html {
   </li>`;
 }
 
-function headline({ trajectory, changes }: TrajectoryNode): string {
-  if (trajectory.via === 'root') return 'the question, no plan yet';
+function headline({ trajectory, changes, attempts }: TrajectoryNode): string {
+  if (trajectory.via === 'root')
+    return attempts.length > 0 ? 'the question, asked in steps' : 'the question, no plan yet';
   const grounded = changes.filter(({ to }) => to === 'grounded').map(({ operator }) => operator);
   const when = `iteration ${trajectory.iteration}`;
   if (trajectory.via === 'plan') return `${when}: a plan`;
@@ -93,8 +94,8 @@ function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace
   const outline = plan === null ? undefined : trace.plans[plan.planId]?.outline;
   return markup`${outline && markup`<p>${outline}</p>`}
     <p class="soft">
-      Progress ${Math.round(trajectory.progress * 100)} %, selected ${trajectory.selections}
-      times${trajectory.bottleneck !== null && markup`, bottleneck <code>${trajectory.bottleneck}</code>`}
+      Progress ${Math.round(trajectory.progress * 100)} %, selected
+      ${counted(trajectory.selections, 'time')}${trajectory.bottleneck !== null && markup`, bottleneck <code>${trajectory.bottleneck}</code>`}
     </p>
     ${plan !== null && operatorsTable(plan.operators, changes)} ${attempts.map(attemptBlock)}`;
 }
@@ -135,7 +136,7 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
 }
 
 function attemptBlock(attempt: AttemptNode): Html {
-  return markup`${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
+  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
 }
 
 function testBlock(id: string, test: TestNode): Html {

@@ -72,7 +72,8 @@ function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trac
 }
 
 function attemptLines(attempt: AttemptNode, indent: string): string[] {
-  return attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line));
+  const note = attempt.note === null ? [] : [`${indent}${cut(attempt.note, WIDTH)}`];
+  return [...note, ...attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line))];
 }
 
 function testLines(id: string, test: TestNode): string[] {

@@ -14,6 +14,11 @@ import type {
   SearchState,
   Update,
 } from '../domain';
+import type { ObjectStore } from '../ports';
+import type { Hash } from '../search/body';
+import type { Contents, Kind } from '../steps/contents';
+import { createRunStore } from '../steps/run-store';
+import { compareIds } from './printable';
 
 type ById<T> = Readonly<Record<string, T>>;
 
@@ -31,4 +36,50 @@ export interface Trace {
   readonly groundings: ById<Grounding>;
   readonly updates: ById<Update>;
   readonly facts: ById<Fact>;
+  /** Method `react`: its actions, in order. */
+  readonly actions: ById<Contents['action']>;
+}
+
+const READS_AT_ONCE = 16;
+
+/** Null when the store knows no such search. A damaged object is an error that names it (`StoreError`). */
+export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash): Promise<Trace | null> {
+  const run = createRunStore(store, searchId, hash);
+  const prefix = `runs/${searchId}/`;
+  const ids = new Map<string, string[]>();
+  for (const key of await store.list(prefix)) {
+    const [, kind, id] = /^([a-z]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
+    if (kind !== undefined && id !== undefined) ids.set(kind, [...(ids.get(kind) ?? []), id]);
+  }
+  if (ids.size === 0) return null;
+  const all = async <K extends Kind>(kind: K): Promise<Record<string, Contents[K]>> => {
+    const names = [...(ids.get(kind) ?? [])].sort(compareIds);
+    const contents: [string, Contents[K]][] = [];
+    for (let at = 0; at < names.length; at += READS_AT_ONCE) {
+      const some = names.slice(at, at + READS_AT_ONCE);
+      contents.push(
+        ...(await Promise.all(some.map(async (name) => [name, await run.get(kind, name)] as [string, Contents[K]]))),
+      );
+    }
+    return Object.fromEntries(contents);
+  };
+  const checkpoints = Object.values(await all('checkpoint'));
+  return {
+    searchId,
+    input: Object.values(await all('input'))[0] ?? null,
+    state: checkpoints.reduce<SearchState | null>(later, null),
+    record: Object.values(await all('result'))[0] ?? null,
+    plans: await all('plan'),
+    bodies: await all('body'),
+    proposals: await all('proposal'),
+    observations: await all('observation'),
+    groundings: await all('grounding'),
+    updates: await all('update'),
+    facts: await all('fact'),
+    actions: await all('action'),
+  };
+}
+
+function later(one: SearchState | null, other: SearchState): SearchState {
+  return one === null || other.iteration >= one.iteration ? other : one;
 }

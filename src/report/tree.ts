@@ -40,6 +40,8 @@ export interface TestNode {
 
 export interface AttemptNode {
   readonly id: string;
+  /** Method `react`: what the agent said it was doing. */
+  readonly note: string | null;
   readonly tests: readonly TestNode[];
 }
 
@@ -107,6 +109,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
   const judged = Object.values(trace.groundings).flatMap(({ groundings }) => groundings);
   return {
     id: observation.observationId,
+    note: trace.actions[observation.proposalId]?.note ?? null,
     tests: observation.tests.map((test) => {
       const proposed = proposal?.tests.find(({ operator }) => operator === test.operator);
       const grounding = judged.find(

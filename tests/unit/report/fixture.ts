@@ -337,6 +337,7 @@ export const trace: Trace = {
   },
   updates: {},
   facts: {},
+  actions: {},
 };
 
 /** Every string of a trace replaced by its hostile twin; keys, ids and enumerations stay. */

@@ -121,7 +121,6 @@ describe('renderTraceText', () => {
   });
 
   test('a database cannot send terminal escapes', () => {
-    // eslint-disable-next-line no-control-regex
     expect(renderTraceText(hostile(trace))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   });
 
