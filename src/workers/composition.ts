@@ -1,0 +1,132 @@
+/**
+ * The composition root: from the configuration to the ports and steps of one process. Everything is opened on first use,
+ * so that a command pays only for what it touches.
+ *
+ * 1. A workflow names databases and models; here is where names become addresses and keys (design D7).
+ * 2. Every engine is behind the guard: the parser's fence and the access list hold for whatever SQL arrives.
+ */
+import { createHash } from 'node:crypto';
+import { createGuardedEngine } from '../adapters/guard';
+import { createLocalStore } from '../adapters/local';
+import type { Config } from '../config';
+import { namedDatabase, type ResolvedDatabase } from '../databases';
+import { ModelError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
+import { createSteps, type StepDeps } from '../steps';
+import type { WorkerSteps } from './run-worker';
+
+export interface CompositionOptions {
+  /** Databases that this process serves although they are not configured (an ad-hoc path or URL). */
+  readonly adHoc?: readonly ResolvedDatabase[];
+  /** Stores every exchange with the model in this file. */
+  readonly record?: string;
+  /** Answers from a recording instead of a model. */
+  readonly replay?: string;
+  readonly clock?: Clock;
+}
+
+export interface Composition {
+  readonly store: ObjectStore;
+  readonly steps: WorkerSteps;
+  /** Names of the databases this process can reach. */
+  readonly databases: readonly string[];
+  /** Opens the database and reads from it, behind the guard. */
+  readonly engine: StepDeps['engine'];
+  readonly model: LanguageModel;
+  /** Models an Ollama offers, when one was found in place of a key; else null. */
+  readonly ollamaModels: readonly string[] | null;
+  close(): Promise<void>;
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
+  const store = createLocalStore(config.storeDirectory);
+  const { model, ollamaModels, close: closeModel } = await openModel(config, options);
+  const adHoc = new Map((options.adHoc ?? []).map((database) => [database.name, database]));
+  const engines = new Map<string, ReturnType<StepDeps['engine']>>();
+  const engine: StepDeps['engine'] = (name) => {
+    const open = engines.get(name) ?? openEngine(adHoc.get(name) ?? namedDatabase(config, name));
+    engines.set(name, open);
+    // A failed opening is tried again by the next step.
+    open.catch(() => engines.delete(name));
+    return open;
+  };
+  const deps: StepDeps = {
+    store,
+    models: () => model,
+    engine,
+    clock: options.clock ?? { now: () => Date.now() },
+    hash: sha256,
+  };
+  return {
+    store,
+    steps: createSteps(deps),
+    databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
+    engine,
+    model,
+    ollamaModels,
+    async close() {
+      const opened = await Promise.allSettled(engines.values());
+      for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
+      await closeModel();
+    },
+  };
+}
+
+async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engine']> {
+  const { access, address, role, dialect } = database;
+  if (dialect === 'sqlite') {
+    const { createSqliteEngine, createSqliteInspector } = await import('../adapters/sqlite');
+    if (address.kind !== 'path') throw new TypeError('an SQLite database has a path');
+    const inspector = createSqliteInspector();
+    return { engine: createGuardedEngine(createSqliteEngine({ path: address.path }), inspector, access), inspector };
+  }
+  const { createPostgresEngine, createPostgresInspector } = await import('../adapters/postgres');
+  if (address.kind !== 'url') throw new TypeError('a PostgreSQL database has a URL');
+  const inspector = await createPostgresInspector();
+  const opened = createPostgresEngine({ url: address.url.reveal(), options: role === null ? {} : { role } });
+  return { engine: createGuardedEngine(opened, inspector, access), inspector };
+}
+
+interface OpenedModel {
+  readonly model: LanguageModel;
+  readonly ollamaModels: readonly string[] | null;
+  readonly close: () => Promise<void>;
+}
+
+async function openModel(config: Config, options: CompositionOptions): Promise<OpenedModel> {
+  const nothing = (): Promise<void> => Promise.resolve();
+  if (options.replay !== undefined) {
+    const { replayModel } = await import('../adapters/recording');
+    return { model: await replayModel(options.replay), ollamaModels: null, close: nothing };
+  }
+  const { model, ollamaModels } = await openEndpoint(config);
+  if (options.record === undefined) return { model, ollamaModels, close: nothing };
+  const { recordingModel } = await import('../adapters/recording');
+  return { model: recordingModel(model, options.record), ollamaModels, close: nothing };
+}
+
+async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'ollamaModels'>> {
+  const { createOpenAiModel, detectOllama } = await import('../adapters/openai');
+  const { apiKey, baseUrl, requestTimeoutMs } = config.models;
+  const create = (url: string | null): LanguageModel =>
+    createOpenAiModel({
+      apiKey: apiKey?.reveal() ?? null,
+      baseUrl: url,
+      timeoutMs: requestTimeoutMs,
+      prices: config.prices,
+    });
+  if (apiKey !== null || baseUrl !== null) return { model: create(baseUrl), ollamaModels: null };
+  const ollama = await detectOllama();
+  if (ollama !== null) return { model: create(ollama.baseUrl), ollamaModels: ollama.models };
+  const source = config.models.apiKeySource;
+  return {
+    model: unconfigured(`no model to ask: set ${source}, or OPENAI_BASE_URL, or start an Ollama`),
+    ollamaModels: null,
+  };
+}
+
+/** Fails at its first use, so that commands which ask no model work without one. */
+function unconfigured(message: string): LanguageModel {
+  return { endpoint: 'none', complete: () => Promise.reject(new ModelError('not-configured', message)) };
+}
