@@ -1,4 +1,5 @@
 /** `callModel`: one activity for every model step of the search; `role` says which (design D1). */
+import type { ActInput, Acted } from '../methods/react';
 import type {
   Evaluation,
   Grounded,
@@ -8,14 +9,17 @@ import type {
   Proposed,
   SearchSteps,
   Selected,
+  StepOptions,
 } from '../search/steps';
 import { runStep } from './run-step';
 
-export type ModelSteps = Pick<SearchSteps, 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'>;
-export type ModelStepValue = Evaluation | Planned | Proposed | Grounded | Selected;
+export interface ModelSteps extends Pick<SearchSteps, 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'> {
+  act(input: ActInput, options?: StepOptions): Promise<ModelOutcome<Acted>>;
+}
+export type ModelStepValue = Evaluation | Planned | Proposed | Grounded | Selected | Acted;
 
 export interface ModelActivities {
-  callModel(input: ModelStepInput): Promise<ModelOutcome<ModelStepValue>>;
+  callModel(input: ModelStepInput | ActInput): Promise<ModelOutcome<ModelStepValue>>;
 }
 
 export function createModelActivities(steps: ModelSteps): ModelActivities {
@@ -33,6 +37,8 @@ export function createModelActivities(steps: ModelSteps): ModelActivities {
             return steps.ground(input, options);
           case 'select':
             return steps.select(input, options);
+          case 'react':
+            return steps.act(input, options);
         }
       }),
   };

@@ -1,12 +1,25 @@
 /** `executeSql`: one activity for every round trip to the question's database; `purpose` says which (design D1). */
-import type { CandidateRun, Checked, Prepared, Probed, SearchSteps, Settled, SqlStepInput } from '../search/steps';
+import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
+import type {
+  CandidateRun,
+  Checked,
+  Prepared,
+  Probed,
+  SearchSteps,
+  Settled,
+  SqlStepInput,
+  StepOptions,
+} from '../search/steps';
 import { runStep } from './run-step';
 
-export type SqlSteps = Pick<SearchSteps, 'prepare' | 'check' | 'probe' | 'settle' | 'candidate'>;
-export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun;
+export interface SqlSteps extends Pick<SearchSteps, 'prepare' | 'check' | 'probe' | 'settle' | 'candidate'> {
+  tool(input: ToolInput, options?: StepOptions): Promise<ToolRun>;
+  final(input: FinalInput, options?: StepOptions): Promise<FinalRun>;
+}
+export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun | ToolRun | FinalRun;
 
 export interface SqlActivities {
-  executeSql(input: SqlStepInput): Promise<SqlStepValue>;
+  executeSql(input: SqlStepInput | ToolInput | FinalInput): Promise<SqlStepValue>;
 }
 
 export function createSqlActivities(steps: SqlSteps): SqlActivities {
@@ -24,6 +37,10 @@ export function createSqlActivities(steps: SqlSteps): SqlActivities {
             return steps.settle(input, options);
           case 'candidate':
             return steps.candidate(input, options);
+          case 'tool':
+            return steps.tool(input, options);
+          case 'final':
+            return steps.final(input, options);
         }
       }),
   };

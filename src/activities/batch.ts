@@ -1,0 +1,142 @@
+/**
+ * What a batch workflow keeps outside its history: the manifest it works through, page by page, and one result object
+ * per question. Keys: `batches/<id>/manifest.json`, `…/manifest-00000.json`, `…/results/000000.json`.
+ */
+import { Context } from '@temporalio/activity';
+import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { AnswerStatus } from '../domain/answer';
+import { StoreError, type ObjectStore } from '../ports/object-store';
+import type { AnswerSummary } from '../search/steps';
+import { runStep } from './run-step';
+
+/** One question of a batch, as the workflow sees it: names only. */
+export interface BatchEntry {
+  /** Position in the batch, from 0. */
+  readonly n: number;
+  readonly searchId: string;
+  /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
+  readonly label: string;
+  readonly taskQueues: { readonly workflow: string; readonly model: string | null; readonly sql: string | null };
+}
+
+/** An infrastructure failure says nothing about the method and is never counted as a wrong answer. */
+export type BatchOutcome =
+  | { readonly kind: 'answer'; readonly status: AnswerStatus }
+  | { readonly kind: 'infrastructure-failure'; readonly type: string; readonly message: string };
+
+export interface BatchResult {
+  readonly schemaVersion: 1;
+  readonly n: number;
+  readonly searchId: string;
+  readonly outcome: BatchOutcome;
+}
+
+export interface BatchPage {
+  readonly entries: readonly BatchEntry[];
+  /** Questions of the page that have their final record already: nothing is started for them. */
+  readonly finished: readonly { readonly n: number; readonly status: AnswerStatus }[];
+}
+
+export interface BatchActivities {
+  loadBatchPage(input: { readonly batchId: string; readonly page: number }): Promise<BatchPage>;
+  readAnswer(input: { readonly searchId: string }): Promise<AnswerSummary | null>;
+  /** Waits for a question that somebody else started, or that an earlier run of the batch did. */
+  followQuestion(input: { readonly searchId: string; readonly workflowId: string }): Promise<BatchOutcome>;
+  recordResult(input: { readonly batchId: string } & Omit<BatchResult, 'schemaVersion'>): Promise<void>;
+}
+
+export interface BatchPorts {
+  readonly store: ObjectStore;
+  /** The final record of a search; null while there is none. */
+  readonly readAnswer: (searchId: string) => Promise<AnswerSummary | null>;
+}
+
+/** A cancelled or failed question is asked again; its journalled calls cost nothing. */
+const SETTLED: ReadonlySet<AnswerStatus> = new Set(['answered', 'unanswerable', 'abstained']);
+
+export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchActivities {
+  const record = (batchId: string, result: Omit<BatchResult, 'schemaVersion'>): Promise<void> =>
+    store.put(batchResultKey(batchId, result.n), JSON.stringify({ schemaVersion: 1, ...result }), { overwrite: true });
+  return {
+    loadBatchPage: ({ batchId, page }) =>
+      runStep(async () => {
+        const entries = await readBatchPage(store, batchId, page);
+        const finished: { n: number; status: AnswerStatus }[] = [];
+        for (const { n, searchId } of entries) {
+          const status = (await readAnswer(searchId))?.status;
+          if (status === undefined || !SETTLED.has(status)) continue;
+          await record(batchId, { n, searchId, outcome: { kind: 'answer', status } });
+          finished.push({ n, status });
+        }
+        return { entries, finished };
+      }),
+    readAnswer: ({ searchId }) => runStep(() => readAnswer(searchId)),
+    followQuestion: ({ searchId, workflowId }) =>
+      runStep(({ signal }) => follow(searchId, workflowId, readAnswer, signal)),
+    recordResult: ({ batchId, ...result }) => runStep(() => record(batchId, result)),
+  };
+}
+
+/** Writes the manifest; pages first, so that a header promises only what exists. */
+export async function writeBatchManifest(
+  store: ObjectStore,
+  batchId: string,
+  entries: readonly BatchEntry[],
+  pageSize: number,
+): Promise<{ readonly pages: number }> {
+  const pages = Math.ceil(entries.length / pageSize);
+  for (let page = 0; page < pages; page += 1) {
+    const items = entries.slice(page * pageSize, (page + 1) * pageSize);
+    await store.put(pageKey(batchId, page), JSON.stringify(items), { overwrite: true });
+  }
+  const header = { schemaVersion: 1, batchId, total: entries.length, pageSize, pages };
+  await store.put(`batches/${batchId}/manifest.json`, JSON.stringify(header), { overwrite: true });
+  return { pages };
+}
+
+export function batchResultKey(batchId: string, n: number): string {
+  return `batches/${batchId}/results/${String(n).padStart(6, '0')}.json`;
+}
+
+function pageKey(batchId: string, page: number): string {
+  return `batches/${batchId}/manifest-${String(page).padStart(5, '0')}.json`;
+}
+
+async function readBatchPage(store: ObjectStore, batchId: string, page: number): Promise<readonly BatchEntry[]> {
+  const text = await store.get(pageKey(batchId, page));
+  if (text === null) throw new StoreError('missing', `no page ${String(page)} of batch ${batchId}`);
+  return JSON.parse(text) as BatchEntry[];
+}
+
+async function follow(
+  searchId: string,
+  workflowId: string,
+  readAnswer: BatchPorts['readAnswer'],
+  signal: AbortSignal,
+): Promise<BatchOutcome> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+  try {
+    const handle = Context.current().client.workflow.getHandle(workflowId);
+    const summary = (await Promise.race([handle.result(), aborted])) as AnswerSummary;
+    return { kind: 'answer', status: summary.status };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      const record = await readAnswer(searchId);
+      if (record !== null) return { kind: 'answer', status: record.status };
+      return {
+        kind: 'infrastructure-failure',
+        type: 'NotFound',
+        message: 'the question is no longer known to Temporal',
+      };
+    }
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const cause = error.cause;
+    return {
+      kind: 'infrastructure-failure',
+      type: cause?.name ?? 'WorkflowFailed',
+      message: cause?.message ?? error.message,
+    };
+  }
+}

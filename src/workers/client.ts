@@ -1,0 +1,212 @@
+/**
+ * The client side: connect, start or join a question or a batch, wait for it, list what Temporal knows. Starting twice
+ * under one id joins the first (design D4).
+ */
+import {
+  Client,
+  Connection,
+  WorkflowFailedError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+  type ConnectionOptions,
+  type WorkflowExecutionStatusName,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from '@temporalio/client';
+import type { Progress } from '../search/control';
+import type { AnswerSummary } from '../search/steps';
+import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
+import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
+import { dataConverter } from './payloads';
+import type { QuestionQueues } from './task-queues';
+
+export interface GateClient {
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+export interface TemporalAddress {
+  readonly address: string;
+  readonly namespace: string;
+  readonly connectionOptions?: ConnectionOptions;
+}
+
+/** Nothing answers at the address. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError';
+}
+
+export async function connectClient({ address, namespace, connectionOptions }: TemporalAddress): Promise<GateClient> {
+  const connection = await Connection.connect({ connectTimeout: 5_000, ...connectionOptions, address }).catch(
+    (error: unknown) => {
+      const message = `no Temporal at ${address}: start it, or correct TEMPORAL_ADDRESS (unset it to use the embedded one)`;
+      throw new TemporalUnreachableError(message, { cause: error });
+    },
+  );
+  return { client: new Client({ connection, namespace, dataConverter }), close: () => connection.close() };
+}
+
+export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'settings' | 'modelTimeoutMs'> {
+  readonly queues: QuestionQueues;
+  readonly state?: AnswerQuestionInput['state'];
+  readonly iterationsPerRun?: number;
+  /** One line of at most 200 bytes: title in the UI and in `list`. */
+  readonly label: string;
+  /** Markdown below the title. */
+  readonly details?: string;
+}
+
+export type QuestionHandle = WorkflowHandleWithFirstExecutionRunId<typeof answerQuestion>;
+/** A run holds at most this many iterations: about 2,000 events and 1 MB of history. */
+const ITERATIONS_PER_RUN = 20;
+const POLICIES = {
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+} as const;
+
+export function startQuestion({ client }: GateClient, start: StartQuestion): Promise<QuestionHandle> {
+  const { searchId, settings, modelTimeoutMs, queues, label } = start;
+  return client.workflow.start<typeof answerQuestion>('answerQuestion', {
+    ...POLICIES,
+    workflowId: questionWorkflowId(searchId),
+    taskQueue: queues.workflow,
+    args: [
+      {
+        ...{ searchId, settings, modelTimeoutMs },
+        taskQueues: { model: queues.model, sql: queues.sql },
+        state: start.state ?? null,
+        iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
+      },
+    ],
+    staticSummary: label,
+    ...(start.details === undefined ? {} : { staticDetails: start.details }),
+    memo: { label, searchId },
+  });
+}
+
+export type Ended<T> =
+  { readonly kind: 'completed'; readonly value: T } | { readonly kind: 'failed'; readonly message: string };
+
+/** Follows continue-as-new. A failed workflow gives its innermost message: the line that says what to change. */
+export async function awaitQuestion(gate: GateClient, searchId: string): Promise<Ended<AnswerSummary>> {
+  return awaitWorkflow<AnswerSummary>(gate, questionWorkflowId(searchId));
+}
+
+export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<BatchProgress>> {
+  return awaitWorkflow<BatchProgress>(gate, batchWorkflowId(batchId));
+}
+
+export function startBatch({ client }: GateClient, input: RunBatchInput, queue: string, label: string) {
+  return client.workflow.start<typeof runBatch>('runBatch', {
+    ...POLICIES,
+    workflowId: batchWorkflowId(input.batchId),
+    taskQueue: queue,
+    args: [input],
+    staticSummary: label,
+    memo: { label, batchId: input.batchId },
+  });
+}
+
+/** Asks a question or batch to stop; it then completes with its best answer so far. False: not running. */
+export async function cancelWorkflow({ client }: GateClient, workflowId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).cancel();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** null: no worker answers, or nothing is known yet. */
+export async function questionProgress({ client }: GateClient, searchId: string): Promise<Progress | null> {
+  return client.workflow.getHandle(questionWorkflowId(searchId)).query<Progress | null>('progress');
+}
+
+export async function batchProgress({ client }: GateClient, batchId: string): Promise<BatchProgress> {
+  return client.workflow.getHandle(batchWorkflowId(batchId)).query<BatchProgress>('progress');
+}
+
+export interface PendingStep {
+  readonly summary: string;
+  readonly attempt: number;
+  /** Why the attempt before failed, e.g. an outage that is being retried. */
+  readonly lastFailure: string | null;
+}
+
+export interface QuestionDescription {
+  readonly searchId: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: WorkflowExecutionStatusName;
+  readonly label: string;
+  readonly startedAt: Date;
+  readonly closedAt: Date | null;
+  readonly historyEvents: number;
+  readonly historyBytes: number;
+  readonly pending: readonly PendingStep[];
+}
+
+/** null: Temporal does not know it (any more); the store may. */
+export async function describeQuestion({ client }: GateClient, searchId: string): Promise<QuestionDescription | null> {
+  const workflowId = questionWorkflowId(searchId);
+  try {
+    const description = await client.workflow.getHandle(workflowId).describe();
+    const pending = (description.raw.pendingActivities ?? []).map((activity) => ({
+      summary: activity.activityType?.name ?? '',
+      attempt: activity.attempt ?? 1,
+      lastFailure: activity.lastFailure?.message ?? null,
+    }));
+    return { ...summaryOf(description), searchId, pending };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** Newest first. Temporal forgets closed workflows (the embedded server after 24 hours); the store does not. */
+export async function listQuestions({ client }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
+  const found: QuestionDescription[] = [];
+  for await (const execution of client.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
+    const searchId = execution.workflowId.replace(/^question-/, '');
+    found.push({ ...summaryOf(execution), searchId, pending: [] });
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: { readonly name: WorkflowExecutionStatusName };
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  readonly historyLength: number;
+  readonly historySize?: number;
+  readonly memo?: Readonly<Record<string, unknown>>;
+}
+
+function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending'> {
+  const { workflowId, runId, memo } = execution;
+  return {
+    ...{ workflowId, runId },
+    status: execution.status.name,
+    label: typeof memo?.['label'] === 'string' ? memo['label'] : workflowId,
+    startedAt: execution.startTime,
+    closedAt: execution.closeTime ?? null,
+    historyEvents: execution.historyLength,
+    historyBytes: execution.historySize ?? 0,
+  };
+}
+
+async function awaitWorkflow<T>({ client }: GateClient, workflowId: string): Promise<Ended<T>> {
+  try {
+    return { kind: 'completed', value: (await client.workflow.getHandle(workflowId).result()) as T };
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    let cause: Error = error;
+    while (cause.cause instanceof Error) cause = cause.cause;
+    return { kind: 'failed', message: cause.message };
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Workers over given steps: which task queues this process serves, with what limits, and how they stop together.
+ * The composition (which model, databases and store) is the caller's; here are only Temporal's knobs.
+ */
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type LogLevel,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import { createBatchActivities, type BatchPorts } from '../activities/batch';
+import { createModelActivities, type ModelSteps } from '../activities/model';
+import { createSqlActivities, type SqlSteps } from '../activities/sql';
+import { createStoreActivities, type StoreSteps } from '../activities/store';
+import { dataConverter } from './payloads';
+import { localQueues, MAIN_QUEUE, sqlQueue } from './task-queues';
+import { workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
+
+export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps;
+
+export interface WorkersOptions {
+  readonly address: string;
+  readonly namespace: string;
+  /** TLS, API key and metadata of a configured Temporal. */
+  readonly connectionOptions?: Parameters<typeof NativeConnection.connect>[0];
+  readonly steps: WorkerSteps;
+  readonly batch: BatchPorts;
+  /** Names of the databases that this process can reach. */
+  readonly databases: readonly string[];
+  /**
+   * `shared`: the queue `gate`, one queue per database, and the model queue if there is one. `local`: one queue per
+   * database for everything, which only processes that can reach that database poll.
+   */
+  readonly serve: 'shared' | 'local';
+  readonly modelQueue?: string | null;
+  /** Model calls at the same time in this process. */
+  readonly maxModelCalls?: number;
+  /** SQL steps at the same time, per database. */
+  readonly maxSqlSteps?: number;
+  readonly bundle?: WorkflowBundleOptions;
+  /** For how long running steps may finish after a stop; then they are cut off and retried elsewhere. */
+  readonly graceMs?: number;
+}
+
+export interface GateWorkers {
+  readonly taskQueues: readonly string[];
+  /** Runs until `stop`; rejects when a worker fails. */
+  run(): Promise<void>;
+  /** Idempotent. */
+  stop(): void;
+}
+
+/** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. */
+export function installLogger(level: LogLevel, write: (line: string) => void): void {
+  const logger = new DefaultLogger(level, (entry) => write(`${entry.level} ${entry.message}`));
+  const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
+}
+
+export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
+  const connection = await NativeConnection.connect({ ...options.connectionOptions, address: options.address });
+  const workers: Worker[] = [];
+  try {
+    for (const specification of await specifications(options)) {
+      workers.push(await Worker.create({ ...COMMON, ...specification, connection, namespace: options.namespace }));
+    }
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    for (const worker of workers.filter((one) => one.getState() === 'RUNNING')) worker.shutdown();
+  };
+  return {
+    taskQueues: workers.map((worker) => worker.options.taskQueue),
+    stop,
+    run: async () => {
+      try {
+        await Promise.all(workers.map((worker) => worker.run().finally(stop)));
+      } finally {
+        await connection.close();
+      }
+    },
+  };
+}
+
+/** Graceful stop on SIGINT and SIGTERM; a second signal ends the process at once. */
+export async function runUntilSignal(workers: GateWorkers, onSignal?: (signal: string) => void): Promise<void> {
+  let received = 0;
+  const handle = (signal: NodeJS.Signals): void => {
+    received += 1;
+    if (received > 1) process.exit(signal === 'SIGINT' ? 130 : 143);
+    onSignal?.(signal);
+    workers.stop();
+  };
+  process.on('SIGINT', handle);
+  process.on('SIGTERM', handle);
+  try {
+    await workers.run();
+  } finally {
+    process.off('SIGINT', handle);
+    process.off('SIGTERM', handle);
+  }
+}
+
+const COMMON = {
+  dataConverter,
+  /** Cached workflows hold a control view each; without a limit a batch could fill the heap. */
+  maxCachedWorkflows: 300,
+  /** Beats carry cancellation to running steps; the default would hold them back for 24 of 30 s. */
+  maxHeartbeatThrottleInterval: '5s',
+  defaultHeartbeatThrottleInterval: '5s',
+} as const;
+
+async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
+  const { steps, databases, modelQueue = null, maxModelCalls = 64, maxSqlSteps = 16 } = options;
+  const grace = { shutdownGraceTime: options.graceMs ?? 5_000 };
+  const bundle = options.bundle ?? (await workflowBundle());
+  const workflows = { workflowBundle: bundle };
+  const model = createModelActivities(steps);
+  const sql = createSqlActivities(steps);
+  const kept = { ...createStoreActivities(steps), ...createBatchActivities(options.batch) };
+  if (options.serve === 'local') {
+    return databases.map((database) => ({
+      ...grace,
+      ...workflows,
+      taskQueue: localQueues(database).workflow,
+      activities: { ...model, ...sql, ...kept },
+      maxConcurrentActivityTaskExecutions: maxModelCalls,
+    }));
+  }
+  return [
+    {
+      ...grace,
+      ...workflows,
+      taskQueue: MAIN_QUEUE,
+      activities: { ...kept, ...(modelQueue === null ? model : {}) },
+      maxConcurrentActivityTaskExecutions: maxModelCalls,
+    },
+    ...databases.map((database) => ({
+      ...grace,
+      taskQueue: sqlQueue(database),
+      activities: sql,
+      maxConcurrentActivityTaskExecutions: maxSqlSteps,
+    })),
+    ...(modelQueue === null
+      ? []
+      : [{ ...grace, taskQueue: modelQueue, activities: model, maxConcurrentActivityTaskExecutions: maxModelCalls }]),
+  ];
+}

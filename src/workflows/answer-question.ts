@@ -1,0 +1,77 @@
+/**
+ * One question as a durable workflow: the control loop of the method runs here, every step is an activity.
+ *
+ * 1. The search id names the search over retries, continue-as-new and repeated questions (design D4).
+ * 2. A cancelled or exhausted search completes with the best answer so far (D6); one that no retry can mend leaves a
+ *    final record with status `failed`, and the workflow fails with the line that says what to change.
+ * 3. It continues as new between iterations only, and carries the control state.
+ */
+import {
+  CancellationScope,
+  continueAsNew,
+  defineQuery,
+  log,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { SearchState, Settings } from '../domain';
+import { runReact } from '../methods/react';
+import { runSearch, type Progress, type SearchHooks, type SearchOutcome } from '../search/control';
+import type { AnswerSummary } from '../search/steps';
+import { progressMarkdown } from './details';
+import { asWorkflowFailure } from './failures';
+import { proxiedSteps } from './proxied-steps';
+
+export interface AnswerQuestionInput {
+  readonly searchId: string;
+  readonly settings: Settings;
+  readonly taskQueues: { readonly model: string | null; readonly sql: string | null };
+  /** A checkpoint to go on from; null starts afresh. */
+  readonly state: SearchState | null;
+  /** Upper limit of one model request. */
+  readonly modelTimeoutMs: number;
+  /** Iterations after which a new run begins; the server's own suggestion counts as well. */
+  readonly iterationsPerRun: number;
+}
+
+export const progressQuery = defineQuery<Progress | null>('progress');
+
+export async function answerQuestion(input: AnswerQuestionInput): Promise<AnswerSummary> {
+  let progress: Progress | null = null;
+  setHandler(progressQuery, () => progress, { description: 'Iteration, plan, frontier and usage of the search' });
+  const scope = CancellationScope.current();
+  let iterations = 0;
+  const hooks: SearchHooks = {
+    now: () => Date.now(),
+    stopRequested: () => (scope.consideredCancelled ? 'cancel' : null),
+    onProgress: (now) => {
+      progress = now;
+      setCurrentDetails(progressMarkdown(now));
+    },
+    afterIteration: () => {
+      iterations += 1;
+      const full = workflowInfo().continueAsNewSuggested || iterations >= input.iterationsPerRun;
+      return full && !scope.consideredCancelled ? 'continue-as-new' : 'go-on';
+    },
+  };
+  const outcome = await runMethod(input, hooks);
+  if (outcome.kind === 'finished') return outcome.summary;
+  return continueAsNew<typeof answerQuestion>({ ...input, state: outcome.state });
+}
+
+async function runMethod(input: AnswerQuestionInput, hooks: SearchHooks): Promise<SearchOutcome> {
+  const { searchId, settings, state } = input;
+  const steps = proxiedSteps({
+    taskQueues: input.taskQueues,
+    modelTimeoutMs: input.modelTimeoutMs,
+    sqlTimeoutMs: settings.sqlTimeoutMs,
+  });
+  const start = { searchId, settings, state };
+  try {
+    return settings.method === 'react' ? await runReact(start, steps, hooks) : await runSearch(start, steps, hooks);
+  } catch (error) {
+    log.error('the search failed', { error });
+    throw asWorkflowFailure(error, 'SearchFailed');
+  }
+}

@@ -1,0 +1,54 @@
+/** The current details of a running question or batch in the Temporal UI, as Markdown. */
+import type { Progress } from '../search/control';
+import type { BatchProgress } from './run-batch';
+
+const MAX_CHARS = 15_000;
+
+export function progressMarkdown(progress: Progress): string {
+  const { usage } = progress;
+  const sections = [
+    `**Iteration ${String(progress.iteration)} of ${String(progress.iterations)}** · ${String(progress.open)} of ` +
+      `${String(progress.trajectories)} trajectories open · ${String(progress.candidates)} candidates` +
+      (progress.bottleneck === null ? '' : ` · working on \`${progress.bottleneck}\``),
+    ...(progress.learned === null ? [] : [`Learned: ${oneLine(progress.learned)}`]),
+    table(
+      'Plan',
+      ['operator', 'state', 'proved by'],
+      progress.plan.map(({ name, state, updateId }) => [name, state, updateId ?? '']),
+    ),
+    table(
+      'Frontier',
+      ['trajectory', 'score', 'status', 'bottleneck'],
+      progress.frontier.map(({ id, score, status, bottleneck }) => [id, score.toFixed(2), status, bottleneck ?? '']),
+    ),
+    `**Usage** ${String(usage.llmCalls)} model calls` +
+      (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
+      `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
+      `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`,
+  ];
+  const text = sections.filter((section) => section !== '').join('\n\n');
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
+}
+
+export function batchMarkdown({ total, done, counts, inFlight, stopping }: BatchProgress): string {
+  const reached = Object.entries(counts).filter(([, count]) => count > 0);
+  const sections = [
+    `**${String(done)} of ${String(total)} done**, ${String(inFlight.length)} in flight${stopping ? ', stopping' : ''}`,
+    table(
+      'Results',
+      ['status', 'questions'],
+      reached.map(([status, count]) => [status, String(count)]),
+    ),
+  ];
+  return sections.filter((section) => section !== '').join('\n\n');
+}
+
+function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: readonly string[]): string => `| ${cells.map(oneLine).join(' | ')} |`;
+  return [`**${title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/\|/g, '\\|').slice(0, 300);
+}

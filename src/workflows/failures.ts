@@ -1,0 +1,20 @@
+/** A workflow fails only by ApplicationFailure: any other throw would make Temporal retry the workflow task for ever. */
+import { ApplicationFailure } from '@temporalio/workflow';
+import { reasonOf } from '../search/control';
+
+/** Keeps the innermost message and type: the line that says what to change, and its kind. */
+export function asWorkflowFailure(error: unknown, fallbackType: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: reasonOf(error),
+    type: failureType(error, fallbackType),
+    nonRetryable: true,
+  });
+}
+
+export function failureType(error: unknown, fallback: string): string {
+  let type = fallback;
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof ApplicationFailure && at.type) type = at.type;
+  }
+  return type;
+}

@@ -1,0 +1,3 @@
+/** Every workflow of the bundle. */
+export { answerQuestion } from './answer-question';
+export { runBatch } from './run-batch';

@@ -1,0 +1,106 @@
+/**
+ * What a person reads in the timeline of the Temporal UI: one short line per activity, such as
+ * `iter 2 · ground op_gaps (attempt 1)`. Names, ids and counters only: no row value, no text of a model (design D7).
+ * Pure; the names behind an id are those that earlier replies of this run brought.
+ */
+import type { ActInput, FinalInput, ToolInput } from '../methods/react';
+import type { FinishInput, ModelOutcome, ModelStepInput, SqlStepInput } from '../search/steps';
+
+/** Temporal's limit for a summary. */
+const MAX_BYTES = 200;
+
+export class Labels {
+  private readonly operatorsOf = new Map<string, readonly string[]>();
+
+  model(input: ModelStepInput | ActInput): string {
+    switch (input.role) {
+      case 'evaluate':
+        return label(input, `compare ${String(input.trajectories.length)} trajectories`);
+      case 'plan':
+        return label(input, input.revise === null ? 'plan' : 'revise the plan');
+      case 'propose':
+        return label(input, `propose a probe for ${input.targets.join(', ')}`);
+      case 'ground':
+        return label(input, `ground ${this.names(input.observations)}`);
+      case 'select':
+        return label(input, `select among ${String(input.candidates.length)} answers`);
+      case 'react':
+        return label(input, `act (${String(input.callsUsed)} of ${String(input.callsLimit)} calls used)`);
+    }
+  }
+
+  sql(input: SqlStepInput | ToolInput | FinalInput): string {
+    switch (input.purpose) {
+      case 'prepare':
+        return 'read the schema';
+      case 'check':
+        return label(input, `check ${input.operators.join(', ')}`);
+      case 'probe':
+        return label(input, `probe ${this.names([input.proposalId])}`);
+      case 'settle':
+        return label(input, `settle ${this.names([input.groundingId])}`);
+      case 'candidate':
+        return label(input, `run candidate ${input.candidateId}`);
+      case 'tool':
+        return label(input, 'query');
+      case 'final':
+        return label(input, 'run the final query');
+    }
+  }
+
+  finish(input: FinishInput): string {
+    return `final record: ${input.status} (${input.endedBy})`;
+  }
+
+  /** Learns which operators an id stands for from the replies that bring both. */
+  learn(value: unknown): void {
+    const known = value as Known | null;
+    if (known === null || typeof known !== 'object') return;
+    if (known.proposalId) this.operatorsOf.set(known.proposalId, known.proposed ?? names(known.operators));
+    if (known.nextProposalId) this.operatorsOf.set(known.nextProposalId, known.nextOperators ?? []);
+    if (known.observationId) this.operatorsOf.set(known.observationId, names(known.tests));
+    if (known.groundingId) this.operatorsOf.set(known.groundingId, names(known.operators));
+  }
+
+  learnFrom(outcome: ModelOutcome<unknown>): void {
+    if (outcome.kind === 'ok') this.learn(outcome.value);
+  }
+
+  private names(ids: readonly string[]): string {
+    const known = ids.flatMap((id) => this.operatorsOf.get(id) ?? []);
+    return [...new Set(known)].join(', ') || ids.join(', ');
+  }
+}
+
+/** The fields of replies that connect an id with operators. */
+interface Known {
+  readonly proposalId?: string | null;
+  readonly proposed?: readonly string[];
+  readonly nextProposalId?: string | null;
+  readonly nextOperators?: readonly string[];
+  readonly observationId?: string;
+  readonly groundingId?: string;
+  readonly tests?: readonly { readonly operator: string }[];
+  readonly operators?: readonly (string | { readonly operator: string })[];
+}
+
+function names(items: readonly (string | { readonly operator: string })[] | undefined): string[] {
+  return (items ?? []).map((item) => (typeof item === 'string' ? item : item.operator));
+}
+
+function label(step: { readonly position: string; readonly tryNumber?: number }, text: string): string {
+  const iteration = /^i(\d+)/.exec(step.position)?.[1];
+  const attempt = /\.a(\d+)/.exec(step.position)?.[1];
+  const notes = [
+    ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
+    ...((step.tryNumber ?? 0) > 0 ? [`try ${String((step.tryNumber ?? 0) + 1)}`] : []),
+  ];
+  const prefix = iteration === undefined ? '' : `iter ${iteration} · `;
+  return cut(`${prefix}${text}`, notes.length === 0 ? '' : ` (${notes.join(', ')})`);
+}
+
+/** Names are ASCII; the two separators take three bytes more than their length. */
+function cut(text: string, suffix: string): string {
+  const room = MAX_BYTES - suffix.length - 8;
+  return text.length <= room ? text + suffix : `${text.slice(0, room)}…${suffix}`;
+}

@@ -1,0 +1,219 @@
+/**
+ * A batch as one durable workflow: it keeps N questions in flight over a stored manifest, each a workflow of its own.
+ *
+ * 1. Questions outlive the batch (they are abandoned, not terminated, when it closes) and have ids of their own, so that
+ *    a batch run again joins what still runs and starts nothing that has its final record.
+ * 2. Between pages it continues as new when its history has grown; what is in flight is carried over and followed.
+ * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch goes on.
+ * 4. Cancelled, it starts nothing more, cancels what is in flight, waits for their final records, and completes.
+ */
+import {
+  CancellationScope,
+  ChildWorkflowFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
+import type { AnswerStatus } from '../domain/answer';
+import { reasonOf } from '../search/control';
+import { answerQuestion, type AnswerQuestionInput } from './answer-question';
+import { batchMarkdown } from './details';
+import { asWorkflowFailure, failureType } from './failures';
+import { questionWorkflowId } from './ids';
+
+export type BatchCounts = Readonly<Record<AnswerStatus | 'infrastructure-failure', number>>;
+
+export interface RunBatchInput {
+  readonly batchId: string;
+  readonly concurrency: number;
+  readonly total: number;
+  readonly pages: number;
+  /** The same for every question of the batch. */
+  readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun'>;
+  /** History events after which the batch continues as new, at the next page. */
+  readonly eventsPerRun: number;
+  /** What an earlier run handed over. */
+  readonly resume: {
+    readonly page: number;
+    readonly counts: BatchCounts;
+    readonly inFlight: readonly BatchEntry[];
+  } | null;
+}
+
+export interface BatchProgress {
+  readonly batchId: string;
+  readonly total: number;
+  readonly done: number;
+  readonly counts: BatchCounts;
+  readonly inFlight: readonly { readonly n: number; readonly searchId: string }[];
+  readonly stopping: boolean;
+}
+
+export const batchProgressQuery = defineQuery<BatchProgress>('progress');
+
+export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
+  const batch = new Batch(input, CancellationScope.current());
+  setHandler(batchProgressQuery, () => batch.progress(), { description: 'Counts per status and questions in flight' });
+  // A cancellation is noticed by the loop, which then ends in order; it must not cut off its bookkeeping.
+  return CancellationScope.nonCancellable(() => batch.run());
+}
+
+const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' } } as const;
+
+class Batch {
+  private readonly inFlight = new Map<number, BatchEntry>();
+  private readonly failures: unknown[] = [];
+  private counts: BatchCounts;
+  private page: number;
+
+  constructor(
+    private readonly input: RunBatchInput,
+    private readonly root: CancellationScope,
+  ) {
+    this.counts = input.resume?.counts ?? NO_COUNTS;
+    this.page = input.resume?.page ?? 0;
+  }
+
+  async run(): Promise<BatchProgress> {
+    void this.cancelWhenAsked();
+    for (const entry of this.input.resume?.inFlight ?? []) this.launch(entry, 'follow');
+    for (; this.page < this.input.pages && !this.stopping; this.page += 1) {
+      if (this.historyIsLong()) return this.handOver();
+      await this.runPage();
+    }
+    await condition(() => this.inFlight.size === 0 || this.failures.length > 0);
+    this.check();
+    return this.progress();
+  }
+
+  progress(): BatchProgress {
+    const { batchId, total } = this.input;
+    const done = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+    const inFlight = [...this.inFlight.values()].map(({ n, searchId }) => ({ n, searchId }));
+    return { batchId, total, done, counts: this.counts, inFlight, stopping: this.stopping };
+  }
+
+  private get stopping(): boolean {
+    return this.root.consideredCancelled;
+  }
+
+  private async runPage(): Promise<void> {
+    const { batchId, concurrency } = this.input;
+    const page = this.activities(`page ${String(this.page + 1)} of ${String(this.input.pages)}`);
+    const { entries, finished } = await page.loadBatchPage({ batchId, page: this.page });
+    const done = new Set(finished.map(({ n }) => n));
+    for (const { status } of finished) this.count(status);
+    for (const entry of entries.filter(({ n }) => !done.has(n))) {
+      await condition(() => this.inFlight.size < concurrency || this.stopping || this.failures.length > 0);
+      this.check();
+      if (this.stopping) return;
+      this.launch(entry, 'start');
+    }
+  }
+
+  private launch(entry: BatchEntry, how: 'start' | 'follow'): void {
+    this.inFlight.set(entry.n, entry);
+    this.show();
+    this.settle(entry, how).catch((error: unknown) => this.failures.push(error));
+  }
+
+  private async settle(entry: BatchEntry, how: 'start' | 'follow'): Promise<void> {
+    const outcome = how === 'start' ? await this.ask(entry) : await this.follow(entry);
+    const results = this.activities(`record question ${String(entry.n + 1)}`);
+    await results.recordResult({ batchId: this.input.batchId, n: entry.n, searchId: entry.searchId, outcome });
+    this.inFlight.delete(entry.n);
+    this.count(outcome.kind === 'answer' ? outcome.status : outcome.kind);
+  }
+
+  private async ask(entry: BatchEntry): Promise<BatchOutcome> {
+    const { workflow, ...taskQueues } = entry.taskQueues;
+    const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
+    try {
+      const child = await startChild(answerQuestion, {
+        args: [question],
+        workflowId: questionWorkflowId(entry.searchId),
+        taskQueue: workflow,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        staticSummary: entry.label,
+        memo: { label: entry.label, searchId: entry.searchId, batchId: this.input.batchId },
+      });
+      if (this.stopping) await this.cancel(entry);
+      const { status } = await child.result();
+      return { kind: 'answer', status };
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return this.follow(entry);
+      if (!(error instanceof ChildWorkflowFailure)) throw error;
+      return { kind: 'infrastructure-failure', type: failureType(error, 'QuestionFailed'), message: reasonOf(error) };
+    }
+  }
+
+  private follow(entry: BatchEntry): Promise<BatchOutcome> {
+    const { followQuestion } = proxyActivities<BatchActivities>({
+      ...COMMON,
+      startToCloseTimeout: '30 days',
+      summary: `wait for question ${String(entry.n + 1)}`,
+    });
+    return followQuestion({ searchId: entry.searchId, workflowId: questionWorkflowId(entry.searchId) });
+  }
+
+  private async cancelWhenAsked(): Promise<void> {
+    await condition(() => this.stopping);
+    this.show();
+    await Promise.all([...this.inFlight.values()].map((entry) => this.cancel(entry)));
+  }
+
+  /** One that has just ended, or not yet begun (then it is cancelled as soon as it has), is no longer there to cancel. */
+  private async cancel(entry: BatchEntry): Promise<void> {
+    await getExternalWorkflowHandle(questionWorkflowId(entry.searchId))
+      .cancel()
+      .catch(() => undefined);
+  }
+
+  private historyIsLong(): boolean {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    return continueAsNewSuggested || historyLength >= this.input.eventsPerRun;
+  }
+
+  private handOver(): Promise<never> {
+    const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
+    return continueAsNew<typeof runBatch>({ ...this.input, resume });
+  }
+
+  private count(key: keyof BatchCounts): void {
+    this.counts = { ...this.counts, [key]: this.counts[key] + 1 };
+    this.show();
+  }
+
+  private show(): void {
+    setCurrentDetails(batchMarkdown(this.progress()));
+  }
+
+  private check(): void {
+    if (this.failures.length === 0) return;
+    throw asWorkflowFailure(this.failures[0], 'BatchFailed');
+  }
+
+  private activities(summary: string): BatchActivities {
+    return proxyActivities<BatchActivities>({ ...COMMON, startToCloseTimeout: '5 minutes', summary });
+  }
+}
+
+const NO_COUNTS: BatchCounts = {
+  answered: 0,
+  unanswerable: 0,
+  abstained: 0,
+  cancelled: 0,
+  failed: 0,
+  'infrastructure-failure': 0,
+};
