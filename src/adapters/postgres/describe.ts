@@ -1,0 +1,183 @@
+/** Tables, columns, keys, comments and samples of a PostgreSQL database: one query per kind of catalogue entry. */
+import type { PoolClient } from 'pg';
+import type { DatabaseDescription, TableDescription } from '../../domain';
+import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
+import { guarded, identifier } from './session';
+
+const SAMPLED_ROWS = 100;
+const TABLES_PER_QUERY = 20;
+/** A view may hide an expensive query: its samples are given up early, and all of them together end soon. */
+const VIEW_TIMEOUT_MS = 1_500;
+const SAMPLING_MS = 8_000;
+/** Tables that were never analysed have no estimate; up to this size they are counted. */
+const COUNT_UP_TO_BYTES = 64 * 1024 * 1024;
+
+interface TableRow {
+  readonly oid: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly visible: boolean;
+  readonly comment: string | null;
+  readonly estimate: number;
+  readonly bytes: string | null;
+}
+interface ColumnRow {
+  readonly table_oid: number;
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly comment: string | null;
+}
+interface KeyRow {
+  readonly table_oid: number;
+  readonly kind: 'p' | 'u' | 'f';
+  readonly columns: string[];
+  readonly target_oid: number | null;
+  readonly target_columns: string[] | null;
+}
+
+export async function describePostgres(client: PoolClient): Promise<DatabaseDescription> {
+  const version = (await client.query<{ server_version: string }>('SHOW server_version')).rows[0]?.server_version ?? '';
+  const { rows: tables } = await client.query<TableRow>(TABLES);
+  const oids = [tables.map(({ oid }) => oid)];
+  const { rows: columns } = await client.query<ColumnRow>(COLUMNS, oids);
+  const { rows: keys } = await client.query<KeyRow>(KEYS, oids);
+  const columnsOf = groupBy(columns, ({ table_oid }) => table_oid);
+  const keysOf = groupBy(keys, ({ table_oid }) => table_oid);
+  const nameOf = new Map(tables.map((table) => [table.oid, displayName(table)]));
+  const sampled = await sampleTables(client, tables, columnsOf);
+
+  const described = tables.map((table): TableDescription => {
+    const own = keysOf.get(table.oid) ?? [];
+    const { samples, count } = sampled.get(table.oid) ?? { samples: [], count: null };
+    return {
+      name: displayName(table),
+      kind: isView(table) ? 'view' : 'table',
+      comment: table.comment,
+      rowEstimate: count ?? (table.estimate >= 0 && !isView(table) ? table.estimate : null),
+      columns: (columnsOf.get(table.oid) ?? []).map(({ name, type, required, comment }, index) => ({
+        name,
+        type,
+        nullable: !required,
+        comment,
+        samples: samples[index] ?? [],
+      })),
+      primaryKey: own.find(({ kind }) => kind === 'p')?.columns ?? [],
+      uniqueKeys: own.filter(({ kind }) => kind === 'u').map((key) => key.columns),
+      foreignKeys: own.flatMap(({ kind, columns, target_oid, target_columns }) => {
+        const target = target_oid === null ? undefined : nameOf.get(target_oid);
+        return kind === 'f' && target !== undefined
+          ? [{ columns, table: target, references: target_columns ?? [] }]
+          : [];
+      }),
+    };
+  });
+  return {
+    dialect: 'postgresql',
+    version: `PostgreSQL ${version}`,
+    tables: described,
+    fingerprint: fingerprintOf(described),
+  };
+}
+
+const displayName = ({ visible, schema, name }: TableRow): string => (visible ? name : `${schema}.${name}`);
+/** Foreign tables are treated with the care that views need. */
+const isView = ({ kind }: TableRow): boolean => kind === 'v' || kind === 'm';
+
+interface Sampled {
+  readonly samples: string[][];
+  readonly count: number | null;
+}
+
+async function sampleTables(
+  client: PoolClient,
+  tables: readonly TableRow[],
+  columnsOf: ReadonlyMap<number, readonly ColumnRow[]>,
+): Promise<Map<number, Sampled>> {
+  const rows = new Map<number, (string | null)[][]>();
+  const counts = new Map<number, number>();
+  const deadline = Date.now() + SAMPLING_MS;
+  const read = async (batch: readonly TableRow[]): Promise<boolean> => {
+    if (Date.now() > deadline) return true;
+    const text = batch.map((table) => sampleSql(table, columnsOf.get(table.oid) ?? [])).join(' UNION ALL ');
+    const found = await guarded(client, () =>
+      client.query<{ oid: number; sampled: string | null; counted: string | null }>(text),
+    ).catch((error: unknown) => {
+      // A table that cannot be read (a broken view, a foreign server that is down) has no samples; the rest goes on.
+      if ((error as { code?: string }).code === undefined) throw error;
+      return null;
+    });
+    for (const { oid, sampled, counted } of found?.rows ?? []) {
+      if (counted !== null) counts.set(oid, Number(counted));
+      if (sampled !== null) rows.set(oid, [...(rows.get(oid) ?? []), JSON.parse(sampled) as (string | null)[]]);
+    }
+    return found !== null;
+  };
+  const plain = tables.filter(({ kind, oid }) => ['r', 'p'].includes(kind) && (columnsOf.get(oid) ?? []).length > 0);
+  for (let start = 0; start < plain.length; start += TABLES_PER_QUERY) {
+    const batch = plain.slice(start, start + TABLES_PER_QUERY);
+    if (!(await read(batch))) for (const table of batch) await read([table]);
+  }
+  await client.query(`SET LOCAL statement_timeout = ${VIEW_TIMEOUT_MS}`);
+  for (const table of tables)
+    if (!plain.includes(table) && (columnsOf.get(table.oid) ?? []).length > 0) await read([table]);
+  return new Map(
+    tables.map(({ oid }) => [
+      oid,
+      {
+        samples: samplesByColumn(rows.get(oid) ?? [], columnsOf.get(oid)?.length ?? 0),
+        count: counts.get(oid) ?? null,
+      },
+    ]),
+  );
+}
+
+function sampleSql(table: TableRow, columns: readonly ColumnRow[]): string {
+  const relation = `${identifier(table.schema)}.${identifier(table.name)}`;
+  const values = columns.map(({ name, type }) =>
+    type === 'bytea' ? 'NULL' : `left(${identifier(name)}::text, ${SAMPLE_LENGTH + 1})`,
+  );
+  const sample = `(SELECT ${table.oid}::oid AS oid, array_to_json(ARRAY[${values.join(', ')}]::text[])::text AS sampled, NULL::bigint AS counted FROM ${relation} LIMIT ${SAMPLED_ROWS})`;
+  const countable = table.kind === 'r' && table.estimate < 0 && Number(table.bytes ?? 0) <= COUNT_UP_TO_BYTES;
+  return countable ? `${sample} UNION ALL (SELECT ${table.oid}::oid, NULL, count(*) FROM ${relation})` : sample;
+}
+
+function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return groups;
+}
+
+/** What this user may read; partitions are part of their parent, and what an extension made is not the user's data. */
+const TABLES = `
+  SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind, pg_table_is_visible(c.oid) AS visible,
+    obj_description(c.oid, 'pg_class') AS comment, c.reltuples::float8 AS estimate,
+    CASE WHEN c.relkind = 'r' THEN pg_relation_size(c.oid) END AS bytes
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+    AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+  ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;
+
+const COLUMNS = `
+  SELECT a.attrelid AS table_oid, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+    col_description(a.attrelid, a.attnum) AS comment
+  FROM pg_attribute a
+  WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+  ORDER BY a.attrelid, a.attnum`;
+
+const names = (relation: string, numbers: string): string =>
+  `(SELECT array_agg(a.attname::text ORDER BY k.position) FROM unnest(${numbers}) WITH ORDINALITY AS k(number, position)
+    JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = k.number)`;
+
+const KEYS = `
+  SELECT conrelid AS table_oid, contype::text AS kind, ${names('conrelid', 'conkey')} AS columns,
+    CASE WHEN contype = 'f' THEN confrelid END AS target_oid,
+    CASE WHEN contype = 'f' THEN ${names('confrelid', 'confkey')} END AS target_columns
+  FROM pg_constraint WHERE contype IN ('p', 'f') AND conrelid = ANY($1::oid[])
+  UNION ALL
+  SELECT indrelid, 'u', ${names('indrelid', '(indkey::int2[])[0:indnkeyatts - 1]')}, NULL, NULL
+  FROM pg_index WHERE indisunique AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY($1::oid[])
+  ORDER BY 1, 2, 3`;

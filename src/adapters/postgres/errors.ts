@@ -1,0 +1,97 @@
+/**
+ * What PostgreSQL and the socket report, sorted: a statement's own doing is a value, infrastructure throws. One line per
+ * case, and never the password.
+ */
+import type { SqlResult } from '../../domain';
+import { SqlEngineError } from '../../ports/sql-engine';
+
+export interface Target {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+interface ServerError {
+  readonly message: string;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly position?: string;
+}
+
+/** `offset`: characters that were put before the caller's text, which the server's positions count. */
+export function toResult(
+  error: unknown,
+  target: Target,
+  limits: { readonly timeoutMs: number; readonly elapsedMs: number },
+  offset = 0,
+): SqlResult {
+  const { message, code, detail, hint, position } = error as ServerError;
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || isInfrastructure(code)) throw toEngineError(error, target);
+  if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
+  if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
+  const at = position === undefined ? '' : ` (at character ${Math.max(1, Number(position) - offset)})`;
+  const more = [detail, hint].filter((line) => line !== undefined && line !== '').join(' ');
+  return {
+    kind: 'sql-error',
+    message: `${message}${at}${more === '' ? '' : `. ${more}`}`,
+    code,
+    elapsedMs: limits.elapsedMs,
+  };
+}
+
+/** Connection exceptions, shutdown, too many connections, crash recovery, conflict with recovery on a standby. */
+function isInfrastructure(code: string): boolean {
+  return code.startsWith('08') || code.startsWith('57P') || ['53300', '25P03', '40001'].includes(code);
+}
+
+export function toEngineError(error: unknown, { host, database, user }: Target): SqlEngineError {
+  if (error instanceof SqlEngineError) return error;
+  const { message, code = '' } = error as ServerError;
+  const options = { cause: error };
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return new SqlEngineError(
+        'authentication',
+        `PostgreSQL at ${host} refused user ${user}: ${message}; check user and password in the URL`,
+        options,
+      );
+    case '3D000':
+      return new SqlEngineError(
+        'not-found',
+        `PostgreSQL at ${host} has no database ${database}: check the name in the URL`,
+        options,
+      );
+    case '42501':
+      return new SqlEngineError(
+        'authentication',
+        `PostgreSQL at ${host}: ${message}; grant it to ${user} or use another user`,
+        options,
+      );
+    case '22023':
+    case '42704':
+      return new SqlEngineError(
+        'not-configured',
+        `PostgreSQL at ${host}: ${message}; check the role and the options`,
+        options,
+      );
+    case 'ENOTFOUND':
+      return new SqlEngineError('not-found', `there is no host ${host}: check the URL of the database`, options);
+    case 'ECONNREFUSED':
+      return new SqlEngineError(
+        'connection',
+        `nothing answers at ${host}: start PostgreSQL there or correct the URL`,
+        options,
+      );
+    default:
+      if (/password must be a string|no password supplied/i.test(message)) {
+        return new SqlEngineError(
+          'authentication',
+          `PostgreSQL at ${host} wants a password for user ${user}: add it to the URL`,
+          options,
+        );
+      }
+      return new SqlEngineError('connection', `lost PostgreSQL at ${host}: ${message || code}`, options);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The third read-only fence of SQLite, after `mode=ro` and `query_only`: what the engine's own compiler made of a
+ * statement. `libsql` links file functions (`writefile`, `readfile`, `fsdir`) and its `mode=ro` does not reach attached
+ * files, so the program that `EXPLAIN` lists must
+ *
+ * 1. start no write transaction and contain no operation that leaves the main database (ATTACH, VACUUM INTO, …);
+ * 2. call only functions known to compute a value from their arguments;
+ * 3. open no virtual table that reads files or raw pages. Programs name virtual tables by address only; the names that
+ *    can reach one must stand in the text, since identifiers cannot be assembled, and views cannot use them
+ *    (`trusted_schema` is off).
+ */
+
+/** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
+export type Instruction = readonly unknown[];
+
+const FORBIDDEN_OPCODES = new Map<string, string>([
+  ['Vacuum', 'VACUUM'],
+  ['JournalMode', 'PRAGMA journal_mode'],
+  ['Checkpoint', 'a checkpoint'],
+  ['AutoCommit', 'BEGIN, COMMIT or ROLLBACK'],
+  ['Savepoint', 'a savepoint'],
+  ['OpenWrite', 'a write'],
+  ['VUpdate', 'a write to a virtual table'],
+  ['VCreate', 'CREATE VIRTUAL TABLE'],
+  ['VDestroy', 'DROP'],
+  ['VBegin', 'a write to a virtual table'],
+  ['VRename', 'ALTER TABLE'],
+  ['Destroy', 'DROP'],
+  ['CreateBtree', 'CREATE'],
+  ['ParseSchema', 'CREATE'],
+  ['SetCookie', 'a PRAGMA that writes'],
+  ['LoadAnalysis', 'ANALYZE'],
+  ['IncrVacuum', 'VACUUM'],
+]);
+
+const FUNCTION_OPCODES = new Set(['Function', 'PureFunc', 'AggStep', 'AggStep1', 'AggInverse', 'AggValue', 'AggFinal']);
+
+const SAFE_FUNCTIONS = new Set(
+  `-> ->> abs acos acosh asin asinh atan atan2 atanh atn2 auxdata avg bm25 ceil ceiling char charindex coalesce concat concat_ws
+  cos cosh cot coth count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank difference
+  exp first_value floor format geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_group_bbox
+  geopoly_json geopoly_overlap geopoly_regular geopoly_svg geopoly_within geopoly_xform glob group_concat hex highlight
+  ifnull iif instr json json_array json_array_length json_each json_error_position json_extract json_group_array
+  json_group_object json_insert json_object json_patch json_quote json_remove json_replace json_set json_tree json_type
+  json_valid jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch
+  jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead leftstr length like likelihood likely ln log log10 log2
+  lower lower_quartile ltrim match matchinfo max median min mod mode nth_value ntile nullif octet_length offsets padc padl
+  padr percent_rank percentile pi power pow printf proper quote radians random randomblob rank regexp regexpi replace
+  replicate reverse rightstr round row_number rtrim sha3 sign sin sinh snippet soundex sqlite_version sqrt square stdev
+  strfilter strftime string_agg substr substring subtype sum tan tanh time timediff total trim trunc typeof unhex unicode
+  unixepoch unlikely upper upper_quartile uuid uuid_blob uuid_str variance vector vector32 vector64 vector_distance_cos
+  vector_distance_l2 vector_extract zeroblob`.split(/\s+/),
+);
+
+const FORBIDDEN_TABLES = /\b(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k)\b/i;
+
+/** Why the program may not run, or null. */
+export function refuseProgram(sql: string, program: readonly Instruction[]): string | null {
+  for (const instruction of program) {
+    const opcode = String(instruction[1]);
+    const construct = FORBIDDEN_OPCODES.get(opcode);
+    if (construct !== undefined) return `${construct} is not allowed here: write one SELECT that only reads`;
+    if (opcode === 'Transaction' && instruction[3] !== 0)
+      return 'the statement writes: write one SELECT that only reads';
+    if (FUNCTION_OPCODES.has(opcode)) {
+      const name = String(instruction[5]).replace(/\(.*$/s, '').toLowerCase();
+      if (name === 'sqlite_attach' || name === 'sqlite_detach') return 'ATTACH and DETACH are not allowed here';
+      if (!SAFE_FUNCTIONS.has(name))
+        return `the function ${name} is not allowed here: use one that only computes a value`;
+    }
+    if (opcode === 'VOpen') {
+      const table = FORBIDDEN_TABLES.exec(sql)?.[1];
+      if (table !== undefined)
+        return `the table function ${table.toLowerCase()} is not allowed here: read the tables of the database`;
+    }
+  }
+  return null;
+}

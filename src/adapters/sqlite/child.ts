@@ -1,0 +1,181 @@
+/**
+ * The process that holds a SQLite file open, so that a runaway query ends by killing it. It answers one request at a
+ * time and is read-only by construction:
+ *
+ * 1. the file is opened as `mode=ro` (`readonly: true` of libsql is ignored), with `query_only` and `trusted_schema=off`;
+ * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (bytecode.ts);
+ * 3. a watchdog thread ends the process when its parent has gone, also in the middle of a query.
+ */
+import Database from 'libsql';
+import { createHash } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { SqlValue } from '../../domain';
+import { refuseProgram, type Instruction } from './bytecode';
+import type { ChildReply, ChildRequest } from './protocol';
+import { readStatement } from './statement-text';
+import { columnKind, digestText, toSqlValue, type RawValue } from './values';
+
+let database: Database.Database | null = null;
+/** For EXPLAIN alone: libsql never resets it, and on the first connection that would keep a snapshot for ever. */
+let compiler: Database.Database | null = null;
+
+function connection(): Database.Database {
+  if (database === null) throw new Error('no database is open');
+  return database;
+}
+
+function connect(path: string): Database.Database {
+  const opened = new Database(`${pathToFileURL(path).href}?mode=ro`);
+  for (const pragma of ['query_only = 1', 'trusted_schema = 0', 'busy_timeout = 5000', 'cell_size_check = 1']) {
+    opened.exec(`PRAGMA ${pragma}`);
+  }
+  opened.prepare('SELECT count(*) FROM sqlite_master').all();
+  return opened;
+}
+
+function open(path: string): ChildReply {
+  database = connect(path);
+  compiler = connect(path);
+  return { kind: 'done' };
+}
+
+/** The snapshot is taken by the first read, so one is made at once. */
+function begin(): ChildReply {
+  connection().exec('BEGIN');
+  connection().prepare('SELECT count(*) FROM sqlite_master').all();
+  return { kind: 'done' };
+}
+
+function compile(text: string): Instruction[] {
+  if (compiler === null) throw new Error('no database is open');
+  return compiler.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
+}
+
+type Prepared =
+  | {
+      readonly refused: null;
+      readonly columns: readonly { name: string; type: string | null }[];
+      readonly rows: () => Iterable<RawValue[]>;
+    }
+  | { readonly refused: string };
+
+function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
+  const { keyword, multiple, text } = readStatement(sql);
+  if (keyword === '') return { refused: 'the statement is empty: write one SELECT' };
+  if (multiple) return { refused: 'only one statement is allowed: remove what follows the first semicolon' };
+  if (!['SELECT', 'WITH', 'VALUES'].includes(keyword)) {
+    return { refused: `${keyword} is not allowed here: write one SELECT that only reads` };
+  }
+  const database = connection();
+  database.exec('PRAGMA query_only = 1');
+  const refused = refuseProgram(text, compile(text));
+  if (refused !== null) return { refused };
+  const statement = database.prepare(text).safeIntegers(true).raw(true);
+  const columns = statement.columns();
+  if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
+  const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
+  return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>), refused: null };
+}
+
+function readTextAsBytes(text: string, columns: number): string {
+  const names = Array.from({ length: columns }, (_, index) => `c${index}`);
+  const values = names.map(
+    (name) => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) ELSE ${name} END, typeof(${name})`,
+  );
+  return `WITH gate_rows(${names.join(', ')}) AS (\n${text}\n) SELECT ${values.join(', ')} FROM gate_rows`;
+}
+
+function* decoded(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
+  const decoder = new TextDecoder();
+  for (const row of rows) {
+    yield Array.from({ length: row.length / 2 }, (_, index) => {
+      const value = row[index * 2] ?? null;
+      return row[index * 2 + 1] === 'text' && value instanceof Uint8Array ? decoder.decode(value) : value;
+    });
+  }
+}
+
+function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
+  const prepared = prepareReadOnly(request.sql, request.asBytes);
+  if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
+  const rows: SqlValue[][] = [];
+  let truncated = false;
+  let bytes = 0;
+  const source = prepared.rows()[Symbol.iterator]();
+  for (let next = source.next(); next.done !== true; next = source.next()) {
+    const raw = next.value;
+    if (rows.length >= request.maxRows || bytes > request.maxBytes) {
+      truncated = true;
+      finish(source);
+      break;
+    }
+    const row = raw.map(toSqlValue);
+    for (const value of row) bytes += typeof value === 'string' ? value.length : 8;
+    rows.push(row);
+  }
+  const columns = prepared.columns.map(({ name, type }, index) => ({ name, kind: columnKind(type, rows, index) }));
+  return { kind: 'rows', columns, rows, truncated };
+}
+
+/** A statement left in the middle would keep its read lock beyond the transaction; libsql has no reset. */
+function finish(rows: Iterator<unknown>): void {
+  (connection() as unknown as { interrupt(): void }).interrupt(); // missing in its types
+  try {
+    while (rows.next().done !== true);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'SQLITE_INTERRUPT') throw error;
+  }
+}
+
+const MODULUS = 1n << 64n;
+
+/** Sums of two halves of each row's hash: independent of order, and a repeated row counts. */
+function digest({ sql, asBytes }: Extract<ChildRequest, { kind: 'digest' }>): ChildReply {
+  const prepared = prepareReadOnly(sql, asBytes);
+  if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
+  let count = 0;
+  let high = 0n;
+  let low = 0n;
+  for (const raw of prepared.rows()) {
+    const hash = createHash('md5').update(raw.map(digestText).join('|')).digest();
+    high = (high + hash.readBigUInt64BE(0)) % MODULUS;
+    low = (low + hash.readBigUInt64BE(8)) % MODULUS;
+    count += 1;
+  }
+  return { kind: 'digest', count, hash: `${high.toString(16).padStart(16, '0')}${low.toString(16).padStart(16, '0')}` };
+}
+
+function rollback(): ChildReply {
+  if (connection().inTransaction) connection().exec('ROLLBACK');
+  return { kind: 'done' };
+}
+
+function answer(request: ChildRequest): ChildReply {
+  try {
+    switch (request.kind) {
+      case 'open':
+        return open(request.path);
+      case 'begin':
+        return begin();
+      case 'query':
+        return query(request);
+      case 'digest':
+        return digest(request);
+      case 'rollback':
+        return rollback();
+      default:
+        return request satisfies never;
+    }
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: string };
+    return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
+  }
+}
+
+/** Runs while the main thread is inside SQLite: polls whether the parent still lives. */
+const WATCHDOG = `const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
+
+process.on('message', (request: ChildRequest) => process.send?.(answer(request)));
+process.on('disconnect', () => process.exit(0));
+new Worker(WATCHDOG, { eval: true }).unref();

@@ -1,0 +1,29 @@
+/** What the engine and its child process say to each other: one request, one reply, in order. */
+import type { ResultColumn, SqlValue } from '../../domain';
+
+/** `asBytes`: read text as bytes and decode it here, since libsql aborts the process on text that is not UTF-8. */
+export type ChildRequest =
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'begin' }
+  | {
+      readonly kind: 'query';
+      readonly sql: string;
+      readonly maxRows: number;
+      readonly maxBytes: number;
+      readonly asBytes: boolean;
+    }
+  | { readonly kind: 'digest'; readonly sql: string; readonly asBytes: boolean }
+  | { readonly kind: 'rollback' };
+
+export type ChildReply =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'rows';
+      readonly columns: readonly ResultColumn[];
+      readonly rows: readonly (readonly SqlValue[])[];
+      readonly truncated: boolean;
+    }
+  | { readonly kind: 'digest'; readonly count: number; readonly hash: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** `code` is SQLite's, for example `SQLITE_ERROR`. */
+  | { readonly kind: 'error'; readonly message: string; readonly code: string };

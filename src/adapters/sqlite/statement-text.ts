@@ -1,0 +1,34 @@
+/**
+ * The little that must be known of a statement's text before SQLite compiles it: its first keyword and whether more than
+ * one statement is there. `sqlite3_prepare` compiles the first statement only and drops the rest without a word, and a
+ * PRAGMA acts while it is compiled, so neither can be left to the bytecode check.
+ */
+
+export interface StatementText {
+  /** Upper case; empty when there is nothing but space and comments. */
+  readonly keyword: string;
+  /** Something other than space, comments and semicolons follows the first semicolon. */
+  readonly multiple: boolean;
+  /** The statement without its final semicolons; comments stay. */
+  readonly text: string;
+}
+
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|;|\s+|[A-Za-z_][A-Za-z0-9_]*|[\s\S]/g;
+
+export function readStatement(sql: string): StatementText {
+  let keyword = '';
+  let end = -1;
+  let multiple = false;
+  for (const match of sql.matchAll(TOKEN)) {
+    const token = match[0];
+    if (/^(?:--|\/\*|\s)/.test(token)) continue;
+    if (token === ';') {
+      if (end < 0) end = match.index;
+      continue;
+    }
+    if (end >= 0) multiple = true;
+    else if (keyword === '' && token !== '(') keyword = token.toUpperCase();
+  }
+  return { keyword, multiple, text: end < 0 ? sql : sql.slice(0, end) };
+}

