@@ -24,8 +24,19 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
   };
 }
 
+/** What a step spends. A model call is not worth making once its result could not be executed, so it heeds every budget. */
+export type Spending = 'model' | 'sql';
+
+/** SQL still runs when only money is used up: a plan that was paid for gets its result (D6). */
+const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs'];
+
 /** The first budget that is used up, or null. */
-export function exhaustedBudget(usage: Usage, elapsedMs: number, budgets: Budgets): BudgetName | null {
+export function exhaustedBudget(
+  usage: Usage,
+  elapsedMs: number,
+  budgets: Budgets,
+  spending: Spending = 'model',
+): BudgetName | null {
   const spent: Record<BudgetName, number> = {
     llmCalls: usage.llmCalls,
     tokens: usage.promptTokens + usage.completionTokens,
@@ -35,6 +46,7 @@ export function exhaustedBudget(usage: Usage, elapsedMs: number, budgets: Budget
     sqlMs: usage.sqlMs,
   };
   for (const name of Object.keys(spent) as BudgetName[]) {
+    if (spending === 'sql' && !SQL_BUDGETS.includes(name)) continue;
     const limit = budgets[name];
     if (limit !== null && spent[name] >= limit) return name;
   }
@@ -44,4 +56,26 @@ export function exhaustedBudget(usage: Usage, elapsedMs: number, budgets: Budget
 /** Model calls still allowed; null when nothing limits them. */
 export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);
+}
+
+/**
+ * The limits of one of `of` concurrent expansions: an equal share of what is left, whole calls first come first served by
+ * position. Shared counters would make the result depend on which step returns first (rule S11).
+ */
+export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of: number): Budgets {
+  const whole = (limit: number | null, used: number): number | null => {
+    if (limit === null) return null;
+    const left = Math.max(0, limit - used);
+    return used + Math.floor(left / of) + (index < left % of ? 1 : 0);
+  };
+  const part = (limit: number | null, used: number): number | null =>
+    limit === null ? null : used + Math.max(0, limit - used) / of;
+  return {
+    llmCalls: whole(budgets.llmCalls, usage.llmCalls),
+    tokens: part(budgets.tokens, usage.promptTokens + usage.completionTokens),
+    costUsd: part(budgets.costUsd, usage.costUsd),
+    wallMs: budgets.wallMs,
+    sqlExecutions: whole(budgets.sqlExecutions, usage.sqlExecutions),
+    sqlMs: part(budgets.sqlMs, usage.sqlMs),
+  };
 }

@@ -15,14 +15,21 @@ export async function runCandidates(
   state: SearchState,
   steps: SearchSteps,
   mayRun: (state: SearchState) => boolean,
+  /** Told after each run, so that a later one that throws takes nothing away. */
+  keep: (state: SearchState) => void = () => undefined,
 ): Promise<SearchState> {
   let next = state;
   for (const trajectory of state.trajectories) {
     if (!isCandidate(trajectory)) continue;
     const key = derivationKey(candidateBodies(trajectory.plan));
-    const known = next.candidates.find((c) => c.kind === 'rows' && derivationKey(c.bodies) === key);
-    if (known !== undefined) next = refresh(next, known, trajectory);
-    else if (mayRun(next)) next = await runOne(next, steps, trajectory);
+    const known = next.candidates.find(
+      (c) => c.kind === 'rows' && c.status === 'active' && derivationKey(c.bodies) === key,
+    );
+    if (known === undefined) {
+      if (mayRun(next)) next = await runOne(next, steps, trajectory);
+    } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
+    else next = needsReplan(next, trajectory);
+    keep(next);
   }
   return next;
 }
@@ -86,14 +93,21 @@ async function runOne(state: SearchState, steps: SearchSteps, trajectory: WithPl
     openRisk: openRisk(trajectory.plan),
     status: 'active',
   };
-  const failed = run.outcome !== 'rows';
-  return {
+  const next = {
     ...state,
     usage: addUsage(state.usage, run.usage),
     candidates: [...state.candidates, candidate],
-    // A whole that does not run although its parts do needs another plan.
+  };
+  return run.outcome === 'rows' ? next : needsReplan(next, trajectory);
+}
+
+/** A whole that does not run although its parts do needs another plan. */
+function needsReplan(state: SearchState, trajectory: Trajectory): SearchState {
+  if (trajectory.status === 'exhausted') return state;
+  return {
+    ...state,
     trajectories: state.trajectories.map((t) =>
-      t.id === trajectory.id && failed ? { ...t, status: 'replan' as const, distance: t.distance + 1 } : t,
+      t.id === trajectory.id ? { ...t, status: 'replan' as const, distance: t.distance + 1 } : t,
     ),
   };
 }

@@ -7,12 +7,12 @@
  * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
  */
 import type { EndedBy, SearchState, Settings, Trajectory, Usage } from '../domain';
-import { addUsage, exhaustedBudget, NO_USAGE } from './budgets';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
 import { addUnanswerable, runCandidates, unanswerableReason } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
-import { ROOT, plansOfRoot, selectable } from './frontier';
+import { plansOfRoot, selectable } from './frontier';
 import { mergeExpansions, rootTrajectory } from './merge';
 import { planRef } from './plan-view';
 import { density, rankTrajectories, score } from './select';
@@ -94,7 +94,7 @@ class SearchLoop {
 
   async run(): Promise<SearchOutcome> {
     try {
-      if (this.start.state === null) await this.prepare();
+      if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
         const endedBy = this.stop();
         if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
@@ -127,13 +127,19 @@ class SearchLoop {
 
   private async iterate(): Promise<void> {
     await this.evaluate();
-    const chosen = this.ranked().slice(0, this.settings.parallelism);
-    const expansions = await Promise.all(chosen.map((trajectory) => expand(this.context(trajectory))));
+    const left = callsLeft(this.state.usage, this.settings.budgets) ?? Infinity;
+    const chosen = this.ranked().slice(0, Math.max(1, Math.min(this.settings.parallelism, left)));
+    const expansions = await Promise.all(
+      chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }))),
+    );
     this.state = mergeExpansions(this.state, expansions, this.settings);
     for (const { impossible, trajectory } of expansions) {
       if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible);
     }
-    this.state = await runCandidates(this.state, this.steps, (state) => !this.mayNotRun(state));
+    const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
+    if (failure !== null) throw failure.error;
+    const keep = (state: SearchState) => (this.state = state);
+    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep);
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
     await this.steps.checkpoint(this.state);
@@ -143,10 +149,7 @@ class SearchLoop {
   private async evaluate(): Promise<void> {
     const open = this.ranked();
     if (open.length < 2) return;
-    const root = this.state.trajectories.find((trajectory) => trajectory.id === ROOT) as Trajectory;
-    const context = this.context(root);
-    const draft = new Draft(context);
-    const tried = await this.attempt(draft, () =>
+    const tried = await this.modelStep((draft) =>
       tryModel<Evaluation>(draft, this.settings.parseRetries, (tryNumber) =>
         this.steps.evaluate({
           role: 'evaluate',
@@ -165,12 +168,10 @@ class SearchLoop {
         }),
       ),
     );
-    if (tried === null) draft.note('step-failed', `i${this.state.iteration}.evaluate`, 'no usable evaluation');
+    if (tried === null) this.note(`i${this.state.iteration}.evaluate`, 'no usable evaluation');
     const scores = new Map((tried?.value.scores ?? []).map((item) => [item.trajectory, item]));
     this.state = {
       ...this.state,
-      usage: addUsage(this.state.usage, draft.usage),
-      events: [...this.state.events, ...draft.events],
       trajectories: this.state.trajectories.map((trajectory) => {
         const scored = scores.get(trajectory.id);
         return scored === undefined
@@ -184,9 +185,7 @@ class SearchLoop {
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     const choice = chooseAnswer(this.state, endedBy);
     if (choice.kind === 'decided') return this.conclude(choice, endedBy);
-    const root = this.state.trajectories[0] as Trajectory;
-    const draft = new Draft(this.context(root));
-    const tried = await this.attempt(draft, () =>
+    const tried = await this.modelStep((draft) =>
       tryModel<Selected>(draft, this.settings.parseRetries, (tryNumber) =>
         this.steps.select({
           role: 'select',
@@ -202,10 +201,9 @@ class SearchLoop {
         }),
       ),
     );
-    this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
     // A judge that cannot be understood decides nothing: the ranking by execution stands.
-    const best = choice.classes[0]?.representative;
-    const selected = tried === null ? best : this.state.candidates.find((c) => c.id === tried.value.candidate);
+    const shown = choice.classes.map(({ representative }) => representative);
+    const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);
     if (selected === undefined) {
       const reason = tried?.value.reason ?? 'no candidate was reliable enough';
       return this.conclude({ kind: 'decided', status: 'abstained', candidate: null, reason }, endedBy);
@@ -227,14 +225,22 @@ class SearchLoop {
     return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
   }
 
-  /** A budget or a cancellation during a single model step leaves the step undone. */
-  private async attempt<T>(draft: Draft, step: () => Promise<T | null>): Promise<T | null> {
+  /** A budget or a cancellation during a single model step leaves the step undone; what it spent is booked in any case. */
+  private async modelStep<T>(step: (draft: Draft) => Promise<T | null>): Promise<T | null> {
+    const draft = new Draft(this.context(this.state.trajectories[0] as Trajectory));
     try {
-      return await step();
+      return await step(draft);
     } catch (error) {
       if (error instanceof SearchStopped) return null;
       throw error;
+    } finally {
+      this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
     }
+  }
+
+  private note(subject: string, detail: string): void {
+    const event = { iteration: this.state.iteration, kind: 'step-failed' as const, subject, detail };
+    this.state = { ...this.state, events: [...this.state.events, event] };
   }
 
   private ranked(): readonly Trajectory[] {
@@ -243,16 +249,21 @@ class SearchLoop {
     return ranked.slice(0, this.settings.frontier);
   }
 
-  private mayNotRun(state: SearchState): boolean {
+  private mayRun(state: SearchState): boolean {
     const elapsed = this.hooks.now() - state.startedAtMs;
-    return this.hooks.stopRequested() !== null || exhaustedBudget(state.usage, elapsed, this.settings.budgets) !== null;
+    const budget = exhaustedBudget(state.usage, elapsed, this.settings.budgets, 'sql');
+    return this.hooks.stopRequested() === null && budget === null;
   }
 
-  private context(trajectory: Trajectory): ExpansionContext {
+  private context(trajectory: Trajectory, share = { index: 0, of: 1 }): ExpansionContext {
     const { state, hooks } = this;
+    const budgets =
+      share.of === 1
+        ? this.settings.budgets
+        : shareOfBudgets(this.settings.budgets, state.usage, share.index, share.of);
     return {
       searchId: state.searchId,
-      settings: this.settings,
+      settings: { ...this.settings, budgets },
       steps: this.steps,
       iteration: state.iteration,
       trajectory,

@@ -15,8 +15,9 @@ export async function expand(context: ExpansionContext): Promise<Expansion> {
   try {
     await work(context, draft, isNew);
   } catch (error) {
-    // A budget or a cancellation ends the work; what was learned so far is kept.
-    if (!(error instanceof SearchStopped)) throw error;
+    // A budget or a cancellation ends the work; what was learned so far is kept, and so are the charges when it fails.
+    // A step in flight when the search is cancelled throws whatever its runtime throws.
+    if (!(error instanceof SearchStopped) && !context.cancelled()) return draft.result(via, { error });
   }
   return draft.result(via);
 }
@@ -35,17 +36,21 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
   }
   // A step per operator is the most that can be settled; follow-on work beyond that is another iteration's.
   const maxSteps = settings.followOn ? (draft.plan?.operators.length ?? 0) + 1 : 1;
+  const attempted = new Set<string>();
+  const decided = new Set<string>();
   for (let step = 1; step <= maxSteps; step++) {
-    const { targets, proposal } = chooseWork(context, draft, pending);
+    const { targets, proposal } = chooseWork(context, draft, pending, attempted);
     if (targets.length === 0 || draft.impossible !== null) break;
     draft.bottleneck = targets[0] ?? null;
     context.report(draft.bottleneck, null);
     const position = `i${context.iteration}.${trajectory.id}.s${step}`;
     const result = await attemptTargets(context, draft, position, targets, proposal);
-    draft.plan = countBarren(draft.plan, targets, result.decided, settings.proof);
+    for (const name of targets) attempted.add(name);
+    for (const name of result.decided) decided.add(name);
     pending = result.next;
     if (result.decided.size === 0) break;
   }
+  draft.plan = countBarren(draft.plan, attempted, decided, settings.proof);
 }
 
 /** All compatible updates are applied first; conflicting ones make rivals (rule S3). */
@@ -58,11 +63,15 @@ function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void
     draft.note('reuse-conflict', conflict.operator, conflict.updates.join(', '));
 }
 
-/** A proposal that came with the last reply is used where its operators still need work; else the best targets. */
+/**
+ * A proposal that came with the last reply is used where its operators still need work; else the best targets that have
+ * not had their attempts in this iteration.
+ */
 function chooseWork(
   context: ExpansionContext,
   draft: Draft,
   pending: PendingProposal | null,
+  attempted: ReadonlySet<string>,
 ): { readonly targets: readonly string[]; readonly proposal: PendingProposal | null } {
   const plan = draft.plan;
   if (plan === null) return { targets: [], proposal: null };
@@ -81,13 +90,14 @@ function chooseWork(
     return operator !== undefined && needsWork(operator, proof);
   });
   if (pending !== null && wanted) return { targets: useful, proposal: pending };
-  return { targets: chooseTargets(plan, { breadth, preferred: draft.bottleneck, proof }), proposal: null };
+  const targets = chooseTargets(plan, { breadth, preferred: draft.bottleneck, proof, except: attempted });
+  return { targets, proposal: null };
 }
 
-/** Rule S7: counts an iteration without new evidence on an operator; new evidence starts the count again. */
+/** Rule S7: counts an iteration, once, without new evidence on an operator; new evidence starts the count again. */
 function countBarren(
   plan: PlanView | null,
-  targets: readonly string[],
+  attempted: ReadonlySet<string>,
   decided: ReadonlySet<string>,
   proof: 'execution' | 'model',
 ): PlanView | null {
@@ -95,7 +105,7 @@ function countBarren(
   return {
     ...plan,
     operators: plan.operators.map((operator) => {
-      if (!targets.includes(operator.name)) return operator;
+      if (!attempted.has(operator.name)) return operator;
       return {
         ...operator,
         barren: decided.has(operator.name) || !needsWork(operator, proof) ? 0 : operator.barren + 1,

@@ -4,7 +4,7 @@
  * nothing depends on arrival order (rule S11).
  */
 import type { EndedBy, FactView, PlanView, SearchEvent, Settings, Trajectory, UpdateView, Usage } from '../domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE } from './budgets';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './budgets';
 import type { MemoryRef, ModelOutcome, PlanRef, SearchSteps, UsageDelta } from './steps';
 
 /** What a draft needs to know: the limits it works under, and the memory it adds to. */
@@ -43,6 +43,8 @@ export interface Expansion {
   readonly distanceDelta: number;
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
+  /** What infrastructure threw. It ends the search, but only once the gains and the charges of all are booked. */
+  readonly failure: { readonly error: unknown } | null;
 }
 
 /** Ends an expansion early with what it has so far; never leaves `src/search`. */
@@ -75,11 +77,16 @@ export class Draft {
   }
 
   /** Before every step: a used-up budget or a cancellation ends the expansion here. */
-  checkpoint(): void {
-    if (this.context.cancelled()) throw new SearchStopped('cancel');
+  checkpoint(spending: Spending): void {
+    const stopped = this.stopped(spending);
+    if (stopped !== null) throw new SearchStopped(stopped);
+  }
+
+  stopped(spending: Spending): EndedBy | null {
+    if (this.context.cancelled()) return 'cancel';
     const spent = addUsage(this.context.usageBefore, this.usage);
-    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.settings.budgets);
-    if (budget !== null) throw new SearchStopped(`budget:${budget}`);
+    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.settings.budgets, spending);
+    return budget === null ? null : `budget:${budget}`;
   }
 
   callsLeft(): number | null {
@@ -103,7 +110,7 @@ export class Draft {
     this.events.push({ iteration: this.context.iteration, kind, subject, detail });
   }
 
-  result(via: Trajectory['via']): Expansion {
+  result(via: Trajectory['via'], failure: Expansion['failure'] = null): Expansion {
     return {
       trajectory: this.context.trajectoryId,
       via,
@@ -118,6 +125,7 @@ export class Draft {
       distanceDelta: this.distanceDelta,
       usage: this.usage,
       events: this.events,
+      failure,
     };
   }
 }
@@ -130,7 +138,8 @@ export interface Tried<T> {
 
 /**
  * A model step with its retries: an unusable reply, or one that `accept` finds to fail when executed, is tried again with
- * the exact error (paper, App. B.4). Every try is charged. Null when no try gave a usable reply.
+ * the exact error (paper, App. B.4). Every try is charged. Null when no try gave a usable reply. When the search is stopped
+ * between two tries, what the last usable reply was worth is kept: it is paid for.
  */
 export async function tryModel<T>(
   draft: Draft,
@@ -141,7 +150,8 @@ export async function tryModel<T>(
   let last: Tried<T> | null = null;
   let executionError: string | undefined;
   for (let tryNumber = 0; tryNumber <= retries; tryNumber++) {
-    draft.checkpoint();
+    if (last !== null && draft.stopped('model') !== null) return last;
+    draft.checkpoint('model');
     const outcome = await call(tryNumber, executionError);
     draft.charge(outcome.usage);
     executionError = undefined;

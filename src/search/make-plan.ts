@@ -63,7 +63,7 @@ async function checkWritten(
 ): Promise<Checked> {
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
-  draft.checkpoint();
+  draft.checkpoint('sql');
   const checked = await context.steps.check({
     purpose: 'check',
     searchId: context.searchId,

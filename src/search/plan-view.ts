@@ -57,9 +57,16 @@ export function needsWork(operator: OperatorView, proof: 'execution' | 'model'):
  */
 export function chooseTargets(
   plan: PlanView,
-  options: { readonly breadth: number; readonly preferred: string | null; readonly proof: 'execution' | 'model' },
+  options: {
+    readonly breadth: number;
+    readonly preferred: string | null;
+    readonly proof: 'execution' | 'model';
+    readonly except?: ReadonlySet<string>;
+  },
 ): readonly string[] {
-  const open = plan.operators.filter((o) => needsWork(o, options.proof) && !isBlocked(o) && isTestable(plan, o));
+  const open = plan.operators.filter(
+    (o) => needsWork(o, options.proof) && !isBlocked(o) && isTestable(plan, o) && options.except?.has(o.name) !== true,
+  );
   const rank = (o: OperatorView): number =>
     o.name === options.preferred ? -1 : o.state === 'unresolved' ? 0 : 2 - o.risk;
   const chosen: string[] = [];
