@@ -33,22 +33,56 @@ export function applyBody(plan: PlanView, name: string, body: NewBody, updates: 
 }
 
 /** Takes a body away again, because it does not run or was withdrawn. */
-export function removeBody(plan: PlanView, name: string): PlanView {
-  const operators = plan.operators.map((operator) =>
-    operator.name === name
-      ? { ...operator, state: 'unresolved' as const, bodyId: null, updateId: null, risk: 1, immaterial: null }
-      : operator,
-  );
+export function removeBody(plan: PlanView, name: string, updates: readonly UpdateView[] = []): PlanView {
+  const below = descendants(plan, name);
+  const operators = plan.operators.map((operator): OperatorView => {
+    if (operator.name === name)
+      return {
+        ...operator,
+        state: 'unresolved',
+        bodyId: null,
+        updateId: null,
+        risk: 1,
+        assumptions: 0,
+        immaterial: null,
+      };
+    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, updates) : operator;
+  });
   return recheckImmaterial({ ...plan, operators });
 }
 
-export function markImmaterial(plan: PlanView, name: string, bodyId: string): PlanView {
-  const written = findOperator(plan, name)?.bodyId === bodyId ? plan : applyBody(plan, name, assumedBody(bodyId));
-  const others = otherBodies(written, name);
-  return {
-    ...written,
-    operators: written.operators.map((o) => (o.name === name ? { ...o, immaterial: [...others] } : o)),
-  };
+export interface ImmaterialReading {
+  readonly operator: string;
+  readonly bodyId: string;
+  /** Bodies of all other operators under which it was found. */
+  readonly relativeTo: readonly string[];
+}
+
+/**
+ * Writes readings that do not matter and marks them, together, since each may hold relative to another's body. A reading
+ * found relative to bodies that the plan does not have then is left as it was (rule S9).
+ */
+export function markImmaterial(
+  plan: PlanView,
+  readings: readonly ImmaterialReading[],
+  updates: readonly UpdateView[] = [],
+): { readonly plan: PlanView; readonly marked: readonly string[] } {
+  const written = readings.reduce(
+    (at, { operator, bodyId }) =>
+      findOperator(at, operator)?.bodyId === bodyId ? at : applyBody(at, operator, assumedBody(bodyId), updates),
+    plan,
+  );
+  const holding = readings.filter(
+    ({ operator, relativeTo }) =>
+      [...relativeTo].sort(compareText).join() === otherBodies(written, operator).join() &&
+      findOperator(written, operator) !== undefined,
+  );
+  if (holding.length < readings.length) return markImmaterial(plan, holding, updates);
+  const marked = holding.map(({ operator }) => operator);
+  const operators = written.operators.map((o) =>
+    marked.includes(o.name) ? { ...o, immaterial: [...otherBodies(written, o.name)] } : o,
+  );
+  return { plan: { ...written, operators }, marked };
 }
 
 export function assumedBody(bodyId: string, risk = UNSETTLED_RISK, assumptions = 1): NewBody {
@@ -72,7 +106,8 @@ function withBody(operator: OperatorView, body: NewBody): OperatorView {
     risk: body.updateId === null ? body.risk : 0,
     assumptions: body.updateId === null ? body.assumptions : 0,
     immaterial: operator.bodyId === body.bodyId ? operator.immaterial : null,
-    barren: 0,
+    // A new text is no new evidence; only a proof starts the count again (rule S7).
+    barren: body.updateId === null ? operator.barren : 0,
   };
 }
 
@@ -81,7 +116,7 @@ function unsettle(operator: OperatorView, updates: readonly UpdateView[]): Opera
   const bindsOwnNames = source !== undefined && source.inputs.every((input) => operator.inputs.includes(input.local));
   return bindsOwnNames
     ? { ...operator, state: 'assumed', updateId: null, risk: UNSETTLED_RISK, assumptions: 1 }
-    : { ...operator, state: 'unresolved', bodyId: null, updateId: null, risk: 1 };
+    : { ...operator, state: 'unresolved', bodyId: null, updateId: null, risk: 1, assumptions: 0 };
 }
 
 function recheckImmaterial(plan: PlanView): PlanView {

@@ -2,7 +2,7 @@
  * Attempts on bottlenecks (design §3, steps 4 and 5; Algorithm 1, the inner loop): propose rival hypotheses with a probe,
  * run it, judge, and settle what the data proves. Evidence of earlier attempts, failures included, goes into the next.
  */
-import { applyBody, assumedBody, markImmaterial, removeBody } from './apply';
+import { applyBody, assumedBody, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { tryModel } from './expansion';
 import { findOperator, needsWork, planRef } from './plan-view';
@@ -37,12 +37,17 @@ export async function attemptTargets(
   for (let attempt = 1; attempt <= settings.attempts && draft.impossible === null; attempt++) {
     const open = runsAll ? targets : targets.filter((name) => !isResolved(draft, name, settings.proof));
     if (open.length === 0) break;
+    // A proposal that the last judgement brought along saves the call that would ask for one.
+    if (proposal === null && next?.operators.some((name) => open.includes(name)) === true)
+      [proposal, next] = [next, null];
     const at = `${position}.a${attempt}`;
     const probes = await rollout(context, draft, at, open, proposal);
     proposal = null;
+    // Nothing to ask, or nothing usable after all retries: the same question again would hardly do better.
+    if (probes.length === 0) break;
     const judged = probes.flatMap((probed) => takeImmaterial(draft, probed, decided));
     if (judged.length === 0) continue;
-    next = await judge(context, draft, at, probes, decided);
+    next = (await judge(context, draft, at, probes, decided)) ?? next;
   }
   return { decided, next };
 }
@@ -61,7 +66,7 @@ async function rollout(
     const at = `${position}.r${round}`;
     const proposed = round === 1 && pending !== null ? { ...pending, done: false } : await propose(at);
     if (proposed === null || proposed.operators.length === 0) break;
-    draft.checkpoint();
+    draft.checkpoint('sql');
     const probed = await steps.probe({
       purpose: 'probe',
       searchId,
@@ -90,7 +95,7 @@ async function rollout(
         targets,
         attempts: [...trajectory.attempts, ...draft.attempts],
         rollout: probes.map((probed) => probed.observationId),
-        callsLeft: draft.callsLeft() ?? settings.rounds - probes.length,
+        callsLeft: Math.min(settings.rounds - probes.length, draft.callsLeft() ?? Infinity),
       }),
     );
     if (tried === null) draft.note('step-failed', `${at}.propose`, 'no usable proposal after all retries');
@@ -100,17 +105,16 @@ async function rollout(
 
 /** Readings that do not matter (rule S9) are recorded and need no verdict; returns the operators left to judge. */
 function takeImmaterial(draft: Draft, probed: Probed, decided: Set<string>): readonly string[] {
-  const left: string[] = [];
-  for (const test of probed.tests) {
-    if (test.immaterial === null) {
-      left.push(test.operator);
-      continue;
-    }
-    draft.plan = markImmaterial(currentPlan(draft), test.operator, test.immaterial.bodyId);
-    draft.note('immaterial', test.operator, 'the rival readings give the same answer');
-    decided.add(test.operator);
+  const readings = probed.tests.flatMap(({ operator, immaterial }) =>
+    immaterial === null ? [] : [{ operator, ...immaterial }],
+  );
+  const { plan, marked } = markImmaterial(currentPlan(draft), readings, draft.allUpdates());
+  draft.plan = plan;
+  for (const operator of marked) {
+    draft.note('immaterial', operator, 'the rival readings give the same answer');
+    decided.add(operator);
   }
-  return left;
+  return probed.tests.map((test) => test.operator).filter((operator) => !marked.includes(operator));
 }
 
 /** One judgement of the attempt's observations, settled by execution; a body that fails goes back with its error. */
@@ -142,7 +146,7 @@ async function judge(
     async (grounded, tryNumber) => {
       settled = { results: [], usage: {} };
       if (grounded.operators.every((o) => o.winner === null)) return null;
-      draft.checkpoint();
+      draft.checkpoint('sql');
       settled = await steps.settle({
         purpose: 'settle',
         searchId,
@@ -209,7 +213,7 @@ function keepSettled(draft: Draft, settled: Settled): void {
   }
 }
 
-/** Bodies that came along for other operators: assumed if they run, dropped if not. */
+/** Bodies that came along for other operators: assumed if they run, dropped if not (then the old body stays). */
 async function keepWritten(
   context: ExpansionContext,
   draft: Draft,
@@ -219,20 +223,21 @@ async function keepWritten(
   const before = currentPlan(draft);
   const written = grounded.written.filter((w) => findOperator(before, w.operator)?.state !== 'grounded');
   if (written.length === 0) return;
-  const plan = written.reduce(
-    (at, w) => applyBody(at, w.operator, assumedBody(w.bodyId, w.risk, w.assumptions), draft.allUpdates()),
-    before,
-  );
-  draft.checkpoint();
+  const taking = (bodies: typeof written) =>
+    bodies.reduce(
+      (at, w) => applyBody(at, w.operator, assumedBody(w.bodyId, w.risk, w.assumptions), draft.allUpdates()),
+      before,
+    );
+  draft.checkpoint('sql');
   const checked = await context.steps.check({
     purpose: 'check',
     searchId: context.searchId,
     position,
-    plan: planRef(plan),
+    plan: planRef(taking(written)),
     operators: written.map((w) => w.operator),
   });
   draft.charge(checked.usage);
-  draft.plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), plan);
+  draft.plan = taking(written.filter((w) => !checked.failures.some((failure) => failure.operator === w.operator)));
 }
 
 function isResolved(draft: Draft, name: string, proof: 'execution' | 'model'): boolean {

@@ -2,9 +2,10 @@
  * Dependence (rule S10): updates, facts and candidates list what they rest on; a refutation or a veto is an appended
  * event that withdraws all dependents. Nothing is deleted.
  */
-import type { SearchState } from '../domain';
+import type { SearchState, Trajectory, UpdateView } from '../domain';
+import { removeBody } from './apply';
 
-/** Withdraws an update or a fact and, to a fixed point, everything that rests on it. */
+/** Withdraws an update, a fact or an assumed body and, to a fixed point, everything that rests on it. */
 export function withdraw(state: SearchState, id: string, reason: string): SearchState {
   const gone = dependentsOf(state, id);
   const withdrawn = [...gone].map((subject) => ({
@@ -18,29 +19,11 @@ export function withdraw(state: SearchState, id: string, reason: string): Search
     updates: state.updates.map((u) => (gone.has(u.id) ? { ...u, status: 'withdrawn' as const } : u)),
     facts: state.facts.map((f) => (gone.has(f.id) ? { ...f, status: 'withdrawn' as const } : f)),
     candidates: state.candidates.map((candidate) =>
-      candidate.bodies.some((body) => body.updateId !== null && gone.has(body.updateId))
+      candidate.bodies.some((body) => gone.has(body.updateId ?? body.bodyId))
         ? { ...candidate, status: 'withdrawn' as const }
         : candidate,
     ),
-    trajectories: state.trajectories.map((trajectory) =>
-      trajectory.plan === null
-        ? trajectory
-        : {
-            ...trajectory,
-            status: reopened(
-              trajectory.status,
-              trajectory.plan.operators.some((o) => o.updateId !== null && gone.has(o.updateId)),
-            ),
-            plan: {
-              ...trajectory.plan,
-              operators: trajectory.plan.operators.map((operator) =>
-                operator.updateId !== null && gone.has(operator.updateId)
-                  ? { ...operator, state: 'unresolved' as const, bodyId: null, updateId: null, risk: 1, barren: 0 }
-                  : operator,
-              ),
-            },
-          },
-    ),
+    trajectories: state.trajectories.map((trajectory) => reopen(trajectory, gone, state.updates)),
     events: [...state.events, ...withdrawn],
   };
 }
@@ -61,6 +44,13 @@ export function dependentsOf(state: SearchState, id: string): ReadonlySet<string
   return gone;
 }
 
-function reopened<T extends string>(status: T, affected: boolean): T | 'open' {
-  return affected && status === 'complete' ? 'open' : status;
+/** Bodies are taken away one by one, so that what was proved over them and what was immaterial beside them is rechecked. */
+function reopen(trajectory: Trajectory, gone: ReadonlySet<string>, updates: readonly UpdateView[]): Trajectory {
+  const lost = (trajectory.plan?.operators ?? []).filter((o) => gone.has(o.updateId ?? o.bodyId ?? ''));
+  if (trajectory.plan === null || lost.length === 0) return trajectory;
+  const names = new Set(lost.map((operator) => operator.name));
+  const without = lost.reduce((plan, operator) => removeBody(plan, operator.name, updates), trajectory.plan);
+  const operators = without.operators.map((o) => (names.has(o.name) ? { ...o, barren: 0 } : o));
+  const reopens = trajectory.status === 'complete' || trajectory.status === 'replan';
+  return { ...trajectory, status: reopens ? 'open' : trajectory.status, plan: { ...without, operators } };
 }
