@@ -26,7 +26,7 @@ export type Choice =
     }
   | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
 
-/** Distinct results, best first: proved above assumed, then by support, then what is not empty, then by open risk. */
+/** Distinct results, best first: proved above assumed, then by support, then rows that say something, then by open risk. */
 export function rankClasses(state: SearchState): readonly RankedClass[] {
   return resultClasses(state.candidates)
     .map((members): RankedClass => {
@@ -41,7 +41,7 @@ export function rankClasses(state: SearchState): readonly RankedClass[] {
       (a, b) =>
         Number(isProved(b.representative)) - Number(isProved(a.representative)) ||
         b.support - a.support ||
-        Number(a.representative.trivial) - Number(b.representative.trivial) ||
+        weight(a.representative) - weight(b.representative) ||
         byProof(a.representative, b.representative),
     )
     .slice(0, SELECTOR_CAP);
@@ -81,6 +81,11 @@ function isSound(candidate: CandidateView): boolean {
 function byProof(a: CandidateView, b: CandidateView): number {
   const proofs = (c: CandidateView) => c.bodies.filter((body) => body.updateId !== null).length;
   return a.openRisk - b.openRisk || proofs(b) - proofs(a) || order(a.id) - order(b.id) || compareText(a.id, b.id);
+}
+
+/** A single opinion that nothing can be found weighs less than rows that were found, and more than none at all. */
+function weight(candidate: CandidateView): number {
+  return candidate.kind === 'unanswerable' ? 1 : candidate.trivial ? 2 : 0;
 }
 
 function order(id: string): number {

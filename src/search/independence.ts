@@ -8,6 +8,7 @@
  */
 import type { CandidateView, PlanView } from '../domain';
 import { canonical, compareText } from './canonical';
+import { ROOT } from './frontier';
 
 export function derivationKey(bodies: readonly { readonly bodyId: string }[]): string {
   return canonical([...new Set(bodies.map((body) => body.bodyId))].sort(compareText));
@@ -23,7 +24,9 @@ export function candidateBodies(plan: PlanView): CandidateView['bodies'] {
 }
 
 export function areIndependent(a: CandidateView, b: CandidateView): boolean {
-  if (a.kind === 'unanswerable' || b.kind === 'unanswerable') return a.id !== b.id;
+  // Two replies from the root are two looks at the question; two about the same plan are one.
+  if (a.kind === 'unanswerable' || b.kind === 'unanswerable')
+    return a.id !== b.id && (a.trajectory !== b.trajectory || a.trajectory === ROOT);
   if (derivationKey(a.bodies) === derivationKey(b.bodies)) return false;
   const unproved = new Set(a.bodies.filter((body) => body.counts).map((body) => body.bodyId));
   return !b.bodies.some((body) => body.counts && unproved.has(body.bodyId));
@@ -51,11 +54,14 @@ export function resultClasses(candidates: readonly CandidateView[]): readonly (r
   return [...classes.values()];
 }
 
-/** Size of the largest set of pairwise independent members found greedily, in order. */
+/** Size of the largest set of pairwise independent members. Classes are small: a search ends at cMax derivations. */
 export function independentSupport(members: readonly CandidateView[]): number {
-  const chosen: CandidateView[] = [];
-  for (const member of members) if (chosen.every((other) => areIndependent(other, member))) chosen.push(member);
-  return chosen.length;
+  const [first, ...rest] = members;
+  if (first === undefined) return 0;
+  const others = rest.filter((other) => areIndependent(first, other));
+  const withFirst = 1 + independentSupport(others);
+  // Without conflicts the first belongs into a largest set; else it is tried both ways.
+  return others.length === rest.length ? withFirst : Math.max(withFirst, independentSupport(rest));
 }
 
 /** Whether a class of equal results may stop a search: independent support, and not empty agreement. */

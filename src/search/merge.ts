@@ -14,6 +14,8 @@ import { isComplete } from './plan-view';
 import { applyMemory } from './reuse';
 import { START_DISTANCE } from './select';
 
+const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
+
 export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
   const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
   const worked = new Set(expansions.map((expansion) => expansion.trajectory));
@@ -93,6 +95,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
 function selectedParent(parent: Trajectory, expansion: Expansion, settings: Settings): Trajectory {
   const selections = parent.selections + 1;
   const usedUp = parent.id === ROOT ? selections >= settings.maxPlans : parent.status === 'replan';
+  const closed = parent.id !== ROOT && expansion.impossible !== null;
   return {
     ...parent,
     selections,
@@ -100,7 +103,8 @@ function selectedParent(parent: Trajectory, expansion: Expansion, settings: Sett
     // Setbacks and progress count for the trajectory that was tried, too: it shows whether a region still yields.
     distance: expansion.plans.length === 0 ? parent.distance + expansion.distanceDelta : parent.distance,
     potential: parent.id === ROOT ? (expansion.potential ?? parent.potential) : parent.potential,
-    status: usedUp ? 'exhausted' : parent.status,
+    // What its own evidence calls impossible is not tried again; other plans of the root may disagree.
+    status: closed ? 'impossible' : usedUp ? 'exhausted' : parent.status,
   };
 }
 
@@ -113,7 +117,8 @@ function reuseElsewhere(
 ): SearchState {
   let next = state;
   for (const trajectory of state.trajectories) {
-    const receives = (trajectory.status === 'open' || trajectory.status === 'complete') && trajectory.plan !== null;
+    // One that is blocked is freed by what another plan proved.
+    const receives = LIVE.includes(trajectory.status) && trajectory.plan !== null;
     if (!receives || worked.has(trajectory.id) || isNew(trajectory) || isAncestorOfAny(trajectory, worked, state))
       continue;
     const applied = applyMemory(trajectory.plan as PlanView, state.updates);
@@ -163,17 +168,24 @@ function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: n
   };
 }
 
-/** Trajectories are compared as they would be expanded: with all compatible updates applied. */
+/**
+ * Trajectories are compared as they would be expanded: with all compatible updates applied. Where these conflict, one whose
+ * rivals all stand in the archive already has nothing to add; neither has the plan of an exhausted one, made once more.
+ */
 function mergeEqualPlans(state: SearchState): SearchState {
-  const live = state.trajectories.filter((t) => t.plan !== null && ['open', 'replan', 'complete'].includes(t.status));
   const groups = new Map<string, Trajectory[]>();
-  for (const trajectory of live) {
-    const applied = applyMemory(trajectory.plan as PlanView, state.updates);
-    const key = planStateKey(
-      applied.plans.length === 1 ? (applied.plans[0] as PlanView) : (trajectory.plan as PlanView),
-    );
-    groups.set(key, [...(groups.get(key) ?? []), trajectory]);
+  const add = (key: string, trajectory: Trajectory) => groups.set(key, [...(groups.get(key) ?? []), trajectory]);
+  const split: { readonly trajectory: Trajectory; readonly keys: readonly string[] }[] = [];
+  for (const trajectory of state.trajectories) {
+    if (trajectory.plan === null) continue;
+    if (trajectory.status === 'exhausted') add(planStateKey(trajectory.plan), trajectory);
+    if (!LIVE.includes(trajectory.status)) continue;
+    const keys = applyMemory(trajectory.plan, state.updates).plans.map(planStateKey);
+    if (keys.length === 1) add(keys[0] as string, trajectory);
+    else split.push({ trajectory, keys });
   }
+  for (const { trajectory, keys } of split)
+    if (keys.every((key) => groups.has(key))) add(keys[0] as string, trajectory);
   let next = state;
   for (const group of groups.values()) {
     const survivor = survivorOf(group, state);
@@ -183,12 +195,13 @@ function mergeEqualPlans(state: SearchState): SearchState {
       ...next,
       trajectories: next.trajectories.map((t) => {
         if (t.id === survivor.id) return { ...t, attempts };
-        return group.some((member) => member.id === t.id) ? { ...t, status: 'merged', mergedInto: survivor.id } : t;
+        const merges = LIVE.includes(t.status) && group.some((member) => member.id === t.id);
+        return merges ? { ...t, status: 'merged', mergedInto: survivor.id } : t;
       }),
       events: [
         ...next.events,
         ...group
-          .filter((t) => t.id !== survivor.id)
+          .filter((t) => t.id !== survivor.id && LIVE.includes(t.status))
           .map((t) => ({
             iteration: state.iteration,
             kind: 'trajectories-merged' as const,
@@ -201,12 +214,13 @@ function mergeEqualPlans(state: SearchState): SearchState {
   return next;
 }
 
-/** A finished one first, then one that descends from another of the group (it went further), then the oldest. */
+/** A finished one first, then an exhausted one, then one that descends from another of the group, then the oldest. */
 function survivorOf(group: readonly Trajectory[], state: SearchState): Trajectory | undefined {
   const ids = new Set(group.map((t) => t.id));
   const descends = (t: Trajectory) => ancestors(t, state).some((id) => ids.has(id));
   const rank = (t: Trajectory) =>
-    (t.status === 'complete' && t.plan !== null && isComplete(t.plan) ? 0 : 2) + (descends(t) ? 0 : 1);
+    (t.status === 'complete' && t.plan !== null && isComplete(t.plan) ? 0 : t.status === 'exhausted' ? 2 : 4) +
+    (descends(t) ? 0 : 1);
   return [...group].sort((a, b) => rank(a) - rank(b) || b.depth - a.depth || index(a, state) - index(b, state))[0];
 }
 

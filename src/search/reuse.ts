@@ -48,20 +48,31 @@ export function fittingUpdates(
 /** Applies all compatible updates, operator by operator in dependency order. Grounded operators keep their proof. */
 export function applyMemory(plan: PlanView, updates: readonly UpdateView[]): MemoryApplication {
   let rivals: readonly PlanView[] = [plan];
-  const reused: string[] = [];
-  const conflicts: { operator: string; updates: readonly string[] }[] = [];
+  const conflicts = new Map<string, readonly string[]>();
   for (const { name } of plan.operators) {
     rivals = rivals.flatMap((rival) => {
       const operator = findOperator(rival, name);
       if (operator === undefined || operator.state === 'grounded') return [rival];
       const fits = fittingUpdates(rival, operator, updates);
-      if (fits.length > 1) conflicts.push({ operator: name, updates: fits.map((update) => update.id) });
-      reused.push(...fits.map((update) => update.id));
+      const ids = fits.map((update) => update.id);
+      if (fits.length > 1) conflicts.set(name, [...new Set([...(conflicts.get(name) ?? []), ...ids])]);
       return fits.length === 0 ? [rival] : fits.map((update) => ground(rival, name, update, updates));
     });
     rivals = rivals.slice(0, MAX_RIVALS);
   }
-  return { plans: rivals, reused, conflicts };
+  return {
+    plans: rivals,
+    reused: reusedIn(plan, rivals),
+    conflicts: [...conflicts].map(([operator, ids]) => ({ operator, updates: ids })),
+  };
+}
+
+/** Updates that an operator took in one of the plans kept, once per operator. */
+function reusedIn(plan: PlanView, rivals: readonly PlanView[]): readonly string[] {
+  return plan.operators.flatMap((before) => {
+    const taken = rivals.map((rival) => findOperator(rival, before.name)?.updateId ?? null);
+    return [...new Set(taken)].filter((id) => id !== null && id !== before.updateId) as string[];
+  });
 }
 
 function ground(plan: PlanView, name: string, update: UpdateView, updates: readonly UpdateView[]): PlanView {

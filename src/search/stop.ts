@@ -18,8 +18,7 @@ export function stopReason(state: SearchState, settings: Settings, nowMs: number
 /** One class of equal results has independent support, and more of it than any other class. */
 export function hasAgreement(state: SearchState): boolean {
   const classes = resultClasses(state.candidates);
-  const winner = classes.find(agrees);
-  if (winner === undefined) return false;
-  const support = independentSupport(winner);
-  return classes.every((members) => members === winner || independentSupport(members) < support);
+  const most = Math.max(0, ...classes.map(independentSupport));
+  const [winner, ...ties] = classes.filter((members) => independentSupport(members) === most);
+  return winner !== undefined && ties.length === 0 && agrees(winner);
 }
