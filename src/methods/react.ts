@@ -8,8 +8,8 @@
  */
 import type { EndedBy, SearchState } from '../domain';
 import { addUsage, exhaustedBudget } from '../search/budgets';
-import { addUnanswerable, unanswerableReason } from '../search/candidates';
-import { chooseAnswer } from '../search/choose-answer';
+import { addUnanswerable } from '../search/candidates';
+import { decided, rankClasses } from '../search/choose-answer';
 import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
 import { Draft, SearchStopped, tryModel } from '../search/expansion';
 import type { AnswerSummary, CandidateRun, MemoryRef, ModelOutcome, SearchSteps, UsageDelta } from '../search/steps';
@@ -81,7 +81,7 @@ class ReactLoop {
 
   async run(): Promise<SearchOutcome> {
     try {
-      if (this.start.state === null) await this.prepare();
+      if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
         const endedBy = this.stop() ?? (await this.turn());
         if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
@@ -103,9 +103,7 @@ class ReactLoop {
     const cancelled = this.hooks.stopRequested();
     if (cancelled !== null) return cancelled;
     const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.start.settings.budgets);
-    if (budget !== null) return `budget:${budget}`;
-    // The agent is told when its calls are used up; one that goes on nevertheless is stopped here.
-    return this.turns.length > this.start.settings.rounds ? 'iterations' : null;
+    return budget === null ? null : `budget:${budget}`;
   }
 
   private async prepare(): Promise<void> {
@@ -137,8 +135,10 @@ class ReactLoop {
           callsLimit: settings.rounds,
         }),
       async (action, tryNumber) => {
+        if (action.kind === 'tool' && this.turns.length >= settings.rounds)
+          return `all ${settings.rounds} tool calls are used: end with the best SQL you have`;
         if (action.kind !== 'end') return null;
-        draft.checkpoint();
+        draft.checkpoint('sql');
         const final = await this.steps.final({
           purpose: 'final',
           searchId,
@@ -150,11 +150,12 @@ class ReactLoop {
         runs.push(final);
         return final.error;
       },
-    ).catch((error: unknown) => {
-      if (error instanceof SearchStopped) return error;
-      throw error;
-    });
-    this.charge(draft);
+    )
+      .catch((error: unknown) => {
+        if (error instanceof SearchStopped) return error;
+        throw error;
+      })
+      .finally(() => this.charge(draft));
     if (acted instanceof SearchStopped) return acted.endedBy;
     if (acted === null) {
       this.note(`${position}.react`, 'no usable action after all retries');
@@ -169,7 +170,9 @@ class ReactLoop {
         for (const run of runs.slice(-1)) this.takeCandidate(run);
         return 'finished';
       case 'tool':
-        await this.runTool(position, action.actionId);
+        if (acted.error !== null) return 'iterations';
+        // With the budget used up by this very call, nobody could read the result.
+        if (this.stop() === null) await this.runTool(position, action.actionId);
         return null;
       default:
         return action satisfies never;
@@ -208,11 +211,13 @@ class ReactLoop {
 
   /** The agent has chosen already: what ran is the answer. */
   private answer(endedBy: EndedBy): Promise<AnswerSummary> {
-    const choice = chooseAnswer(this.state, endedBy === 'finished' ? 'cancel' : endedBy);
-    const chosen = this.state.candidates[0];
-    const reason = chosen === undefined ? 'the agent gave no answer' : unanswerableReason(this.state, chosen.id);
-    const status = choice.kind === 'decided' ? choice.status : 'answered';
-    return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, chosen?.id ?? null, reason);
+    const best = rankClasses(this.state)[0];
+    if (best === undefined) {
+      const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
+      return this.finish(endedBy === 'cancel' ? 'cancelled' : 'abstained', endedBy, null, reason);
+    }
+    const { status, candidate, reason } = decided(this.state, best.representative);
+    return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, candidate, reason);
   }
 
   private finish(
