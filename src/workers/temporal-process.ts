@@ -31,6 +31,8 @@ export interface ServerProcessOptions {
   /** null: no UI. */
   readonly uiPort?: number | null;
   readonly flags?: readonly string[];
+  /** Out of this process's group, so that Ctrl-C here does not end it before its users are done; default true. */
+  readonly detached?: boolean;
 }
 
 export interface ServerProcess {
@@ -52,7 +54,7 @@ const START_TIMEOUT_MS = 30_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 const PREFERRED_UI_PORT = 8833;
 
-/** Starts the server in a process group of its own, so that Ctrl-C here does not end it before its users are done. */
+/** Starts a server and returns when it can be used. It does not keep this process alive. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   if (options.port !== undefined) await needFree(options.port, 'gRPC port');
   if (typeof options.uiPort === 'number') await needFree(options.uiPort, 'UI port');
@@ -62,7 +64,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   if (options.databaseFile !== null) mkdirSync(dirname(options.databaseFile), { recursive: true });
   const log = openSync(options.logFile, 'w');
   const child = spawn(options.binary, serverArguments(options, port, uiPort), {
-    detached: true,
+    detached: options.detached ?? true,
     stdio: ['ignore', log, log],
   });
   closeSync(log);

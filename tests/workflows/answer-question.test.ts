@@ -1,0 +1,232 @@
+import {
+  startQuestion,
+  awaitQuestion,
+  cancelWorkflow,
+  questionProgress,
+  type GateClient,
+} from '../../src/workers/client';
+import { localQueues, sharedQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { ModelError } from '../../src/ports';
+import { unique, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps, type Script, type StepCall } from './scripted-steps';
+
+const batch = {
+  store: { get: async () => null, put: async () => undefined, list: async () => [] },
+  readAnswer: async () => null,
+};
+
+interface Run {
+  readonly gate: GateClient;
+  readonly searchId: string;
+}
+
+async function ask<T>(
+  script: Script,
+  work: (run: Run) => Promise<T>,
+  more: { settings?: ReturnType<typeof scriptedSettings>; iterationsPerRun?: number } = {},
+): Promise<T> {
+  const database = unique('db');
+  const searchId = unique('q');
+  const options = { steps: scriptedSteps(script), batch, databases: [database], serve: 'local' as const };
+  return withWorkers(options, async (gate) => {
+    await startQuestion(gate, {
+      ...{
+        searchId,
+        settings: more.settings ?? scriptedSettings(),
+        modelTimeoutMs: 5_000,
+        queues: localQueues(database),
+      },
+      ...{ label: 'db · "how many?"', iterationsPerRun: more.iterationsPerRun },
+    });
+    return work({ gate, searchId });
+  });
+}
+
+const historyOf = async ({ gate, searchId }: Run) => {
+  const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
+  return { events: (await handle.fetchHistory()).events ?? [], description: await handle.describe() };
+};
+
+const text = (payload: { data?: Uint8Array | null } | null | undefined) =>
+  JSON.parse(Buffer.from(payload?.data ?? []).toString()) as string;
+
+test('a question is answered, every step once, with progress to query', async () => {
+  const calls: string[] = [];
+  await ask({ onStep: ({ position }) => void calls.push(position) }, async (run) => {
+    const ended = await awaitQuestion(run.gate, run.searchId);
+    expect(ended).toMatchObject({
+      kind: 'completed',
+      value: { id: run.searchId, status: 'answered', sql: 'SELECT 1' },
+    });
+    expect(new Set(calls).size).toBe(calls.length);
+    expect(await questionProgress(run.gate, run.searchId)).toMatchObject({ candidates: expect.any(Number) as number });
+  });
+});
+
+test('the ReAct method runs over the same activities', async () => {
+  await ask(
+    { queries: 2 },
+    async (run) => {
+      const ended = await awaitQuestion(run.gate, run.searchId);
+      expect(ended).toMatchObject({
+        kind: 'completed',
+        value: { status: 'answered', endedBy: 'finished', usage: { llmCalls: 3 } },
+      });
+    },
+    { settings: scriptedSettings({}, 'react') },
+  );
+});
+
+test('every activity has a summary that a person can read', async () => {
+  await ask({}, async (run) => {
+    await awaitQuestion(run.gate, run.searchId);
+    const { events } = await historyOf(run);
+    const scheduled = events.filter((event) => event.activityTaskScheduledEventAttributes);
+    const summaries = scheduled.map((event) => text(event.userMetadata?.summary));
+    expect(summaries).toHaveLength(scheduled.length);
+    expect(summaries.slice(0, 6)).toEqual([
+      'read the schema',
+      'iter 1 · plan',
+      'iter 1 · propose a probe for op_1 (attempt 1)',
+      'iter 1 · probe op_1 (attempt 1)',
+      'iter 1 · ground op_1 (attempt 1)',
+      'iter 1 · settle op_1 (attempt 1)',
+    ]);
+    expect(summaries.at(-1)).toMatch(/^final record: answered \(/);
+  });
+});
+
+test('a cancelled question completes with its best answer so far and without another model call', async () => {
+  let sawAbort: (name: string) => void = () => undefined;
+  const aborted = new Promise<string>((resolve) => (sawAbort = resolve));
+  const after: string[] = [];
+  let reached: () => void = () => undefined;
+  const inGround = new Promise<void>((resolve) => (reached = resolve));
+  let cancelled = false;
+  const onStep = ({ name, position, signal }: StepCall) => {
+    if (cancelled) after.push(name);
+    if (position !== 'i2.t1.s1.a1.ground') return;
+    reached();
+    return new Promise<void>((_resolve, reject) =>
+      signal?.addEventListener('abort', () => {
+        sawAbort(name);
+        reject(new Error('the driver was aborted'));
+      }),
+    );
+  };
+  await ask({ onStep }, async (run) => {
+    await inGround;
+    cancelled = true;
+    await cancelWorkflow(run.gate, questionWorkflowId(run.searchId));
+    const ended = await awaitQuestion(run.gate, run.searchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { status: 'cancelled', endedBy: 'cancel' } });
+    expect(after.filter((name) => ['plan', 'propose', 'ground', 'select', 'evaluate'].includes(name))).toEqual([]);
+    expect((await historyOf(run)).description.status.name).toBe('COMPLETED');
+    expect(await aborted).toBe('ground');
+  });
+});
+
+test('a search continues as new between iterations and goes on where it was', async () => {
+  const calls: string[] = [];
+  await ask(
+    { operators: 5, onStep: ({ position }) => void calls.push(position) },
+    async (run) => {
+      const first = await run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId)).describe();
+      const ended = await awaitQuestion(run.gate, run.searchId);
+      expect(ended).toMatchObject({ kind: 'completed', value: { id: run.searchId, status: 'answered' } });
+      const last = await historyOf(run);
+      expect(last.description.runId).not.toBe(first.runId);
+      expect(calls.filter((position) => position === 'prepare')).toHaveLength(1);
+      expect(new Set(calls).size).toBe(calls.length);
+    },
+    { iterationsPerRun: 2, settings: scriptedSettings({ iterations: 8 }) },
+  );
+});
+
+test('what no retry can mend fails the workflow at once with the line that says what to change, after the final record', async () => {
+  const attempts: string[] = [];
+  const records: unknown[] = [];
+  const onStep = ({ name }: StepCall) => {
+    attempts.push(name);
+    if (name === 'plan') throw new ModelError('authentication', 'the endpoint refused the key');
+  };
+  await ask({ onStep, onFinish: (summary) => void records.push(summary) }, async (run) => {
+    const ended = await awaitQuestion(run.gate, run.searchId);
+    expect(ended).toEqual({ kind: 'failed', message: 'the endpoint refused the key: check OPENAI_API_KEY' });
+    expect(attempts).toEqual(['prepare', 'plan', 'finish']);
+    expect(records).toMatchObject([
+      { status: 'failed', endedBy: 'error', reason: 'the endpoint refused the key: check OPENAI_API_KEY' },
+    ]);
+    expect((await historyOf(run)).description.status.name).toBe('FAILED');
+  });
+});
+
+test('a 429 is retried after the delay that the server named', async () => {
+  const times: number[] = [];
+  const onStep = ({ name }: StepCall) => {
+    if (name !== 'plan') return;
+    times.push(Date.now());
+    if (times.length === 1) throw new ModelError('rate-limited', 'slow down', { retryAfterMs: 1800 });
+  };
+  await ask({ onStep }, async (run) => {
+    expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ kind: 'completed' });
+  });
+  // The policy's own first delay is one second.
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1790);
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(5000);
+});
+
+test('asking again joins the running search', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const plans: string[] = [];
+  const database = unique('db');
+  const steps = scriptedSteps({
+    onStep: async ({ name, position }) => {
+      if (name !== 'plan') return;
+      plans.push(position);
+      await held;
+    },
+  });
+  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+    const searchId = unique('q');
+    const start = {
+      searchId,
+      settings: scriptedSettings({ maxPlans: 1 }),
+      modelTimeoutMs: 5_000,
+      queues: localQueues(database),
+      label: 'x',
+    };
+    const first = await startQuestion(gate, start);
+    const second = await startQuestion(gate, start);
+    release();
+    expect(second.workflowId).toBe(first.workflowId);
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+    expect(plans).toHaveLength(1);
+  });
+});
+
+test('shared workers run SQL on the queue of the database and model calls on their own', async () => {
+  const database = unique('db');
+  const modelQueue = unique('models');
+  const steps = scriptedSteps();
+  await withWorkers({ steps, batch, databases: [database], serve: 'shared', modelQueue }, async (gate) => {
+    const searchId = unique('q');
+    await startQuestion(gate, {
+      ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, label: 'x' },
+      queues: sharedQueues(database, modelQueue),
+    });
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+    const { events } = await historyOf({ gate, searchId });
+    const queues = new Map(
+      events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled ? [[scheduled.activityType?.name, scheduled.taskQueue?.name] as const] : [],
+      ),
+    );
+    expect(Object.fromEntries(queues)).toEqual({
+      ...{ callModel: modelQueue, executeSql: `gate-sql-${database}` },
+      ...{ saveCheckpoint: 'gate', finishSearch: 'gate' },
+    });
+  });
+});

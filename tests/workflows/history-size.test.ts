@@ -1,0 +1,34 @@
+import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { unique, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps } from './scripted-steps';
+
+const batch = { store: { get: async () => null, put: async () => undefined, list: async () => [] }, readAnswer: async () => null };
+
+test('a search of 40 model calls keeps its history below 4 KB a call and 600 events', async () => {
+  const database = unique('db');
+  const searchId = unique('q');
+  let calls = 0;
+  // Three plans of six operators, one operator an iteration: the longest way there is.
+  const steps = scriptedSteps({
+    operators: 6,
+    padding: 120,
+    onFinish: ({ usage }) => {
+      calls = usage.llmCalls;
+    },
+  });
+  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+    await startQuestion(gate, {
+      ...{ searchId, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x' },
+      settings: scriptedSettings({ iterations: 14, cMin: 3 }),
+    });
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+    const description = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
+    const perCall = (description.historySize ?? 0) / calls;
+    console.log(`${String(calls)} calls, ${String(description.historyLength)} events, ${perCall.toFixed(0)} B a call`);
+    expect(calls).toBeGreaterThanOrEqual(35);
+    expect(perCall).toBeLessThan(4096);
+    expect(description.historyLength / calls).toBeLessThan(15);
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * Steps that follow a script, without model, database or state: a plan is a chain of operators, every probe decides.
+ * Ids carry what later steps need, so that a step works in whatever process it runs. `onStep` sees every call and may
+ * delay it or throw.
+ */
+import type { SearchState, UpdateView, Usage } from '../../src/domain';
+import { settingsFor } from '../../src/presets';
+import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/search/steps';
+import type { WorkerSteps } from '../../src/workers/run-worker';
+
+export interface StepCall {
+  readonly searchId: string;
+  /** `plan`, `probe`, …, `checkpoint`, `finish`. */
+  readonly name: string;
+  readonly position: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface Script {
+  /** Operators of each plan. */
+  readonly operators?: number;
+  /** For `react`: queries before it ends. */
+  readonly queries?: number;
+  readonly onStep?: (call: StepCall) => void | Promise<void>;
+  /** Adds this many characters to what control reads from a plan, to test sizes. */
+  readonly padding?: number;
+  readonly onFinish?: (summary: AnswerSummary, state: SearchState) => void | Promise<void>;
+}
+
+const CALL = { llmCalls: 1, promptTokens: 100, completionTokens: 10 };
+const QUERY = { sqlExecutions: 1, sqlMs: 1 };
+
+export const scriptedSettings = (
+  overrides: Parameters<typeof settingsFor>[0]['overrides'] = {},
+  method: 'gate' | 'react' = 'gate',
+) =>
+  settingsFor({
+    method,
+    preset: 'fast',
+    models: { default: 'scripted' },
+    overrides: { breadth: 1, followOn: false, planCarriesTests: false, ...overrides },
+  });
+
+export function scriptedSteps(script: Script = {}): WorkerSteps {
+  const { operators = 3, queries = 3, onStep } = script;
+  const on = async (
+    name: string,
+    input: { searchId: string; position: string },
+    options?: { signal?: AbortSignal },
+  ) => {
+    await onStep?.({ name, searchId: input.searchId, position: input.position, signal: options?.signal });
+  };
+  const ok = <T>(value: T): ModelOutcome<T> => ({ kind: 'ok', value, usage: CALL });
+  return {
+    prepare: async (input, options) => {
+      await on('prepare', input, options);
+      return { schemaFingerprint: 'f', knownUpdates: [], usage: QUERY };
+    },
+    plan: async (input, options) => {
+      await on('plan', input, options);
+      const names = Array.from({ length: operators }, (_, index) => `op_${String(index + 1)}`);
+      const views = names.map((name, index) => ({
+        ...{ name, state: 'unresolved' as const, bodyId: null, updateId: null },
+        ...{ shape: `${input.position}/${name}`, intent: `${input.position}/${name}`.padEnd(script.padding ?? 0, '.') },
+        ...{ inputs: names.slice(Math.max(0, index - 1), index), readsBase: index === 0 },
+        ...{ risk: 0, assumptions: 0, immaterial: null, barren: 0 },
+      }));
+      const plan = { planId: input.position, ordered: false, operators: views };
+      return ok({ kind: 'plan', plan, potential: operators, bottleneck: 'op_1', proposalId: null, proposed: [] });
+    },
+    check: async (input, options) => {
+      await on('check', input, options);
+      return { failures: [], usage: QUERY };
+    },
+    evaluate: async (input, options) => {
+      await on('evaluate', input, options);
+      const scores = input.trajectories.map(({ id, depth }) => ({
+        ...{ trajectory: id, progress: depth / 10, potential: Math.max(0, operators - depth), bottleneck: null },
+      }));
+      return ok({ scores });
+    },
+    propose: async (input, options) => {
+      await on('propose', input, options);
+      return ok({ proposalId: encode(input.position, input.targets), operators: input.targets, done: false });
+    },
+    probe: async (input, options) => {
+      await on('probe', input, options);
+      const tests = decode(input.proposalId).map((operator) => ({
+        operator,
+        outcome: 'rows' as const,
+        immaterial: null,
+      }));
+      return { observationId: encode(input.position, decode(input.proposalId)), tests, usage: QUERY };
+    },
+    ground: async (input, options) => {
+      await on('ground', input, options);
+      const judged = input.observations.flatMap(decode);
+      return ok({
+        groundingId: encode(input.position, judged),
+        operators: judged.map((operator) => ({ operator, winner: 'h1', bodyId: bodyId(input.plan, operator) })),
+        ...{ written: [], facts: [], delta: -1, impossible: null, nextProposalId: null, nextOperators: [] },
+      });
+    },
+    settle: async (input, options) => {
+      await on('settle', input, options);
+      const results = decode(input.groundingId).map((operator) => ({
+        ...{ operator, bodyId: bodyId(input.plan, operator), assumed: false, error: null },
+        update: updateOf(input.plan, operator, input.position, input.memory),
+      }));
+      return { results, usage: QUERY };
+    },
+    candidate: async (input, options) => {
+      await on('candidate', input, options);
+      return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, usage: QUERY };
+    },
+    select: async (input, options) => {
+      await on('select', input, options);
+      return ok({ candidate: input.candidates[0]?.id ?? null, reason: 'first' });
+    },
+    act: async (input, options) => {
+      await on('act', input, options);
+      const actionId = input.position;
+      return ok(input.callsUsed < queries ? { kind: 'tool', actionId } : { kind: 'end', actionId });
+    },
+    tool: async (input, options) => {
+      await on('tool', input, options);
+      return { observationId: input.position, outcome: 'rows', usage: QUERY };
+    },
+    final: async (input, options) => {
+      await on('final', input, options);
+      return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, error: null, usage: QUERY };
+    },
+    checkpoint: async (state, options) => {
+      await on(
+        'checkpoint',
+        { searchId: state.searchId, position: `i${String(state.iteration - 1)}.checkpoint` },
+        options,
+      );
+    },
+    finish: async ({ searchId, state, status, endedBy, chosen, reason }, options) => {
+      await on('finish', { searchId, position: 'finish' }, options);
+      const usage: Usage = state.usage;
+      const summary = {
+        id: searchId,
+        status,
+        endedBy,
+        answer: null,
+        sql: chosen === null ? null : 'SELECT 1',
+        reason,
+        usage,
+      };
+      await script.onFinish?.(summary, state);
+      return summary;
+    },
+  };
+}
+
+const encode = (position: string, operators: readonly string[]): string => `${position}#${operators.join('+')}`;
+const decode = (id: string): string[] => (id.split('#')[1] ?? '').split('+');
+const bodyId = (plan: PlanRef, operator: string): string => `${plan.planId}/${operator}/body`;
+
+function updateOf(plan: PlanRef, operator: string, position: string, _memory: MemoryRef): UpdateView {
+  return {
+    ...{ id: `${position}.${operator}`, shape: `${plan.planId}/${operator}`, intent: `${plan.planId}/${operator}` },
+    ...{ inputs: [], bodyId: bodyId(plan, operator), status: 'active', dependsOn: [], reuses: 0 },
+  };
+}
