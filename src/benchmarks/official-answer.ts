@@ -1,0 +1,84 @@
+/**
+ * EHRSQL-2024's own rule over its published answers: every cell that Python can read as a float is rounded to three
+ * places, every other cell is its text; rows are sorted as lists of texts; the first hundred are compared, duplicates
+ * included, columns in order. Texts are made as Python makes them, since the cut at a hundred depends on their order.
+ */
+import type { SqlResult, SqlValue } from '../domain';
+import { describeFailure, type Match } from './execution-match';
+import type { Row } from './python-literal';
+
+const COMPARED_ROWS = 100;
+
+export function officialAnswerMatch(predicted: SqlResult, answer: readonly Row[]): Match {
+  if (predicted.kind !== 'rows') return { kind: 'different', reason: describeFailure(predicted) };
+  // The first hundred of a sorted result cannot be told from a part of it.
+  if (predicted.truncated && answer.length >= COMPARED_ROWS) {
+    return {
+      kind: 'undecided',
+      reason: 'the result is larger than the row cap, and the official answer is cut at 100 rows',
+    };
+  }
+  const [ours, theirs] = [officialForm(predicted.rows), officialForm(answer)];
+  if (JSON.stringify(ours) === JSON.stringify(theirs)) return { kind: 'match', gold: 0 };
+  const sizes = ours.length === theirs.length ? 'other values' : `${ours.length} rows instead of ${theirs.length}`;
+  return { kind: 'different', reason: `${sizes} than the official answer` };
+}
+
+export function officialForm(rows: readonly Row[]): string[][] {
+  return rows
+    .map((row) => row.map(officialCell))
+    .sort(compareRows)
+    .slice(0, COMPARED_ROWS);
+}
+
+/** What `float()` reads: digits may be grouped by single underscores, and spaces around do not matter. */
+const FLOAT = /^[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?$/i;
+const INFINITE = /^([-+]?)(?:inf|infinity)$/i;
+
+export function officialCell(value: SqlValue): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? '1.0' : '0.0';
+  const text = String(value).trim();
+  if (/^[-+]?nan$/i.test(text)) return 'nan';
+  const infinite = INFINITE.exec(text);
+  if (infinite !== null) return infinite[1] === '-' ? '-inf' : 'inf';
+  return FLOAT.test(text) ? pythonFloat(roundToThree(Number(text.replaceAll('_', '')))) : String(value);
+}
+
+/** Python rounds an exact half to the even neighbour, `toFixed` away from zero; halves are odd sixteenths here. */
+function roundToThree(value: number): number {
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e16) return value;
+  const sixteenths = value * 16;
+  if (Number.isInteger(sixteenths) && sixteenths % 2 !== 0) {
+    const below = Math.floor(value * 1000);
+    return (below % 2 === 0 ? below : below + 1) / 1000;
+  }
+  const rounded = Number(value.toFixed(3));
+  return rounded === 0 && value < 0 ? -0 : rounded;
+}
+
+/** `str(float)`: a whole number keeps its `.0`, and from 1e16 on there is an exponent of two digits. */
+function pythonFloat(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (Object.is(value, -0)) return '-0.0';
+  if (Math.abs(value) < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
+  return value.toExponential().replace(/e\+(\d)$/, 'e+0$1');
+}
+
+function compareRows(a: readonly string[], b: readonly string[]): number {
+  for (const [index, cell] of a.entries()) {
+    const other = b[index];
+    if (other === undefined) return 1;
+    const order = compareCodePoints(cell, other);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** Python orders texts by code points, JavaScript by code units; they part beyond the basic plane only. */
+function compareCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  const [one, two] = [Array.from(a), Array.from(b)];
+  const at = one.findIndex((char, index) => char !== two[index]);
+  return at === -1 ? -1 : (one[at]?.codePointAt(0) ?? -1) - (two[at]?.codePointAt(0) ?? -1);
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads a file of questions, one JSON object a line, and keeps apart what a solver may see from what only the scorer may
+ * (`gold`). Withheld unless asked for by name:
+ * - `hidden_knowledge`, because a score with it is another experiment;
+ * - `abstain_instruction`, because only unanswerable questions carry one, so it would give the answer away.
+ * `category` and `difficulty` are the scorer's alone: a category may be the template that the question was made from.
+ */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Dialect } from '../domain';
+import { parseRows, type Row } from './python-literal';
+
+export interface Gold {
+  /** Any of them is accepted. */
+  readonly sql: readonly string[];
+  /** The publisher's own answer, where it is given. */
+  readonly answer: readonly Row[] | null;
+  readonly answerable: boolean;
+  /** The sentence that the publisher wants selected instead of an answer. */
+  readonly abstainText: string | null;
+  readonly category: string | null;
+  readonly difficulty: string | null;
+}
+
+export interface BenchmarkItem {
+  readonly id: string;
+  readonly question: string;
+  readonly context: string | null;
+  readonly instructions: string | null;
+  readonly engine: Dialect | null;
+  /** null: the file names none, so there must be one database for all. */
+  readonly database: string | null;
+  /** null: nothing to score against. */
+  readonly gold: Gold | null;
+}
+
+export interface LoadOptions {
+  readonly hiddenKnowledge?: boolean;
+  readonly abstainInstruction?: boolean;
+}
+
+/** A file that cannot be used: one line with file, line number and field. */
+export class QuestionFileError extends Error {
+  readonly code = 'question-file';
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'QuestionFileError';
+  }
+}
+
+const ENGINES: Readonly<Record<string, Dialect>> = {
+  postgresql: 'postgresql',
+  postgres: 'postgresql',
+  pg: 'postgresql',
+  sqlite: 'sqlite',
+  sqlite3: 'sqlite',
+};
+
+const Text = z.string().trim().min(1, 'must not be empty');
+const OptionalText = z
+  .string()
+  .nullish()
+  .transform((text) => (text === undefined || text === null || text.trim() === '' ? null : text));
+
+const Line = z.object({
+  id: z.union([Text, z.number().transform(String)]).nullish(),
+  question: Text,
+  engine: z
+    .string()
+    .toLowerCase()
+    .refine((name) => name in ENGINES, 'must be postgresql or sqlite')
+    .nullish(),
+  database: OptionalText,
+  context: OptionalText,
+  instructions: OptionalText,
+  gold_sql: z.union([z.string(), z.array(z.string())], 'must be a string or a list of strings').nullish(),
+  gold_answer: z
+    .union([z.string(), z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))])
+    .nullish(),
+  answerable: z.boolean().nullish(),
+  abstain_instruction: OptionalText,
+  hidden_knowledge: OptionalText,
+  category: OptionalText,
+  difficulty: OptionalText,
+});
+type Line = z.infer<typeof Line>;
+
+export async function loadQuestions(path: string, options: LoadOptions = {}): Promise<BenchmarkItem[]> {
+  const lines = (await contentOf(path)).replace(/^\ufeff/, '').split('\n');
+  const items: BenchmarkItem[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const number = index + 1;
+    const item = toItem(parseLine(line, path, number), path, number, options);
+    const before = seen.get(item.id);
+    if (before !== undefined) throw at(path, number, `id: "${item.id}" is already used on line ${before}`);
+    seen.set(item.id, number);
+    items.push(item);
+  }
+  if (items.length === 0) throw new QuestionFileError(`${path} holds no questions: it needs one JSON object a line`);
+  return items;
+}
+
+function toItem(line: Line, path: string, number: number, options: LoadOptions): BenchmarkItem {
+  const instructions = [
+    line.instructions,
+    options.abstainInstruction ? line.abstain_instruction : null,
+    options.hiddenKnowledge && line.hidden_knowledge !== null
+      ? `Known about this database: ${line.hidden_knowledge}`
+      : null,
+  ].filter((text) => text !== null);
+  return {
+    id: line.id ?? `line-${number}`,
+    question: line.question,
+    context: line.context,
+    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
+    engine: line.engine ? (ENGINES[line.engine] ?? null) : null,
+    database: line.database,
+    gold: toGold(line, path, number),
+  };
+}
+
+function toGold(line: Line, path: string, number: number): Gold | null {
+  const listed = typeof line.gold_sql === 'string' ? [line.gold_sql] : (line.gold_sql ?? []);
+  // EHRSQL's own files write the text "null" for a question that cannot be answered.
+  const saysNull = listed.length === 1 && listed[0]?.trim().toLowerCase() === 'null';
+  const sql = saysNull ? [] : listed.filter((text) => text.trim() !== '');
+  const answer = toAnswer(line.gold_answer, path, number);
+  const known = line.answerable ?? (saysNull ? false : sql.length > 0 || answer !== null ? true : null);
+  if (known === null) return null;
+  if (!known && sql.length > 0) throw at(path, number, 'answerable: is false although gold_sql holds a query');
+  const { category, difficulty } = line;
+  return { sql, answer, answerable: known, abstainText: abstainTextOf(line.abstain_instruction), category, difficulty };
+}
+
+function toAnswer(given: Line['gold_answer'], path: string, number: number): readonly Row[] | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given !== 'string') return given;
+  if (['', 'null'].includes(given.trim().toLowerCase())) return null;
+  try {
+    return parseRows(given);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw at(path, number, `gold_answer: not a list of rows, ${error.message}`, error);
+  }
+}
+
+/** The text literal of the query that an abstain instruction dictates; it may stand in quotes of its own. */
+function abstainTextOf(instruction: string | null): string | null {
+  const found = instruction === null ? null : /select\s+'((?:[^']|'')*)'/i.exec(instruction);
+  return found?.[1]?.replaceAll("''", "'") ?? null;
+}
+
+async function contentOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as { readonly code?: string }).code ?? '';
+    const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder', EACCES: 'no permission' }[code] ?? code;
+    throw new QuestionFileError(`${path} cannot be read (${why}): give a JSONL file of questions`, { cause: error });
+  }
+}
+
+function parseLine(line: string, path: string, number: number): Line {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw at(path, number, 'not a JSON object (a JSONL file has one object a line)', error);
+  }
+  const parsed = Line.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  const missing = issue?.code === 'invalid_type' && issue.path.length === 1 && !hasField(value, field);
+  const what = missing ? 'is missing' : (issue?.message ?? 'is invalid');
+  throw at(path, number, field === '' ? 'not a JSON object (a JSONL file has one object a line)' : `${field}: ${what}`);
+}
+
+function hasField(value: unknown, field: string): boolean {
+  return typeof value === 'object' && value !== null && field in value;
+}
+
+function at(path: string, line: number, problem: string, cause?: unknown): QuestionFileError {
+  return new QuestionFileError(`${path}, line ${line}: ${problem}`, { cause });
+}

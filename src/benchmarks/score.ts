@@ -1,0 +1,135 @@
+/**
+ * One question's verdict. Where the publisher gives an answer, its rule decides; else execution match against any gold
+ * query. What nobody could answer is right when the search says so. What went wrong around the search (a failed run, a
+ * gold query that fails, a result too large to compare) is its own verdict and never `wrong`.
+ */
+import type { AnswerStatus, SqlResult } from '../domain';
+import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
+import { executionMatch, type Match } from './execution-match';
+import { officialAnswerMatch } from './official-answer';
+import type { BenchmarkItem, Gold } from './question-file';
+import { rowOrder } from './row-order';
+
+export const VERDICTS = [
+  'correct',
+  /** Unanswerable, and said so. */
+  'correct-abstained',
+  'wrong',
+  /** Answerable, but no answer was given. */
+  'wrong-abstained',
+  /** Unanswerable, but answered. */
+  'wrong-answered',
+  'cancelled',
+  /** The search or the database failed for a reason outside the search. */
+  'infrastructure',
+  'gold-failed',
+  'undecided',
+  'no-gold',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export interface Score {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** Execution match by itself, where both sides could be compared; for reports beside the official rule. */
+  readonly execution: boolean | null;
+  readonly official: boolean | null;
+}
+
+/** What of an `AnswerRecord` counts. */
+export interface Answered {
+  readonly status: AnswerStatus;
+  readonly sql: string | null;
+  readonly reason: string | null;
+}
+
+/** Runs the predicted and the gold queries in one snapshot and judges. Only the caller's abort is thrown. */
+export async function scoreAnswer(
+  item: BenchmarkItem,
+  answered: Answered,
+  engine: SqlEngine,
+  options: SqlOptions,
+): Promise<Score> {
+  const settled = withoutQueries(item.gold, answered);
+  if (settled !== null) return settled;
+  const statements = [answered.sql ?? '', ...(item.gold?.sql ?? [])];
+  try {
+    const [predicted, ...golds] = (await engine.run(statements, options)).results;
+    if (predicted === undefined) throw new SqlEngineError('connection', 'the database gave no result');
+    return judge(item, predicted, golds);
+  } catch (error) {
+    if (!(error instanceof SqlEngineError)) throw error;
+    return score('infrastructure', error.message);
+  }
+}
+
+/** The verdict on a result that ran; `golds` are the results of the gold queries, in their order. */
+export function judge(item: BenchmarkItem, predicted: SqlResult, golds: readonly SqlResult[]): Score {
+  const { gold } = item;
+  if (gold === null) return score('no-gold', 'the file has no gold for this question');
+  if (!gold.answerable) {
+    return saysAbstain(predicted, gold)
+      ? score('correct-abstained', "the publisher's sentence was selected")
+      : score('wrong-answered', 'the question cannot be answered from this database');
+  }
+  const execution =
+    golds.length === 0 ? null : executionMatch(predicted, golds, { orders: ordersOf(item, gold, golds) });
+  const official = gold.answer === null ? null : officialAnswerMatch(predicted, gold.answer);
+  const deciding = official === null || official.kind === 'undecided' ? (execution ?? official) : official;
+  if (deciding === null) return score('no-gold', 'the file has no gold for this question');
+  return { ...fromMatch(deciding), execution: truth(execution), official: truth(official) };
+}
+
+/** Verdicts that need no query; null when the results have to be compared. */
+function withoutQueries(gold: Gold | null, { status, sql, reason }: Answered): Score | null {
+  switch (status) {
+    case 'failed':
+      return score('infrastructure', reason ?? 'the search failed');
+    case 'cancelled':
+      return score('cancelled', reason ?? 'cancelled');
+    case 'unanswerable':
+    case 'abstained':
+      if (gold === null) return score('no-gold', 'the file has no gold for this question');
+      return score(gold.answerable ? 'wrong-abstained' : 'correct-abstained', reason ?? status);
+    case 'answered':
+      if (gold === null) return score('no-gold', 'the file has no gold for this question');
+      if (sql !== null && sql.trim() !== '') return null;
+      return score(gold.answerable ? 'wrong' : 'wrong-answered', 'answered without a query');
+    default:
+      return status satisfies never;
+  }
+}
+
+function fromMatch(match: Match): Score {
+  switch (match.kind) {
+    case 'match':
+      return score('correct', 'equal results');
+    case 'different':
+      return score('wrong', match.reason);
+    case 'gold-failed':
+    case 'undecided':
+      return score(match.kind, match.reason);
+    default:
+      return match satisfies never;
+  }
+}
+
+function ordersOf(item: BenchmarkItem, gold: Gold, golds: readonly SqlResult[]) {
+  return golds.map((result, index) => {
+    const columns = result.kind === 'rows' ? result.columns.map((column) => column.name) : [];
+    return rowOrder(item.question, gold.sql[index] ?? '', columns);
+  });
+}
+
+function saysAbstain(predicted: SqlResult, gold: Gold): boolean {
+  if (predicted.kind !== 'rows' || predicted.rows.length !== 1 || gold.abstainText === null) return false;
+  return predicted.rows[0]?.length === 1 && predicted.rows[0][0] === gold.abstainText;
+}
+
+function truth(match: Match | null): boolean | null {
+  return match?.kind === 'match' ? true : match?.kind === 'different' ? false : null;
+}
+
+function score(verdict: Verdict, reason: string): Score {
+  return { verdict, reason, execution: null, official: null };
+}
