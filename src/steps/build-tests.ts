@@ -1,0 +1,108 @@
+/**
+ * From the tests of a reply to tests that may run: probes and predicates go through the engine's parser (rules S2, S8),
+ * bodies of hypotheses are kept where they fit the operator's interface.
+ */
+import type { Body, Hypothesis, Operator, Test } from '../domain';
+import type { SqlInspector } from '../ports';
+import type { TestReply } from '../prompts';
+import { normaliseSql, type Hash } from '../search/body';
+import { validateExpression } from '../search/validate';
+import { operatorBody, selectText, storeBody } from './bodies';
+import type { StepContext } from './context';
+
+export interface TestScope {
+  readonly operators: readonly Operator[];
+  /** Operators that have SQL. */
+  readonly written: readonly string[];
+  /** Relations of the schema. */
+  readonly relations: readonly string[];
+  readonly inspector: SqlInspector;
+  readonly hash: Hash;
+}
+
+export interface BuiltTest {
+  readonly test: Test;
+  readonly bodies: readonly { readonly body: Body; readonly mapping: string }[];
+}
+
+export interface BuiltTests {
+  readonly built: readonly BuiltTest[];
+  /** Why the others may not run. */
+  readonly problems: readonly string[];
+}
+
+export function buildTests(replies: readonly TestReply[], scope: TestScope): BuiltTests {
+  const made = replies.map((reply) => buildTest(reply, scope));
+  return {
+    built: made.flatMap((each) => (typeof each === 'string' ? [] : [each])),
+    problems: made.filter((each) => typeof each === 'string'),
+  };
+}
+
+function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
+  const operator = scope.operators.find(({ name }) => name === reply.operator);
+  if (operator === undefined) return `there is no operator ${reply.operator}`;
+  const readable = scope.written.filter((name) => !dependents(scope.operators, reply.operator).has(name));
+  const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope.inspector, {
+    relations: scope.relations,
+    operators: readable,
+  });
+  if (probe.kind === 'invalid') return probe.error;
+  const wrong = reply.hypotheses.flatMap((hypothesis) =>
+    expressionProblems(hypothesis, reply.operator, scope.inspector),
+  );
+  if (wrong[0] !== undefined) return wrong[0];
+  const made = reply.hypotheses.map((hypothesis) => buildHypothesis(hypothesis, operator, scope));
+  return {
+    test: { operator: reply.operator, probe: probe.value.sql, hypotheses: made.map(({ hypothesis }) => hypothesis) },
+    bodies: made.flatMap(({ body, hypothesis }) => (body === null ? [] : [{ body, mapping: hypothesis.mapping }])),
+  };
+}
+
+type HypothesisReply = TestReply['hypotheses'][number];
+
+function expressionProblems(hypothesis: HypothesisReply, operator: string, inspector: SqlInspector): string[] {
+  const { id, predicates, agreement } = hypothesis;
+  const texts = [...predicates, ...(agreement === null ? [] : [agreement.matching, agreement.examined])];
+  return texts.flatMap((text) => {
+    const what = `the predicate "${text}" of ${id} for ${operator}`;
+    return validateExpression(inspector.inspect(`SELECT (${normaliseSql(text)})`), what) ?? [];
+  });
+}
+
+/** A body that does not fit is left out: it was optional, and the judgement may still write a better one. */
+function buildHypothesis(
+  { sql, ...reply }: HypothesisReply,
+  operator: Operator,
+  { inspector, hash }: TestScope,
+): { readonly hypothesis: Hypothesis; readonly body: Body | null } {
+  const made = sql === null ? null : operatorBody(sql, operator, inspector, hash);
+  const body = made?.kind === 'ok' ? made.value : null;
+  return { hypothesis: { ...reply, bodyId: body?.bodyId ?? null }, body };
+}
+
+function dependents(operators: readonly Operator[], name: string): ReadonlySet<string> {
+  const found = new Set([name]);
+  for (const operator of operators) if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
+  return found;
+}
+
+/** Chance that a rival reading is wrong, before anything was observed. */
+const RIVAL_RISK = 0.5;
+
+/** Stores the proposal and its bodies; null when no test is left. */
+export async function storeProposal(
+  context: StepContext,
+  proposalId: string,
+  built: readonly BuiltTest[],
+  done: boolean,
+): Promise<string | null> {
+  if (built.length === 0 && !done) return null;
+  for (const { body, mapping } of built.flatMap((each) => each.bodies)) {
+    const known = await context.run.find('assumptions', body.bodyId);
+    await storeBody(context, body, known?.assumptions ?? [{ kind: 'meaning', statement: mapping, risk: RIVAL_RISK }]);
+  }
+  const tests = built.map(({ test }) => test);
+  await context.run.put('proposal', proposalId, { schemaVersion: 1, proposalId, tests, done });
+  return proposalId;
+}

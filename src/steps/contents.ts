@@ -1,0 +1,122 @@
+/**
+ * The kinds of stored contents (design D1) and their schemas. Everything that control refers to by id is one of these,
+ * under `runs/<search id>/<kind>/<id>.json`.
+ */
+import { z } from 'zod';
+import {
+  AnswerRecord,
+  Assumption,
+  Body,
+  ColumnProfile,
+  DatabaseDescription,
+  Fact,
+  Grounding,
+  Observation,
+  Plan,
+  Proposal,
+  SearchInput,
+  SearchState,
+  SqlResult,
+  Update,
+} from '../domain';
+
+const version = z.literal(1);
+
+/** What one search knows of its database; taken once, so that all its prompts agree. */
+export const SchemaContent = z.object({
+  schemaVersion: version,
+  description: DatabaseDescription,
+  /** The schema as models see it, within a budget of characters. */
+  text: z.string(),
+  profiles: z.array(ColumnProfile),
+});
+export type SchemaContent = z.infer<typeof SchemaContent>;
+
+export const PlanRefContent = z.object({
+  planId: z.string(),
+  bodies: z.array(z.tuple([z.string(), z.string().nullable(), z.string().nullable()])),
+});
+
+export const CandidateContent = z.object({
+  schemaVersion: version,
+  candidateId: z.string(),
+  sql: z.string(),
+  result: SqlResult,
+  /** Of a truncated result, computed by the database (rule S5). */
+  digest: z.object({ count: z.number(), hash: z.string() }).nullable(),
+  control: z.number().nullable(),
+  ordered: z.boolean(),
+  /** What the other readings of the question's words would give. */
+  wording: z.array(
+    z.object({ operator: z.string(), taken: z.string(), other: z.string(), result: SqlResult.nullable() }),
+  ),
+  /** null for a method that works without plans. */
+  plan: PlanRefContent.nullable(),
+  /** The method's own words, where it gives an answer itself. */
+  answer: z.string().nullable(),
+});
+export type CandidateContent = z.infer<typeof CandidateContent>;
+
+export const CallIntent = z.object({
+  schemaVersion: version,
+  inputHash: z.string(),
+  model: z.string(),
+  role: z.string(),
+  messages: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })),
+  /** Calls started that may have been billed and whose reply never came. */
+  unanswered: z.number().int(),
+  startedAtMs: z.number(),
+});
+export type CallIntent = z.infer<typeof CallIntent>;
+
+export const CallReply = z.object({
+  schemaVersion: version,
+  inputHash: z.string(),
+  /** The model asked for; `reply.model` is what the endpoint says it used. */
+  model: z.string(),
+  reply: z.object({
+    text: z.string(),
+    model: z.string(),
+    promptTokens: z.number(),
+    completionTokens: z.number(),
+    costUsd: z.number(),
+    finishReason: z.string(),
+  }),
+  possiblyBilledCalls: z.number().int(),
+  endedAtMs: z.number(),
+});
+export type CallReply = z.infer<typeof CallReply>;
+
+export const CONTENTS = {
+  input: SearchInput,
+  schema: SchemaContent,
+  /** Profiles of the columns that one plan touches beyond those of `schema`. */
+  profile: z.object({ schemaVersion: version, profiles: z.array(ColumnProfile) }),
+  plan: Plan,
+  body: Body,
+  /** What an unproved body rests on, by body id. */
+  assumptions: z.object({ schemaVersion: version, assumptions: z.array(Assumption) }),
+  proposal: Proposal,
+  observation: Observation.extend({ takenAt: z.string() }),
+  grounding: Grounding.extend({ observations: z.array(z.string()) }),
+  update: Update,
+  fact: Fact,
+  candidate: CandidateContent,
+  evaluation: z.object({ schemaVersion: version, reply: z.unknown() }),
+  selection: z.object({ schemaVersion: version, reply: z.unknown() }),
+  action: z.object({
+    schemaVersion: version,
+    actionId: z.string(),
+    note: z.string(),
+    sql: z.string().nullable(),
+    answer: z.string().nullable(),
+  }),
+  checkpoint: SearchState,
+  result: AnswerRecord,
+  intent: CallIntent,
+  reply: CallReply,
+  /** What a finished SQL step returned, so that a repeated one runs nothing again. */
+  step: z.object({ schemaVersion: version, output: z.unknown() }),
+};
+export type Kind = keyof typeof CONTENTS;
+export type Contents = { readonly [K in Kind]: z.infer<(typeof CONTENTS)[K]> };

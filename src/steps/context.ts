@@ -1,0 +1,99 @@
+/** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
+import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
+import type { Clock, LanguageModel, ObjectStore, SqlEngine, SqlInspector } from '../ports';
+import type { Hash } from '../search/body';
+import type { StepOptions, UsageDelta } from '../search/steps';
+import { createRunStore, type RunStore } from './run-store';
+
+export interface StepDeps {
+  readonly store: ObjectStore;
+  /** The model behind a configured name. */
+  readonly models: (name: string) => LanguageModel;
+  readonly engine: (database: string) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
+  readonly clock: Clock;
+  /** Hexadecimal SHA-256. */
+  readonly hash: Hash;
+}
+
+export interface StepContext {
+  readonly deps: StepDeps;
+  readonly run: RunStore;
+  readonly input: SearchInput;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+  readonly position: string;
+}
+
+export async function openStep(
+  deps: StepDeps,
+  step: { readonly searchId: string; readonly position: string },
+  options: StepOptions = {},
+): Promise<StepContext> {
+  const run = createRunStore(deps.store, step.searchId, deps.hash);
+  const input = await run.get('input', step.searchId);
+  const signal = options.signal ?? new AbortController().signal;
+  return { deps, run, input, settings: input.settings, signal, position: step.position };
+}
+
+export function openEngine(context: StepContext): ReturnType<StepDeps['engine']> {
+  return context.deps.engine(context.input.question.database);
+}
+
+export async function openInspector(context: StepContext): Promise<{ inspector: SqlInspector; dialect: Dialect }> {
+  const { engine, inspector } = await openEngine(context);
+  return { inspector, dialect: engine.dialect };
+}
+
+export interface SqlRun {
+  readonly results: readonly SqlResult[];
+  readonly takenAt: string;
+  readonly usage: UsageDelta;
+}
+
+/** Statements in one read-only snapshot, with what they cost. */
+export async function runSql(context: StepContext, statements: readonly string[]): Promise<SqlRun> {
+  if (statements.length === 0) return { results: [], takenAt: now(context), usage: {} };
+  const { engine } = await openEngine(context);
+  const snapshot = await engine.run(statements, sqlOptions(context));
+  return { results: snapshot.results, takenAt: snapshot.takenAt, usage: sqlUsage(snapshot.results) };
+}
+
+export function sqlOptions({ settings, signal, run, position }: StepContext) {
+  return {
+    timeoutMs: settings.sqlTimeoutMs,
+    maxRows: settings.maxRows,
+    signal,
+    tag: `gate ${run.searchId} ${position}`,
+  };
+}
+
+export function sqlUsage(results: readonly SqlResult[]): UsageDelta {
+  return {
+    sqlExecutions: results.filter((result) => result.kind !== 'refused').length,
+    sqlMs: results.reduce((sum, result) => sum + elapsed(result), 0),
+  };
+}
+
+export function addDeltas(...deltas: readonly UsageDelta[]): UsageDelta {
+  const sum: Record<string, number> = {};
+  for (const delta of deltas) for (const [key, value] of Object.entries(delta)) sum[key] = (sum[key] ?? 0) + value;
+  return sum;
+}
+
+export function now(context: StepContext): string {
+  return new Date(context.deps.clock.now()).toISOString();
+}
+
+/** A finished step is not run again: its position gives what it returned the first time (D2, D5). */
+export async function once<T extends object>(context: StepContext, work: () => Promise<T>): Promise<T> {
+  const done = await context.run.find('step', context.position);
+  if (done !== null) return done.output as T;
+  const output = await work();
+  await context.run.put('step', context.position, { schemaVersion: 1, output });
+  return output;
+}
+
+function elapsed(result: SqlResult): number {
+  if (result.kind === 'timeout') return result.afterMs;
+  return result.kind === 'refused' ? 0 : result.elapsedMs;
+}

@@ -1,0 +1,47 @@
+/** Role `evaluate`: one call scores the open trajectories (design §3, step 1). */
+import { evaluateSchema, parseEvaluate, renderEvaluate } from '../prompts';
+import type { EvaluateInput, Evaluation, ModelOutcome } from '../search/steps';
+import type { StepContext } from './context';
+import { contentId, runModelStep } from './model-step';
+import { promptContext } from './prompt-context';
+import { evidenceTexts, planTextOf } from './texts';
+
+export async function evaluate(context: StepContext, step: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
+  const trajectories = step.trajectories.map(async ({ id, depth, distance, density, plan, attempts }) => ({
+    id,
+    depth,
+    distance: rounded(distance),
+    density: rounded(density),
+    plan: plan === null ? null : await planTextOf(context, plan),
+    evidence: await evidenceTexts(context, attempts),
+  }));
+  const prompt = {
+    ...(await promptContext(context, step.memory)),
+    trajectories: await Promise.all(trajectories),
+    exploration: context.settings.exploration,
+  };
+  return runModelStep(context, step, {
+    role: 'evaluate',
+    schema: evaluateSchema,
+    messages: () => renderEvaluate(prompt),
+    parse: (text) => parseEvaluate(text, prompt),
+    read: (reply) =>
+      Promise.resolve({
+        kind: 'ok',
+        store: async () => {
+          await context.run.put('evaluation', contentId(step), { schemaVersion: 1, reply });
+          const scores = reply.scores.map(({ trajectory, progress, potential, bottleneck }) => ({
+            trajectory,
+            progress,
+            potential,
+            bottleneck,
+          }));
+          return { scores };
+        },
+      }),
+  });
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,196 @@
+/**
+ * The evidence of an answer, operator by operator: what was proved by which rows, what stayed an assumption, which choice
+ * did not matter, and which readings were rejected and why.
+ */
+import type {
+  AnswerRecord,
+  CandidateView,
+  Evidence,
+  OpenAssumption,
+  SearchState,
+  SqlResult,
+  TestOutcome,
+  Test,
+} from '../domain';
+import { resultPreview } from '../search/preview';
+import type { StepContext } from './context';
+import type { CandidateContent, Contents } from './contents';
+import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
+import { createRunStore, type RunStore } from './run-store';
+
+const EXCERPT_ROWS = 5;
+
+export interface Explained {
+  readonly evidence: AnswerRecord['evidence'];
+  readonly openAssumptions: AnswerRecord['openAssumptions'];
+}
+
+export async function explain(
+  context: StepContext,
+  state: SearchState,
+  view: CandidateView,
+  content: CandidateContent,
+): Promise<Explained> {
+  if (content.plan === null) return { evidence: [], openAssumptions: [] };
+  const trajectory = state.trajectories.find(({ id }) => id === view.trajectory);
+  const plan = await loadPlan(context, {
+    planId: content.plan.planId,
+    bodies: currentBodies(view, content.plan.bodies),
+  });
+  const attempts = await loadAttempts(context.run, trajectory?.attempts ?? []);
+  const immaterial = new Set(
+    (trajectory?.plan?.operators ?? []).filter((each) => each.immaterial !== null).map(({ name }) => name),
+  );
+  const scene: Scene = { context, plan, attempts, immaterial };
+  return {
+    evidence: await Promise.all(plan.operators.map((loaded) => evidenceOf(scene, loaded))),
+    openAssumptions: [...assumptionsOf(scene), ...wordingOf(content)],
+  };
+}
+
+interface Attempts {
+  readonly observations: readonly Contents['observation'][];
+  readonly groundings: readonly Contents['grounding'][];
+}
+
+interface Scene {
+  readonly context: StepContext;
+  readonly plan: LoadedPlan;
+  readonly attempts: Attempts;
+  readonly immaterial: ReadonlySet<string>;
+}
+
+/** A proof that came after the run counts: the candidate was updated in place (rule S4). */
+function currentBodies(
+  view: CandidateView,
+  stored: readonly (readonly [string, string | null, string | null])[],
+): (readonly [string, string | null, string | null])[] {
+  return stored.map(([name, bodyId, updateId]) => {
+    const now = view.bodies.find((body) => body.operator === name && body.bodyId === bodyId);
+    return [name, bodyId, now?.updateId ?? updateId];
+  });
+}
+
+async function loadAttempts(run: RunStore, ids: readonly string[]): Promise<Attempts> {
+  const distinct = [...new Set(ids)];
+  const observations = await Promise.all(distinct.map((id) => run.find('observation', id)));
+  const groundings = await Promise.all(distinct.map((id) => run.find('grounding', id)));
+  return {
+    observations: observations.filter((each) => each !== null),
+    groundings: groundings.filter((each) => each !== null),
+  };
+}
+
+async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidence> {
+  const { operator, body, update } = loaded;
+  const base = { operator: operator.name, intent: operator.intent, sql: body?.sql ?? null };
+  if (update !== null) return { ...base, ...(await provedEvidence(scene, update)) };
+  return { ...base, ...(await unprovedEvidence(scene, loaded)) };
+}
+
+type Rest = Omit<Evidence, 'operator' | 'intent' | 'sql'>;
+type Update = NonNullable<LoadedOperator['update']>;
+
+async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
+  const elsewhere = update.searchId !== context.run.searchId;
+  const run = elsewhere ? createRunStore(context.deps.store, update.searchId, context.deps.hash) : context.run;
+  const seen = await testOf(run, update.observationId, update.operator);
+  const ownAttempt = attempts.groundings.some(({ groundingId }) => groundingId === update.groundingId);
+  const rejected = update.verdicts
+    .filter(({ verdict }) => verdict !== 'supported')
+    .map(({ hypothesis, verdict, reason }) => ({ reading: readingOf(seen?.test, hypothesis), verdict, reason }));
+  return {
+    state: 'proved',
+    updateId: update.updateId,
+    reading: update.mapping,
+    summary: update.summary,
+    probe: seen?.outcome.probeSql ?? null,
+    observed: seen === null ? null : excerpt(seen.outcome.result),
+    rejected,
+    reusedFrom: elsewhere ? update.searchId : ownAttempt ? null : update.updateId,
+  };
+}
+
+async function unprovedEvidence(scene: Scene, { operator, body, assumptions }: LoadedOperator): Promise<Rest> {
+  const { attempts, context } = scene;
+  const immaterial = scene.immaterial.has(operator.name);
+  const observation = attempts.observations
+    .filter(({ tests }) => tests.some((test) => test.operator === operator.name))
+    .at(-1);
+  const seen = observation === undefined ? null : await testOf(context.run, observation.observationId, operator.name);
+  const grounding = attempts.groundings
+    .flatMap(({ groundings }) => groundings)
+    .filter((each) => each.operator === operator.name)
+    .at(-1);
+  const own = seen?.test.hypotheses.find(
+    (hypothesis) => hypothesis.bodyId !== null && hypothesis.bodyId === body?.bodyId,
+  );
+  const stated = assumptions.map(({ statement }) => statement).join('; ');
+  const materiality = seen?.outcome.materiality?.reason ?? 'the rival readings give the same answer';
+  const rivals = (seen?.test.hypotheses ?? []).filter((hypothesis) => hypothesis !== own);
+  return {
+    state: immaterial ? 'immaterial' : 'assumed',
+    updateId: null,
+    reading: own?.mapping ?? (stated === '' ? operator.purpose : stated),
+    summary: immaterial ? materiality : (grounding?.summary ?? operator.purpose),
+    probe: seen?.outcome.probeSql ?? null,
+    observed: seen === null ? null : excerpt(seen.outcome.result),
+    rejected: immaterial
+      ? rivals.map(({ mapping }) => ({ reading: mapping, verdict: 'immaterial', reason: materiality }))
+      : (grounding?.verdicts ?? [])
+          .filter(({ verdict }) => verdict === 'refuted')
+          .map(({ hypothesis, verdict, reason }) => ({ reading: readingOf(seen?.test, hypothesis), verdict, reason })),
+    reusedFrom: null,
+  };
+}
+
+interface SeenTest {
+  readonly test: Test;
+  readonly outcome: TestOutcome;
+}
+
+async function testOf(run: RunStore, observationId: string | null, operator: string): Promise<SeenTest | null> {
+  const observation = observationId === null ? null : await run.find('observation', observationId);
+  if (observation === null) return null;
+  const proposal = await run.find('proposal', observation.proposalId);
+  const outcome = observation.tests.find((test) => test.operator === operator);
+  const test = proposal?.tests.find((each) => each.operator === operator);
+  return outcome === undefined || test === undefined ? null : { test, outcome };
+}
+
+function readingOf(test: Test | undefined, hypothesis: string): string {
+  return test?.hypotheses.find(({ id }) => id === hypothesis)?.mapping ?? hypothesis;
+}
+
+function excerpt(result: SqlResult): Evidence['observed'] {
+  if (result.kind !== 'rows') return null;
+  return {
+    columns: result.columns.map(({ name }) => name),
+    rows: result.rows.slice(0, EXCERPT_ROWS),
+    rowCount: result.rows.length,
+  };
+}
+
+function assumptionsOf({ plan, immaterial }: Scene): OpenAssumption[] {
+  return plan.operators.flatMap(({ operator, update, assumptions }) =>
+    update !== null || immaterial.has(operator.name)
+      ? []
+      : assumptions.map(({ statement, risk }) => ({
+          operator: operator.name,
+          kind: 'assumption' as const,
+          statement,
+          risk,
+          alternative: null,
+        })),
+  );
+}
+
+function wordingOf({ wording }: CandidateContent): OpenAssumption[] {
+  return wording.map(({ operator, taken, other, result }) => ({
+    operator,
+    kind: 'open-by-wording',
+    statement: taken,
+    risk: null,
+    alternative: { reading: other, gives: result === null ? 'not computed' : resultPreview(result) },
+  }));
+}

@@ -1,0 +1,108 @@
+/**
+ * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
+ * abstained, cancelled, failed and unanswerable searches have a record too.
+ */
+import type { AnswerRecord, CandidateSummary, CandidateView, SearchState } from '../domain';
+import { isProved } from '../search/choose-answer';
+import { cut, resultPreview } from '../search/preview';
+import type { AnswerSummary, FinishInput } from '../search/steps';
+import { answerText } from './answer-text';
+import { now, type StepContext } from './context';
+import type { CandidateContent } from './contents';
+import { explain, type Explained } from './evidence-record';
+import { publishMemory } from './memory';
+import { writeEnvelope } from './run-store';
+
+export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
+  const { run } = context;
+  const done = await run.find('result', run.searchId);
+  const isRepeated = done !== null && done.status === step.status && done.endedBy === step.endedBy;
+  const record = isRepeated ? done : await makeRecord(context, step);
+  if (!isRepeated) await run.put('result', run.searchId, record);
+  await publishMemory(context, step.state.updates);
+  await writeIndex(context, record);
+  const { id, status, endedBy, answer, sql, reason, usage } = record;
+  return { id, status, endedBy, answer, sql, reason, usage };
+}
+
+async function makeRecord(context: StepContext, step: FinishInput): Promise<AnswerRecord> {
+  const { run, input, settings } = context;
+  const contents = await loadCandidates(context, step.state);
+  const view = step.state.candidates.find(({ id }) => id === step.chosen);
+  const content = view === undefined ? undefined : contents.get(view.id);
+  const explained: Explained =
+    view === undefined || content === undefined
+      ? { evidence: [], openAssumptions: [] }
+      : await explain(context, step.state, view, content);
+  const result = content?.result.kind === 'rows' ? content.result : null;
+  return {
+    schemaVersion: 1,
+    id: run.searchId,
+    question: input.question.text,
+    database: input.question.database,
+    status: step.status,
+    endedBy: step.endedBy,
+    method: settings.method,
+    preset: settings.preset,
+    models: settings.models,
+    sql: content?.sql ?? null,
+    columns: result?.columns ?? [],
+    rows: result?.rows ?? [],
+    truncated: result?.truncated ?? false,
+    answer: content?.answer ?? (result === null ? null : answerText(result, explained.openAssumptions)),
+    reason: step.reason,
+    ...explained,
+    candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
+    usage: step.state.usage,
+    startedAt: new Date(step.state.startedAtMs).toISOString(),
+    endedAt: now(context),
+  };
+}
+
+async function loadCandidates(
+  context: StepContext,
+  state: SearchState,
+): Promise<ReadonlyMap<string, CandidateContent>> {
+  const found = await Promise.all(state.candidates.map(({ id }) => context.run.find('candidate', id)));
+  return new Map(found.flatMap((content) => (content === null ? [] : [[content.candidateId, content]])));
+}
+
+function summaryOf(
+  view: CandidateView,
+  { state, chosen }: FinishInput,
+  contents: ReadonlyMap<string, CandidateContent>,
+): CandidateSummary {
+  const content = contents.get(view.id);
+  const reason = state.events.find(({ kind, subject }) => kind === 'unanswerable' && subject === view.id)?.detail;
+  const agreesWith = state.candidates
+    .filter((other) => other.id !== view.id && other.status === 'active' && other.outcome === 'rows')
+    .filter((other) => view.outcome === 'rows' && other.resultClass === view.resultClass)
+    .map(({ id }) => id);
+  return {
+    id: view.id,
+    kind: view.kind,
+    sql: content === undefined || content.sql === '' ? null : content.sql,
+    outcome: view.status === 'withdrawn' ? 'withdrawn' : view.outcome,
+    rowCount: view.rowCount,
+    preview: content === undefined ? cut(reason ?? '', 200) : resultPreview(content.result),
+    agreesWith,
+    proved: isProved(view),
+    chosen: view.id === chosen,
+  };
+}
+
+/** Small, so that a list of searches reads no record. */
+async function writeIndex(context: StepContext, record: AnswerRecord): Promise<void> {
+  const { id, status, endedBy, database, method, preset, startedAt, endedAt } = record;
+  const entry = {
+    schemaVersion: 1,
+    id,
+    question: cut(record.question.replace(/\s+/g, ' ').trim(), 200),
+    ...{ database, status, endedBy, method, preset, startedAt, endedAt },
+    costUsd: record.usage.costUsd,
+    llmCalls: record.usage.llmCalls,
+  };
+  await context.deps.store.put(`index/${id}.json`, writeEnvelope('index', entry, context.deps.hash), {
+    overwrite: true,
+  });
+}

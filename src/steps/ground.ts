@@ -1,0 +1,239 @@
+/**
+ * Role `ground`: a verdict on every hypothesis, the winner's body, facts and what to try next (design §3, step 4). What
+ * the data contradicts is not kept (rules S1, S2); whether a winner is proved is settled by execution afterwards.
+ */
+import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
+import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
+import { cut } from '../search/preview';
+import { keepVerdict } from '../search/proof';
+import type { Grounded, GroundInput, ModelOutcome } from '../search/steps';
+import { operatorBody, storeBody } from './bodies';
+import { buildTests, storeProposal, type TestScope } from './build-tests';
+import type { StepContext } from './context';
+import type { Contents } from './contents';
+import { findLoaded, loadPlan, type LoadedPlan } from './load-plan';
+import { contentId, invalid, runModelStep, type Read } from './model-step';
+import { promptContext } from './prompt-context';
+import { dependencies } from './provenance';
+import { testScope } from './propose';
+import { evidenceText, evidenceTexts, planText } from './texts';
+
+type Observation = Contents['observation'];
+
+export async function ground(context: StepContext, step: GroundInput): Promise<ModelOutcome<Grounded>> {
+  const { run, settings } = context;
+  const plan = await loadPlan(context, step.plan);
+  const observations = await Promise.all(step.observations.map((id) => run.get('observation', id)));
+  const earlier = step.attempts.filter((id) => !step.observations.includes(id));
+  const prompt = {
+    ...(await promptContext(context, step.memory, [step.plan.planId])),
+    plan: planText(context, plan),
+    evidence: await evidenceTexts(context, earlier),
+    observed: await Promise.all(
+      observations.map(async (observation) => ({
+        ...(await evidenceText(context, observation)),
+        observationId: observation.observationId,
+      })),
+    ),
+    carryTests: settings.planCarriesTests && settings.followOn,
+    breadth: settings.breadth,
+  };
+  const judge: Judge = { context, plan, observations, step, scope: await testScope(context, plan) };
+  return runModelStep(context, step, {
+    role: 'ground',
+    schema: groundSchema,
+    messages: () => renderGround(prompt),
+    parse: (text) => parseGround(text, prompt),
+    read: (reply) => Promise.resolve(read(judge, reply)),
+  });
+}
+
+interface Judge {
+  readonly context: StepContext;
+  readonly plan: LoadedPlan;
+  readonly observations: readonly Observation[];
+  readonly step: GroundInput;
+  readonly scope: TestScope;
+}
+
+interface Judged {
+  readonly grounding: OperatorGrounding;
+  readonly body: Body | null;
+}
+
+function read(judge: Judge, reply: GroundReply): Read<Grounded> {
+  const judged = reply.judgements.map((judgement) => judgeOperator(judge, judgement));
+  const problems = judged.filter((each) => typeof each === 'string');
+  if (problems.length > 0) return invalid(problems, 'the SQL of a winner reads only what its operator declares');
+  const kept = judged.filter((each) => typeof each !== 'string');
+  return { kind: 'ok', store: () => storeGrounding(judge, reply, kept) };
+}
+
+type Judgement = GroundReply['judgements'][number];
+
+/** The judgement as far as the data lets it stand, or what is wrong with its SQL. */
+function judgeOperator(judge: Judge, judgement: Judgement): Judged | string {
+  const operator = findLoaded(judge.plan, judgement.operator)?.operator;
+  if (operator === undefined) return `there is no operator ${judgement.operator}`;
+  const outcomes = mergedOutcomes(judge.observations, judgement.operator);
+  const verdicts = judgement.verdicts.map((verdict) => {
+    const outcome = outcomes.find(({ id }) => id === verdict.hypothesis);
+    const { hypothesis, reason } = verdict;
+    const said = { hypothesis, verdict: verdict.verdict, reason };
+    return outcome === undefined ? { ...said, overruled: null } : keepVerdict(said, outcome);
+  });
+  const stands = verdicts.some(({ hypothesis, verdict }) => hypothesis === judgement.winner && verdict === 'supported');
+  const made =
+    stands && judgement.sql !== null
+      ? operatorBody(judgement.sql, operator, judge.scope.inspector, judge.context.deps.hash)
+      : null;
+  if (made?.kind === 'invalid') return made.error;
+  const body = made?.kind === 'ok' ? made.value : null;
+  const grounding = {
+    operator: operator.name,
+    observationId: observedIn(judge.observations, judgement),
+    verdicts,
+    winner: stands ? judgement.winner : null,
+    bodyId: body?.bodyId ?? null,
+    summary: judgement.summary,
+  };
+  return { grounding, body };
+}
+
+/** The observation with rows that judged the operator last; a reply may name it in other words. */
+function observedIn(observations: readonly Observation[], { operator, winner }: Judgement): string {
+  const covering = observations.filter(({ tests }) => tests.some((test) => test.operator === operator));
+  const telling = covering.filter(({ tests }) =>
+    tests.some(
+      (test) => test.operator === operator && hasRows(test) && test.hypotheses.some(({ id }) => id === winner),
+    ),
+  );
+  return (telling.at(-1) ?? covering.at(-1) ?? observations.at(-1))?.observationId ?? '';
+}
+
+function hasRows({ result }: TestOutcome): boolean {
+  return result.kind === 'rows' && result.rows.length > 0;
+}
+
+/** What all probes of the attempt said of each hypothesis: in a rollout one id is tested more than once. */
+export function mergedOutcomes(observations: readonly Observation[], operator: string): HypothesisOutcome[] {
+  const merged = new Map<string, HypothesisOutcome>();
+  for (const test of observations.flatMap(({ tests }) => tests)) {
+    if (test.operator !== operator) continue;
+    for (const outcome of test.hypotheses) {
+      const before = merged.get(outcome.id);
+      merged.set(outcome.id, {
+        id: outcome.id,
+        predicates: [...(before?.predicates ?? []), ...outcome.predicates],
+        agreement: outcome.agreement ?? before?.agreement ?? null,
+      });
+    }
+  }
+  return [...merged.values()];
+}
+
+async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly Judged[]): Promise<Grounded> {
+  const { context, observations, step } = judge;
+  const groundingId = contentId(step);
+  for (const { body, grounding } of judged)
+    if (body !== null) await storeBody(context, body, unproved(judge, grounding));
+  const written = await storeWritten(judge, reply);
+  const { views, statements } = await storeFacts(judge, reply.facts, groundingId);
+  await context.run.put('grounding', groundingId, {
+    schemaVersion: 1,
+    groundingId,
+    groundings: judged.map(({ grounding }) => grounding),
+    facts: statements,
+    tryNext: reply.tryNext,
+    avoid: reply.avoid,
+    delta: reply.delta,
+    impossible: reply.impossible,
+    observations: observations.map(({ observationId }) => observationId),
+  });
+  const next = nextTests(judge, reply, judged, written);
+  return {
+    groundingId,
+    operators: judged.map(({ grounding }) => ({
+      operator: grounding.operator,
+      winner: grounding.winner,
+      bodyId: grounding.bodyId,
+      decided: grounding.verdicts.some(({ verdict }) => verdict !== 'open'),
+    })),
+    learned: learned(judged, statements),
+    written,
+    facts: views,
+    delta: reply.delta,
+    impossible: reply.impossible,
+    nextProposalId: await storeProposal(context, `${groundingId}.tests`, next, false),
+    nextOperators: next.map(({ test }) => test.operator),
+  };
+}
+
+/** Until it is proved, a winner's body rests on the reading itself. */
+function unproved({ plan }: Judge, grounding: OperatorGrounding): Assumption[] {
+  const before = findLoaded(plan, grounding.operator)?.assumptions.map(({ risk }) => risk) ?? [];
+  const risk = before.length === 0 ? 0.5 : Math.max(...before) / 2;
+  return [{ kind: 'meaning', statement: grounding.summary || `${grounding.operator} as judged`, risk }];
+}
+
+/** Bodies for other operators; one that does not parse is dropped, its operator stays as it was. */
+async function storeWritten(
+  { context, plan, scope }: Judge,
+  reply: GroundReply,
+): Promise<Grounded['written'][number][]> {
+  const written: Grounded['written'][number][] = [];
+  for (const { operator: name, sql, assumptions } of reply.written) {
+    const operator = findLoaded(plan, name)?.operator;
+    const made = operator === undefined ? null : operatorBody(sql, operator, scope.inspector, context.deps.hash);
+    if (made?.kind !== 'ok') continue;
+    await storeBody(context, made.value, assumptions);
+    const risk = assumptions.reduce((highest, each) => Math.max(highest, each.risk), 0);
+    written.push({ operator: name, bodyId: made.value.bodyId, risk, assumptions: assumptions.length });
+  }
+  return written;
+}
+
+/** A fact needs rows that show it; without any, nothing was established. */
+async function storeFacts(
+  { context, observations, plan, step }: Judge,
+  facts: readonly string[],
+  groundingId: string,
+): Promise<{ readonly views: FactView[]; readonly statements: string[] }> {
+  const shown = observations.find(({ tests }) => tests.some(hasRows));
+  if (shown === undefined) return { views: [], statements: [] };
+  const known = await Promise.all(step.memory.facts.map((id) => context.run.get('fact', id)));
+  const taken = new Set(known.map(({ statement }) => plain(statement)));
+  const statements = facts.filter((fact) => fact.trim() !== '' && !taken.has(plain(fact)) && taken.add(plain(fact)));
+  const dependsOn = await dependencies(context, plan, shown);
+  const views = statements.map(async (statement, index): Promise<FactView> => {
+    const fact: Fact = {
+      schemaVersion: 1,
+      factId: `${groundingId}.fact${index + 1}`,
+      statement,
+      observationId: shown.observationId,
+      dependsOn,
+    };
+    await context.run.put('fact', fact.factId, fact);
+    return { id: fact.factId, status: 'active', dependsOn: [...dependsOn.updates, ...dependsOn.assumedBodies] };
+  });
+  return { views: await Promise.all(views), statements };
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/\W+/g, ' ').trim();
+}
+
+/** Probes that came along may read what this reply settled or wrote; those that cannot run are dropped. */
+function nextTests({ scope }: Judge, reply: GroundReply, judged: readonly Judged[], written: Grounded['written']) {
+  const fresh = [
+    ...judged.flatMap(({ grounding, body }) => (body === null ? [] : [grounding.operator])),
+    ...written.map(({ operator }) => operator),
+  ];
+  return buildTests(reply.tests, { ...scope, written: [...new Set([...scope.written, ...fresh])] }).built;
+}
+
+function learned(judged: readonly Judged[], facts: readonly string[]): string | null {
+  const won = judged.find(({ grounding }) => grounding.winner !== null)?.grounding;
+  const text = won?.summary ?? facts[0] ?? judged[0]?.grounding.summary ?? null;
+  return text === null || text.trim() === '' ? null : cut(text.replace(/\s+/g, ' ').trim(), 160);
+}

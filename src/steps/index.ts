@@ -1,0 +1,74 @@
+/**
+ * The contents half of the search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps`
+ * for the method `react`. A root builds them once; activities and in-process runs call the same ones.
+ */
+import type { SearchInput, SearchState } from '../domain';
+import type { ReactSteps } from '../methods/react';
+import type { SearchSteps, StepOptions } from '../search/steps';
+import { candidate } from './candidate';
+import { check } from './check';
+import { openStep, type StepContext, type StepDeps } from './context';
+import { evaluate } from './evaluate';
+import { finish } from './finish';
+import { ground } from './ground';
+import { plan } from './plan';
+import { prepare } from './prepare';
+import { probe } from './probe';
+import { propose } from './propose';
+import { act, final, tool } from './react';
+import { createRunStore } from './run-store';
+import { select } from './select';
+import { settle } from './settle';
+
+export type { StepDeps } from './context';
+export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
+export { createRunStore, readEnvelope, writeEnvelope, type RunStore } from './run-store';
+export { schemaText } from './schema-text';
+
+export function createSteps(deps: StepDeps): SearchSteps {
+  return {
+    evaluate: step(deps, evaluate),
+    plan: step(deps, plan),
+    propose: step(deps, propose),
+    ground: step(deps, ground),
+    select: step(deps, select),
+    prepare: step(deps, prepare),
+    check: step(deps, check),
+    probe: step(deps, probe),
+    settle: step(deps, settle),
+    candidate: step(deps, candidate),
+    ...ending(deps),
+  };
+}
+
+export function createReactSteps(deps: StepDeps): ReactSteps {
+  return {
+    act: step(deps, act),
+    tool: step(deps, tool),
+    final: step(deps, final),
+    prepare: step(deps, prepare),
+    ...ending(deps),
+  };
+}
+
+/** Stores what a search starts from; every step of it begins by loading this. */
+export async function storeInput(deps: Pick<StepDeps, 'store' | 'hash'>, input: SearchInput): Promise<void> {
+  await createRunStore(deps.store, input.searchId, deps.hash).put('input', input.searchId, input);
+}
+
+function ending(deps: StepDeps): Pick<SearchSteps, 'checkpoint' | 'finish'> {
+  return {
+    checkpoint: async (state: SearchState) => {
+      await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);
+    },
+    finish: async (input, options) =>
+      finish(await openStep(deps, { searchId: input.searchId, position: 'finish' }, options), input),
+  };
+}
+
+function step<Input extends { readonly searchId: string; readonly position: string }, Output>(
+  deps: StepDeps,
+  run: (context: StepContext, input: Input) => Promise<Output>,
+): (input: Input, options?: StepOptions) => Promise<Output> {
+  return async (input, options) => run(await openStep(deps, input, options), input);
+}

@@ -1,0 +1,109 @@
+/**
+ * A plan by reference made whole: interfaces from the plan's content, bodies and proofs as control has them now, and the
+ * names that each body's text uses bound to operators of this plan (rules S3, S8).
+ */
+import type { Assumption, Body, Operator, Plan, Update } from '../domain';
+import type { PlanOperator } from '../search/compile';
+import type { PlanRef } from '../search/steps';
+import type { StepContext } from './context';
+
+export interface LoadedOperator {
+  readonly operator: Operator;
+  readonly body: Body | null;
+  readonly update: Update | null;
+  readonly assumptions: readonly Assumption[];
+}
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  readonly ref: PlanRef;
+  readonly operators: readonly LoadedOperator[];
+}
+
+export async function loadPlan(context: StepContext, ref: PlanRef): Promise<LoadedPlan> {
+  const plan = await context.run.get('plan', ref.planId);
+  const operators = await Promise.all(plan.operators.map((operator) => loadOperator(context, operator, ref)));
+  return { plan, ref, operators };
+}
+
+async function loadOperator(context: StepContext, operator: Operator, ref: PlanRef): Promise<LoadedOperator> {
+  const [, bodyId = null, updateId = null] = ref.bodies.find(([name]) => name === operator.name) ?? [];
+  const [body, update] = await Promise.all([
+    bodyId === null ? null : context.run.get('body', bodyId),
+    updateId === null ? null : context.run.get('update', updateId),
+  ]);
+  return { operator, body, update, assumptions: await assumptionsOf(context, operator, bodyId, updateId) };
+}
+
+async function assumptionsOf(
+  context: StepContext,
+  operator: Operator,
+  bodyId: string | null,
+  updateId: string | null,
+): Promise<readonly Assumption[]> {
+  if (bodyId === null || updateId !== null) return [];
+  if (operator.body.kind === 'assumed' && operator.body.bodyId === bodyId) return operator.body.assumptions;
+  return (await context.run.find('assumptions', bodyId))?.assumptions ?? [];
+}
+
+export function findLoaded(plan: LoadedPlan, name: string): LoadedOperator | undefined {
+  return plan.operators.find(({ operator }) => operator.name === name);
+}
+
+/** The same plan with other bodies for some operators, written for this plan's own names. */
+export function withBodies(plan: LoadedPlan, bodies: Readonly<Record<string, Body>>): LoadedPlan {
+  return {
+    ...plan,
+    operators: plan.operators.map((each) => {
+      const body = bodies[each.operator.name];
+      return body === undefined ? each : { ...each, body, update: null };
+    }),
+  };
+}
+
+/** The written operators as the compiler takes them, in plan order. */
+export function planOperators(plan: LoadedPlan): PlanOperator[] {
+  return plan.operators.flatMap((loaded) =>
+    loaded.body === null
+      ? []
+      : [{ name: loaded.operator.name, body: loaded.body, bindings: bindings(plan, loaded, loaded.body) }],
+  );
+}
+
+/** Text that came with an update binds by the bodies it was proved over; any other text uses this plan's names. */
+function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: Body): Record<string, string> {
+  if (update === null) return {};
+  const bound = body.reads.map((local): [string, string] => {
+    if (local === update.operator && !update.inputs.some((input) => input.local === local))
+      return [local, operator.name];
+    const wanted = update.inputs.find((input) => input.local === local)?.bodyId;
+    const fits = operator.inputs.filter((name) => findLoaded(plan, name)?.body?.bodyId === wanted);
+    return [local, fits.includes(local) ? local : (fits[0] ?? local)];
+  });
+  return Object.fromEntries(bound);
+}
+
+/** The operator and all that read it, directly or through others. */
+export function builtOn(plan: LoadedPlan, name: string): ReadonlySet<string> {
+  const found = new Set([name]);
+  for (const { operator } of plan.operators)
+    if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
+  return found;
+}
+
+/** What the operators that a text reads, and all below them, rest on (rule S10). */
+export function restsOn(plan: LoadedPlan, names: readonly string[]): { updates: string[]; assumedBodies: string[] } {
+  const reached = new Set<string>();
+  const visit = (name: string): void => {
+    const loaded = findLoaded(plan, name);
+    if (loaded === undefined || reached.has(name)) return;
+    reached.add(name);
+    loaded.operator.inputs.forEach(visit);
+  };
+  names.forEach(visit);
+  const loaded = plan.operators.filter(({ operator }) => reached.has(operator.name));
+  return {
+    updates: loaded.flatMap(({ update }) => (update === null ? [] : [update.updateId])),
+    assumedBodies: loaded.flatMap(({ body, update }) => (body !== null && update === null ? [body.bodyId] : [])),
+  };
+}

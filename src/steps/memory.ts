@@ -1,0 +1,61 @@
+/**
+ * Memory of scope `database`, the semantic layer (design §3): updates proved by earlier searches on the same database and
+ * schema. A search reads one snapshot at its start and publishes its own updates, append-only, at its end.
+ */
+import { z } from 'zod';
+import { Body, Update, type UpdateView } from '../domain';
+import type { StepContext } from './context';
+import { readEnvelope, writeEnvelope } from './run-store';
+
+const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body });
+
+/** Copies the snapshot into the search's own contents, so that it stays what it was, and returns its control view. */
+export async function takeMemory(context: StepContext, fingerprint: string): Promise<UpdateView[]> {
+  const { deps, run, settings } = context;
+  if (settings.memoryScope !== 'database') return [];
+  const views: UpdateView[] = [];
+  for (const key of await deps.store.list(folder(context, fingerprint))) {
+    const text = await deps.store.get(key);
+    if (text === null) continue;
+    const { update, body } = readEnvelope(text, { key, kind: 'memory', schema: Entry, hash: deps.hash });
+    const known = { ...update, updateId: `known.${update.searchId}.${update.updateId}` };
+    await run.put('body', body.bodyId, body);
+    await run.put('update', known.updateId, known);
+    views.push(updateView(known, []));
+  }
+  return views;
+}
+
+/** Only what rests on nothing unproved is worth other questions' trust. */
+export async function publishMemory(context: StepContext, updates: readonly UpdateView[]): Promise<void> {
+  const { deps, run, settings } = context;
+  if (settings.memoryScope !== 'database') return;
+  for (const view of updates) {
+    if (view.status !== 'active') continue;
+    const update = await run.get('update', view.id);
+    if (update.searchId !== run.searchId || update.dependsOn.assumedBodies.length > 0) continue;
+    const body = await run.get('body', update.bodyId);
+    const key = `${folder(context, update.dependsOn.schemaFingerprint)}${run.searchId}.${update.updateId}.json`;
+    // The same search writes the same entry, so a repeated ending changes nothing.
+    await deps.store.put(key, writeEnvelope('memory', { schemaVersion: 1, update, body }, deps.hash), {
+      overwrite: true,
+    });
+  }
+}
+
+export function updateView(update: Update, dependsOn: readonly string[]): UpdateView {
+  return {
+    id: update.updateId,
+    shape: update.shape,
+    intent: update.intent,
+    inputs: update.inputs,
+    bodyId: update.bodyId,
+    status: 'active',
+    dependsOn: [...dependsOn],
+    reuses: 0,
+  };
+}
+
+function folder(context: StepContext, fingerprint: string): string {
+  return `memory/${encodeURIComponent(context.input.question.database)}/${fingerprint}/`;
+}

@@ -1,0 +1,188 @@
+/**
+ * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests where the preset lets the
+ * plan carry them (design §3, step 3). Bodies go through the engine's parser before they are stored (rule S8).
+ */
+import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
+import type { SqlInspector } from '../ports';
+import { parsePlan, planSchema, renderPlan, type PlanReply } from '../prompts';
+import { toOperatorView } from '../search/shape';
+import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
+import { sameRelation } from '../search/validate';
+import { operatorBody, queryBody, storeBody } from './bodies';
+import { buildTests, storeProposal, type BuiltTest } from './build-tests';
+import { openInspector, type StepContext } from './context';
+import { contentId, invalid, runModelStep, type Read } from './model-step';
+import { promptContext, SCHEMA_ID } from './prompt-context';
+import { evidenceTexts, planTextOf } from './texts';
+
+export async function plan(context: StepContext, step: PlanInput): Promise<ModelOutcome<Planned>> {
+  const { settings } = context;
+  const base = await promptContext(context, step.memory, step.revise === null ? [] : [step.revise.plan.planId]);
+  const prompt = {
+    ...base,
+    knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],
+    otherPlans: await Promise.all(step.otherPlans.map((ref) => planTextOf(context, ref))),
+    revise: step.revise === null ? null : await revision(context, step.revise),
+    carryTests: settings.planCarriesTests,
+    breadth: settings.breadth,
+    strict: settings.proof,
+  };
+  const [{ inspector }, { description }] = await Promise.all([
+    openInspector(context),
+    context.run.get('schema', SCHEMA_ID),
+  ]);
+  const writer = { context, inspector, description, knownIntents: prompt.knownIntents };
+  return runModelStep(context, step, {
+    role: 'plan',
+    schema: planSchema,
+    messages: () => renderPlan(prompt),
+    parse: (text) => parsePlan(text, prompt),
+    read: (reply) => Promise.resolve(read(writer, contentId(step), reply)),
+  });
+}
+
+async function revision(context: StepContext, revise: NonNullable<PlanInput['revise']>) {
+  const [text, evidence] = await Promise.all([
+    planTextOf(context, revise.plan),
+    evidenceTexts(context, revise.attempts),
+  ]);
+  return { plan: text, blocked: revise.blocked, evidence };
+}
+
+interface Writer {
+  readonly context: StepContext;
+  readonly inspector: SqlInspector;
+  readonly description: DatabaseDescription;
+  readonly knownIntents: readonly string[];
+}
+
+interface WrittenOperator {
+  readonly operator: Operator;
+  readonly body: Body | null;
+  readonly assumptions: readonly Assumption[];
+}
+
+function read(writer: Writer, id: string, reply: PlanReply): Read<Planned> {
+  if (reply.kind === 'unanswerable') {
+    const reason = reply.reason ?? 'no reason given';
+    return { kind: 'ok', store: () => Promise.resolve({ kind: 'unanswerable', reason, potential: reply.potential }) };
+  }
+  const made = reply.operators.map((operator) => writeOperator(writer, operator));
+  const problems = made.flatMap((each) => (Array.isArray(each) ? each : []));
+  if (problems.length > 0)
+    return invalid(problems, 'declare what the SQL reads, and read only what the schema and the plan have');
+  const written = made.flatMap((each) => (Array.isArray(each) ? [] : [each]));
+  return { kind: 'ok', store: () => storePlan(writer, id, reply, written) };
+}
+
+type OperatorReply = PlanReply['operators'][number];
+
+/** The operator, or what is wrong with it. */
+function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | string[] {
+  const { sql, mapping, assumptions, ...face } = reply;
+  const relations = writer.description.tables.map((table) => table.name);
+  const problems = [
+    ...(relations.some((relation) => sameRelation(relation, face.name))
+      ? [`${face.name} is the name of a table: choose another`]
+      : []),
+    ...face.relations
+      .filter((relation) => !relations.some((known) => sameRelation(known, relation)))
+      .map((relation) => `${face.name} declares the relation ${relation}, which the schema does not have`),
+  ];
+  const made = sql === null ? null : operatorBody(sql, face, writer.inspector, writer.context.deps.hash);
+  if (made?.kind === 'invalid') problems.push(made.error);
+  if (problems.length > 0) return problems;
+  const body = made?.kind === 'ok' ? made.value : null;
+  const operator: Operator = {
+    ...face,
+    intent: knownIntent(face.intent, writer.knownIntents),
+    body:
+      body === null
+        ? { kind: 'unresolved', mapping: mapping ?? face.purpose }
+        : { kind: 'assumed', bodyId: body.bodyId, assumptions },
+  };
+  return { operator, body, assumptions };
+}
+
+/** A known intent copied with other case or blanks is still the same intent (rule S3). */
+function knownIntent(intent: string, known: readonly string[]): string {
+  const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
+  return known.find((each) => plain(each) === plain(intent)) ?? intent.trim();
+}
+
+async function storePlan(
+  writer: Writer,
+  id: string,
+  reply: PlanReply,
+  written: readonly WrittenOperator[],
+): Promise<Planned> {
+  const { context } = writer;
+  const operators = written.map(({ operator }) => operator);
+  const control = extraBody(writer, operators, reply.control);
+  const wording = reply.wording.map((choice) => ({ ...choice, body: otherReading(writer, operators, choice) }));
+  for (const { body, assumptions } of written) if (body !== null) await storeBody(context, body, assumptions);
+  for (const body of [control, ...wording.map((choice) => choice.body)])
+    if (body !== null) await storeBody(context, body);
+  const content: Plan = {
+    schemaVersion: 1,
+    planId: id,
+    outline: reply.outline,
+    operators,
+    ordered: reply.ordered,
+    controlBodyId: control?.bodyId ?? null,
+    wording: wording.map(({ operator, taken, other, body }) => ({
+      operator,
+      taken,
+      other,
+      otherBodyId: body?.bodyId ?? null,
+    })),
+  };
+  await context.run.put('plan', id, content);
+  const built = firstTests(writer, operators, reply);
+  return {
+    kind: 'plan',
+    plan: {
+      planId: id,
+      ordered: reply.ordered,
+      operators: operators.map((each) => toOperatorView(each, context.deps.hash)),
+    },
+    potential: reply.potential,
+    bottleneck: reply.bottleneck,
+    proposalId: await storeProposal(context, `${id}.tests`, built, false),
+    proposed: built.map(({ test }) => test.operator),
+  };
+}
+
+/** A control count that does not parse is left out: it is an extra, and not worth another paid plan. */
+function extraBody(writer: Writer, operators: readonly Operator[], sql: string | null): Body | null {
+  if (sql === null) return null;
+  const known = {
+    relations: writer.description.tables.map((table) => table.name),
+    operators: operators.map(({ name }) => name),
+  };
+  const made = queryBody(sql, 'the control', writer.inspector, known, writer.context.deps.hash);
+  return made.kind === 'ok' ? made.value : null;
+}
+
+/** Nor is the SQL of another wording: without it the answer names the other reading in words only. */
+function otherReading(
+  writer: Writer,
+  operators: readonly Operator[],
+  choice: PlanReply['wording'][number],
+): Body | null {
+  const operator = operators.find(({ name }) => name === choice.operator);
+  if (operator === undefined || choice.otherSql === null) return null;
+  const made = operatorBody(choice.otherSql, operator, writer.inspector, writer.context.deps.hash);
+  return made.kind === 'ok' ? made.value : null;
+}
+
+/** Tests that cannot run are dropped: their operators get a proposal of their own. */
+function firstTests(writer: Writer, operators: readonly Operator[], reply: PlanReply): readonly BuiltTest[] {
+  return buildTests(reply.tests, {
+    operators,
+    written: operators.filter((operator) => operator.body.kind === 'assumed').map(({ name }) => name),
+    relations: writer.description.tables.map((table) => table.name),
+    inspector: writer.inspector,
+    hash: writer.context.deps.hash,
+  }).built;
+}

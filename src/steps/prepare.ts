@@ -1,0 +1,30 @@
+/**
+ * `prepare`: what one search knows of its database, taken once: the description, the schema text, profiles of the columns
+ * that the question is likely to touch, and the memory snapshot of scope `database`.
+ */
+import { SqlEngineError } from '../ports';
+import type { Prepared, PrepareInput } from '../search/steps';
+import { once, openEngine, type StepContext } from './context';
+import { takeMemory } from './memory';
+import { profileLikely } from './profiles';
+import { SCHEMA_ID } from './prompt-context';
+import { schemaText } from './schema-text';
+
+export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
+  return once(context, async () => {
+    const { engine } = await openEngine(context);
+    const description = await engine.describe({ signal: context.signal });
+    if (description.tables.length === 0) {
+      const { database } = context.input.question;
+      throw new SqlEngineError(
+        'not-found',
+        `the database ${database} has no tables that may be read: check --db and the access lists`,
+      );
+    }
+    const { profiles, usage } = await profileLikely(context, description);
+    const text = schemaText(description);
+    await context.run.put('schema', SCHEMA_ID, { schemaVersion: 1, description, text, profiles: [...profiles] });
+    const knownUpdates = await takeMemory(context, description.fingerprint);
+    return { schemaFingerprint: description.fingerprint, knownUpdates, usage };
+  });
+}

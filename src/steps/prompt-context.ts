@@ -1,0 +1,51 @@
+/** What every role is told: the question, the schema, profiles, proved readings and facts, loaded by reference. */
+import type { ColumnProfile, Update } from '../domain';
+import type { MemoryEntry, PromptContext } from '../prompts';
+import type { MemoryRef } from '../search/steps';
+import type { StepContext } from './context';
+import { profileText } from './profile-text';
+
+export const SCHEMA_ID = 'schema';
+
+/** `plans`: profiles that were taken when these plans were checked are shown as well. */
+export async function promptContext(
+  context: StepContext,
+  memory: MemoryRef,
+  plans: readonly string[] = [],
+): Promise<PromptContext> {
+  const { run, input } = context;
+  const [schema, updates, facts, touched] = await Promise.all([
+    run.get('schema', SCHEMA_ID),
+    Promise.all(memory.updates.map((id) => run.get('update', id))),
+    Promise.all(memory.facts.map((id) => run.get('fact', id))),
+    Promise.all([...new Set(plans)].map((id) => run.find('profile', id))),
+  ]);
+  const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
+  return {
+    question: input.question,
+    dialect: schema.description.dialect,
+    schema: schema.text,
+    profiles: profileText(distinct(profiles), input.settings.csvChars * 2),
+    memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
+    facts: facts.map((fact) => fact.statement),
+  };
+}
+
+async function memoryEntry(context: StepContext, update: Update): Promise<MemoryEntry> {
+  const body = await context.run.get('body', update.bodyId);
+  return {
+    updateId: update.updateId,
+    intent: update.intent,
+    relations: update.interface.relations,
+    columns: update.interface.columns,
+    grain: update.interface.grain,
+    mapping: update.mapping,
+    summary: update.summary,
+    sql: body.sql,
+  };
+}
+
+function distinct(profiles: readonly ColumnProfile[]): ColumnProfile[] {
+  const byColumn = new Map(profiles.map((profile) => [`${profile.table}.${profile.column}`, profile]));
+  return [...byColumn.values()];
+}

@@ -1,0 +1,55 @@
+/** Role `propose`: rival readings of the targets and one probe each that tells them apart (design §3, step 4). */
+import { parsePropose, proposeSchema, renderPropose, type ProposeReply } from '../prompts';
+import type { ModelOutcome, Proposed, ProposeInput } from '../search/steps';
+import { buildTests, storeProposal, type TestScope } from './build-tests';
+import { openInspector, type StepContext } from './context';
+import { loadPlan, type LoadedPlan } from './load-plan';
+import { contentId, invalid, runModelStep, type Read } from './model-step';
+import { promptContext, SCHEMA_ID } from './prompt-context';
+import { evidenceTexts, planText } from './texts';
+
+export async function propose(context: StepContext, step: ProposeInput): Promise<ModelOutcome<Proposed>> {
+  const plan = await loadPlan(context, step.plan);
+  const earlier = step.attempts.filter((id) => !step.rollout.includes(id));
+  const prompt = {
+    ...(await promptContext(context, step.memory, [step.plan.planId])),
+    plan: planText(context, plan),
+    targets: step.targets,
+    evidence: await evidenceTexts(context, earlier),
+    rollout: await evidenceTexts(context, step.rollout),
+    callsLeft: step.callsLeft,
+    mode: context.settings.rounds > 1 ? ('rollout' as const) : ('single' as const),
+  };
+  const scope = await testScope(context, plan);
+  return runModelStep(context, step, {
+    role: 'propose',
+    schema: proposeSchema,
+    messages: () => renderPropose(prompt),
+    parse: (text) => parsePropose(text, prompt),
+    read: (reply) => Promise.resolve(read(context, contentId(step), reply, scope)),
+  });
+}
+
+export async function testScope(context: StepContext, plan: LoadedPlan): Promise<TestScope> {
+  const [{ inspector }, schema] = await Promise.all([openInspector(context), context.run.get('schema', SCHEMA_ID)]);
+  return {
+    operators: plan.operators.map(({ operator }) => operator),
+    written: plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [operator.name])),
+    relations: schema.description.tables.map((table) => table.name),
+    inspector,
+    hash: context.deps.hash,
+  };
+}
+
+function read(context: StepContext, proposalId: string, reply: ProposeReply, scope: TestScope): Read<Proposed> {
+  const { built, problems } = buildTests(reply.tests, scope);
+  if (problems.length > 0)
+    return invalid(problems, 'a probe or predicate cannot run as written: change what is named above');
+  return {
+    kind: 'ok',
+    store: async () => {
+      await storeProposal(context, proposalId, built, reply.done || built.length === 0);
+      return { proposalId, operators: built.map(({ test }) => test.operator), done: reply.done };
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** The steps of the method `react` (paper, App. B.1) over the same journal, store, schema text and record. */
+import type { Observation, SqlResult } from '../domain';
+import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
+import { parseReact, reactSchema, renderReact, type ReactReply, type ReactTurn } from '../prompts';
+import { normaliseSql } from '../search/body';
+import { resultText } from '../search/preview';
+import type { ModelOutcome } from '../search/steps';
+import { finishCandidate } from './candidate';
+import { runError } from './check';
+import { once, openInspector, runSql, type SqlRun, type StepContext } from './context';
+import { contentId, runModelStep } from './model-step';
+import { promptContext } from './prompt-context';
+
+/** Observations belong to an operator; the agent has none. */
+const AGENT = 'op_agent';
+
+export async function act(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
+  const prompt = {
+    ...(await promptContext(context, step.memory)),
+    turns: await Promise.all(step.turns.map((id) => turnOf(context, id))),
+    callsUsed: step.callsUsed,
+    callsLimit: step.callsLimit,
+  };
+  return runModelStep(context, step, {
+    role: 'react',
+    schema: reactSchema,
+    messages: () => renderReact(prompt),
+    parse: (text) => parseReact(text, prompt),
+    read: (reply) => Promise.resolve({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
+  });
+}
+
+async function storeAction(context: StepContext, actionId: string, reply: ReactReply): Promise<Acted> {
+  const ends = reply.action === 'end';
+  if (ends && reply.unanswerable) return { kind: 'unanswerable', reason: reply.answer ?? 'no reason given' };
+  const sql = ends ? reply.finalSql : reply.sql;
+  await context.run.put('action', actionId, {
+    schemaVersion: 1,
+    actionId,
+    note: reply.note,
+    sql,
+    answer: ends ? reply.answer : null,
+  });
+  return { kind: ends ? 'end' : 'tool', actionId };
+}
+
+async function turnOf(context: StepContext, observationId: string): Promise<ReactTurn> {
+  const observation = await context.run.get('observation', observationId);
+  const action = await context.run.get('action', observation.proposalId);
+  const result = observation.tests[0]?.result ?? { kind: 'refused' as const, message: 'nothing was run' };
+  return { note: action.note, sql: action.sql ?? '', outcomeCsv: resultText(result, context.settings.csvChars) };
+}
+
+export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
+  return once(context, async () => {
+    const action = await context.run.get('action', step.actionId);
+    const sql = normaliseSql(action.sql ?? '');
+    const { result, takenAt, usage } = await runOne(context, sql);
+    const observation: Observation = {
+      schemaVersion: 1,
+      observationId: step.position,
+      proposalId: step.actionId,
+      tests: [{ operator: AGENT, probeSql: sql, result, hypotheses: [], materiality: null }],
+    };
+    await context.run.put('observation', step.position, { ...observation, takenAt });
+    const isEmpty = result.kind === 'rows' && result.rows.length === 0;
+    return { observationId: step.position, outcome: isEmpty ? 'empty' : result.kind, usage };
+  });
+}
+
+/** The final SQL is executed before the agent may end; what fails goes back to it. */
+export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
+  return once(context, async () => {
+    const action = await context.run.get('action', step.actionId);
+    const sql = normaliseSql(action.sql ?? '');
+    const { result, usage } = await runOne(context, sql);
+    const run = await finishCandidate(
+      context,
+      {
+        schemaVersion: 1,
+        candidateId: step.candidateId,
+        sql,
+        result,
+        digest: null,
+        control: null,
+        ordered: false,
+        wording: [],
+        plan: null,
+        answer: action.answer,
+      },
+      [],
+      usage,
+    );
+    return { ...run, error: runError(result) };
+  });
+}
+
+async function runOne(
+  context: StepContext,
+  sql: string,
+): Promise<Omit<SqlRun, 'results'> & { readonly result: SqlResult }> {
+  const { inspector } = await openInspector(context);
+  const inspection = inspector.inspect(sql);
+  if (inspection.kind !== 'select') {
+    const { takenAt, usage } = await runSql(context, []);
+    return { result: { kind: 'refused', message: inspection.message }, takenAt, usage };
+  }
+  const { results, takenAt, usage } = await runSql(context, [sql]);
+  return { result: results[0] ?? { kind: 'refused', message: 'nothing was run' }, takenAt, usage };
+}

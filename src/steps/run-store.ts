@@ -1,0 +1,98 @@
+/**
+ * Typed contents of one search over the object store.
+ *
+ * 1. An envelope carries a hash of its data, checked on every read: a damaged object is an error and never an answer.
+ * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
+ * 3. Data of an older schema version is lifted by upcasters before it is parsed; a newer one asks for an upgrade.
+ */
+import { z } from 'zod';
+import { StoreError, type ObjectStore } from '../ports';
+import type { Hash } from '../search/body';
+import { CONTENTS, type Contents, type Kind } from './contents';
+
+export interface RunStore {
+  readonly searchId: string;
+  get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
+  find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
+  put<K extends Kind>(kind: K, id: string, data: Contents[K]): Promise<void>;
+}
+
+/** Lifts data of the given version by one. */
+export type Upcasters = Partial<Record<string, Readonly<Record<number, (data: Record<string, unknown>) => unknown>>>>;
+
+const LATEST = 1;
+const Envelope = z.object({ schemaVersion: z.number(), kind: z.string(), sha256: z.string(), data: z.unknown() });
+
+export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
+  const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
+  async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
+    const key = keyOf(kind, id);
+    const text = await store.get(key);
+    if (text === null) return null;
+    return readEnvelope(text, { key, kind, schema: CONTENTS[kind], hash, upcasters }) as Contents[K];
+  }
+  return {
+    searchId,
+    find,
+    async get(kind, id) {
+      const found = await find(kind, id);
+      if (found !== null) return found;
+      throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
+    },
+    put: (kind, id, data) => store.put(keyOf(kind, id), writeEnvelope(kind, data, hash), { overwrite: true }),
+  };
+}
+
+export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
+  return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(JSON.stringify(data)), data });
+}
+
+interface Reading<S extends z.ZodType = z.ZodType> {
+  readonly key: string;
+  readonly kind: string;
+  readonly schema: S;
+  readonly hash: Hash;
+  readonly upcasters?: Upcasters;
+}
+
+export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading<S>): z.infer<S> {
+  const { key, kind, hash } = reading;
+  const envelope = Envelope.safeParse(parseJson(text, key));
+  if (!envelope.success || envelope.data.kind !== kind) throw corrupt(key, `it is no ${kind}`);
+  if (hash(JSON.stringify(envelope.data.data)) !== envelope.data.sha256) throw corrupt(key, 'its hash does not match');
+  const parsed = reading.schema.safeParse(lift(envelope.data.data, reading));
+  if (!parsed.success) throw corrupt(key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
+  return parsed.data;
+}
+
+function lift(data: unknown, { kind, key, upcasters = {} }: Reading): unknown {
+  let lifted = data;
+  for (let version = versionOf(lifted); version < LATEST || upcasters[kind]?.[version] !== undefined;) {
+    const upcast = upcasters[kind]?.[version];
+    if (upcast === undefined) throw corrupt(key, `its version ${version} is unknown`);
+    lifted = upcast(lifted as Record<string, unknown>);
+    if (versionOf(lifted) <= version) throw corrupt(key, `its version ${version} could not be lifted`);
+    version = versionOf(lifted);
+  }
+  if (Object.keys(upcasters[kind] ?? {}).length === 0 && versionOf(lifted) > LATEST) {
+    throw new StoreError('corrupt', `${key} was written by a newer version of this program: upgrade it`);
+  }
+  return lifted;
+}
+
+function versionOf(data: unknown): number {
+  const version = typeof data === 'object' && data !== null && 'schemaVersion' in data ? data.schemaVersion : LATEST;
+  return typeof version === 'number' ? version : LATEST;
+}
+
+function parseJson(text: string, key: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw corrupt(key, 'it is no JSON');
+  }
+}
+
+function corrupt(key: string, why: string): StoreError {
+  return new StoreError('corrupt', `${key} is damaged (${why}): restore it, or delete it and ask with --fresh`);
+}

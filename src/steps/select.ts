@@ -1,0 +1,55 @@
+/** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
+import { parseSelect, renderSelect, selectSchema, type CandidateText } from '../prompts';
+import { resultText } from '../search/preview';
+import type { ModelOutcome, Selected, SelectInput } from '../search/steps';
+import type { StepContext } from './context';
+import { loadPlan } from './load-plan';
+import { contentId, runModelStep } from './model-step';
+import { promptContext } from './prompt-context';
+
+export async function select(context: StepContext, step: SelectInput): Promise<ModelOutcome<Selected>> {
+  const candidates = await Promise.all(step.candidates.map((each) => candidateText(context, each, step)));
+  const prompt = { ...(await promptContext(context, step.memory)), candidates };
+  return runModelStep(context, step, {
+    role: 'select',
+    schema: selectSchema,
+    messages: () => renderSelect(prompt),
+    parse: (text) => parseSelect(text, prompt),
+    read: (reply) =>
+      Promise.resolve({
+        kind: 'ok',
+        store: async () => {
+          await context.run.put('selection', contentId(step), { schemaVersion: 1, reply });
+          return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
+        },
+      }),
+  });
+}
+
+async function candidateText(
+  context: StepContext,
+  { id, agreesWith, unanswerable }: SelectInput['candidates'][number],
+  step: SelectInput,
+): Promise<CandidateText> {
+  if (unanswerable !== null) {
+    const nothing = { sql: null, resultCsv: '', rowCount: 0, proved: [], openAssumptions: [], control: null };
+    return { ...nothing, agreesWith, unanswerable };
+  }
+  const content = await context.run.get('candidate', id);
+  const plan = content.plan === null ? null : await loadPlan(context, content.plan);
+  const operators = plan?.operators ?? [];
+  return {
+    sql: content.sql,
+    resultCsv: resultText(content.result, Math.floor(context.settings.csvChars / step.candidates.length)),
+    rowCount: content.digest?.count ?? (content.result.kind === 'rows' ? content.result.rows.length : 0),
+    agreesWith,
+    proved: operators.flatMap(({ operator, update }) =>
+      update === null ? [] : [`${operator.name}: ${update.mapping}`],
+    ),
+    openAssumptions: operators.flatMap(({ operator, assumptions }) =>
+      assumptions.map(({ statement, risk }) => `${operator.name}: ${statement} (risk ${risk})`),
+    ),
+    control: content.control,
+    unanswerable: null,
+  };
+}

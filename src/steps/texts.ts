@@ -1,0 +1,121 @@
+/** Plans and evidence in the form that prompts take, from contents. */
+import type { HypothesisVerdict, TestOutcome } from '../domain';
+import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from '../prompts';
+import { resultText } from '../search/preview';
+import type { PlanRef } from '../search/steps';
+import type { StepContext } from './context';
+import type { Contents } from './contents';
+import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
+
+type Observation = Contents['observation'];
+type Grounding = Contents['grounding'];
+
+export async function planTextOf(context: StepContext, ref: PlanRef): Promise<PlanText> {
+  return planText(context, await loadPlan(context, ref));
+}
+
+export function planText(context: StepContext, plan: LoadedPlan): PlanText {
+  return { outline: plan.plan.outline, operators: plan.operators.map((each) => operatorText(context, each)) };
+}
+
+function operatorText(
+  { settings }: StepContext,
+  { operator, body, update, assumptions }: LoadedOperator,
+): OperatorText {
+  const settled = update !== null || settings.proof === 'model';
+  return {
+    name: operator.name,
+    intent: operator.intent,
+    purpose: operator.purpose,
+    relations: operator.relations,
+    inputs: operator.inputs,
+    columns: operator.columns.map(
+      ({ name, type, meaning }) => `${name} ${type}${meaning === '' ? '' : `: ${meaning}`}`,
+    ),
+    grain: operator.grain,
+    state: body === null ? 'unresolved' : settled ? 'grounded' : 'assumed',
+    sql: body?.sql ?? null,
+    mapping: update?.mapping ?? (operator.body.kind === 'unresolved' ? operator.body.mapping : null),
+    assumptions: assumptions.map(({ kind, statement, risk }) => `${kind}: ${statement} (risk ${risk})`),
+  };
+}
+
+/** Evidence by attempt id: observations, each with the judgement that stands among the given ids. */
+export async function evidenceTexts(context: StepContext, ids: readonly string[]): Promise<EvidenceText[]> {
+  const distinct = [...new Set(ids)];
+  const observations = await Promise.all(distinct.map((id) => context.run.find('observation', id)));
+  const groundings = await Promise.all(distinct.map((id) => context.run.find('grounding', id)));
+  const judged = groundings.filter((grounding) => grounding !== null);
+  const texts = observations.map(async (observation) =>
+    observation === null
+      ? []
+      : [
+          await evidenceText(
+            context,
+            observation,
+            judged.find((each) => each.observations.includes(observation.observationId)),
+          ),
+        ],
+  );
+  return (await Promise.all(texts)).flat();
+}
+
+export async function evidenceText(
+  context: StepContext,
+  observation: Observation,
+  grounding?: Grounding,
+): Promise<EvidenceText> {
+  const last = grounding?.observations.at(-1) === observation.observationId ? grounding : undefined;
+  return {
+    attempt: observation.observationId,
+    tests: await testTexts(context, observation, grounding),
+    summary: last?.groundings.map(({ operator, summary }) => `${operator}: ${summary}`).join('\n') ?? null,
+    tryNext: last?.tryNext ?? [],
+    avoid: last?.avoid ?? [],
+  };
+}
+
+async function testTexts(context: StepContext, observation: Observation, grounding?: Grounding): Promise<TestText[]> {
+  const proposal = await context.run.get('proposal', observation.proposalId);
+  // Room for a result is shared by the probes of an attempt, as each of them is one of the prompt's tables.
+  const maxChars = Math.floor(context.settings.csvChars / Math.max(1, observation.tests.length));
+  return Promise.all(
+    observation.tests.map(async (outcome) => {
+      const test = proposal.tests.find(({ operator }) => operator === outcome.operator);
+      const verdicts = grounding?.groundings.find(({ operator }) => operator === outcome.operator)?.verdicts ?? [];
+      const hypotheses = (test?.hypotheses ?? []).map(async (hypothesis): Promise<HypothesisText> => {
+        const body = hypothesis.bodyId === null ? null : await context.run.get('body', hypothesis.bodyId);
+        return hypothesisText(hypothesis, body?.sql ?? null, outcome, verdicts);
+      });
+      return {
+        operator: outcome.operator,
+        probe: test?.probe ?? outcome.probeSql,
+        outcomeCsv: resultText(outcome.result, maxChars),
+        hypotheses: await Promise.all(hypotheses),
+        materiality: outcome.materiality?.reason ?? null,
+      };
+    }),
+  );
+}
+
+function hypothesisText(
+  { id, mapping, expectation }: { readonly id: string; readonly mapping: string; readonly expectation: string },
+  sql: string | null,
+  outcome: TestOutcome,
+  verdicts: readonly HypothesisVerdict[],
+): HypothesisText {
+  const seen = outcome.hypotheses.find((each) => each.id === id);
+  const verdict = verdicts.find(({ hypothesis }) => hypothesis === id);
+  return {
+    id,
+    mapping: expectation === '' ? mapping : `${mapping} (expected: ${expectation})`,
+    sql,
+    predicates: seen?.predicates ?? [],
+    agreement:
+      seen?.agreement === null || seen === undefined
+        ? null
+        : `${seen.agreement.matching} of ${seen.agreement.examined}`,
+    verdict: verdict?.verdict ?? null,
+    reason: verdict === undefined ? null : (verdict.overruled ?? verdict.reason),
+  };
+}
