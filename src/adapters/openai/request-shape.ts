@@ -69,11 +69,14 @@ export function combined(a: RequestShape, b: RequestShape): RequestShape {
   };
 }
 
-/** The body of a chat-completions request. Without native schema support the schema travels in the first message. */
+/**
+ * The body of a chat-completions request. Messages are sent as they are in every shape: prompts describe their reply
+ * themselves, for endpoints that take no schema, and a recording holds exactly what was sent.
+ */
 export function requestBody(request: ModelRequest, shape: RequestShape) {
   return {
     model: request.model,
-    messages: shape.format === 'json_schema' ? [...request.messages] : withSchemaInText(request),
+    messages: [...request.messages],
     [shape.tokenLimit]: request.maxOutputTokens,
     ...(shape.temperature && { temperature: request.temperature }),
     ...(shape.topP && { top_p: request.topP }),
@@ -86,11 +89,4 @@ export function requestBody(request: ModelRequest, shape: RequestShape) {
     }),
     ...(shape.format === 'json_object' && { response_format: { type: 'json_object' as const } }),
   };
-}
-
-function withSchemaInText(request: ModelRequest) {
-  const rule = `Reply with one JSON object and nothing else. It must satisfy this JSON schema:\n${JSON.stringify(request.schema.schema)}`;
-  const [first, ...rest] = request.messages;
-  if (first?.role !== 'system') return [{ role: 'system' as const, content: rule }, ...request.messages];
-  return [{ role: 'system' as const, content: `${first.content}\n\n${rule}` }, ...rest];
 }
