@@ -11,7 +11,7 @@ import { createLocalStore } from '../adapters/local';
 import type { Config } from '../config';
 import { namedDatabase, type ResolvedDatabase } from '../databases';
 import { ModelError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
-import { createSteps, type StepDeps } from '../steps';
+import { createReactSteps, createSteps, type StepDeps } from '../steps';
 import type { WorkerSteps } from './run-worker';
 
 export interface CompositionOptions {
@@ -60,7 +60,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   };
   return {
     store,
-    steps: createSteps(deps),
+    steps: { ...createSteps(deps), ...createReactSteps(deps) },
     databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
     model,
