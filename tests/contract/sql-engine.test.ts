@@ -1,8 +1,10 @@
 /** One suite for the port SqlEngine: each claim runs against PostgreSQL and SQLite, on real databases. */
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import Database from 'libsql';
 import { Client } from 'pg';
 import { createPostgresEngine } from '../../src/adapters/postgres/engine';
@@ -42,6 +44,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const WRITE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
+
 interface Subject {
   readonly name: string;
   open(): SqlEngine;
@@ -63,14 +67,9 @@ const subjects: Subject[] = [
   {
     name: 'sqlite',
     open: () => keep(createSqliteEngine({ path: file })),
-    async write(sql) {
-      const database = new Database(file);
-      try {
-        database.exec(sql);
-      } finally {
-        database.close();
-      }
-    },
+    // In a process of its own: libsql keeps the lock of a statement that failed until its process ends.
+    write: (sql) =>
+      promisify(execFile)(process.execPath, ['-e', WRITE, require.resolve('libsql'), file, sql]).then(() => undefined),
   },
 ];
 

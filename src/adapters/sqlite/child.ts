@@ -17,16 +17,21 @@ import { readStatement } from './statement-text';
 import { columnKind, digestText, toSqlValue, type RawValue } from './values';
 
 let database: Database.Database | null = null;
-/** For EXPLAIN alone: libsql never resets it, and on the first connection that would keep a snapshot for ever. */
-let compiler: Database.Database | null = null;
+/**
+ * For EXPLAIN alone: libsql never resets such a statement, and its connection then keeps every lock that it takes. This
+ * one takes none after it has read the schema, because statements that do not compile never get to it, and it is
+ * replaced when the schema has changed.
+ */
+let compiler: { readonly database: Database.Database; readonly schemaVersion: unknown } | null = null;
+let path = '';
 
 function connection(): Database.Database {
   if (database === null) throw new Error('no database is open');
   return database;
 }
 
-function connect(path: string): Database.Database {
-  const opened = new Database(`${pathToFileURL(path).href}?mode=ro`);
+function connect(file: string): Database.Database {
+  const opened = new Database(`${pathToFileURL(file).href}?mode=ro`);
   for (const pragma of ['query_only = 1', 'trusted_schema = 0', 'busy_timeout = 5000', 'cell_size_check = 1']) {
     opened.exec(`PRAGMA ${pragma}`);
   }
@@ -34,9 +39,9 @@ function connect(path: string): Database.Database {
   return opened;
 }
 
-function open(path: string): ChildReply {
+function open(given: string): ChildReply {
+  path = given;
   database = connect(path);
-  compiler = connect(path);
   return { kind: 'done' };
 }
 
@@ -48,8 +53,12 @@ function begin(): ChildReply {
 }
 
 function compile(text: string): Instruction[] {
-  if (compiler === null) throw new Error('no database is open');
-  return compiler.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
+  const [schemaVersion] = connection().prepare('PRAGMA schema_version').raw(true).all() as unknown[][];
+  if (compiler === null || String(compiler.schemaVersion) !== String(schemaVersion)) {
+    compiler?.database.close();
+    compiler = { database: connect(path), schemaVersion };
+  }
+  return compiler.database.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
 }
 
 type Prepared =
@@ -69,9 +78,9 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
   }
   const database = connection();
   database.exec('PRAGMA query_only = 1');
+  const statement = database.prepare(text).safeIntegers(true).raw(true);
   const refused = refuseProgram(text, compile(text));
   if (refused !== null) return { refused };
-  const statement = database.prepare(text).safeIntegers(true).raw(true);
   const columns = statement.columns();
   if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
