@@ -13,6 +13,10 @@ const MAX_COMPARISONS = 5000;
 export function equalUpToColumns(predicted: Rows, gold: Rows, order: RowOrder): boolean | null {
   if (predicted.columns.length !== gold.columns.length || predicted.rows.length !== gold.rows.length) return false;
   const width = gold.columns.length;
+  const whole = (chosen: readonly number[]): boolean =>
+    equalColumns(predicted, chosen, gold, [...chosen.keys()], false);
+  const asTheyStand = [...gold.columns.keys()];
+  if (whole(asTheyStand) && inOrder(predicted, gold, asTheyStand, order)) return true;
   const partners = gold.columns.map((_, column) =>
     // The same position first: most answers list their columns as asked.
     [column, ...gold.columns.keys()].filter(
@@ -20,6 +24,10 @@ export function equalUpToColumns(predicted: Rows, gold: Rows, order: RowOrder): 
     ),
   );
   if (partners.some((found) => found.length === 0)) return false;
+  if (partners.every((found) => found.length === 1)) {
+    const only = partners.flat();
+    return new Set(only).size === width && whole(only) && inOrder(predicted, gold, only, order);
+  }
   let comparisons = 0;
 
   const extend = (chosen: readonly number[]): boolean | null => {
@@ -30,7 +38,7 @@ export function equalUpToColumns(predicted: Rows, gold: Rows, order: RowOrder): 
       comparisons += 1;
       if (comparisons > MAX_COMPARISONS) return null;
       const next = [...chosen, other];
-      if (next.length > 1 && !equalColumns(predicted, next, gold, [...next.keys()], false)) continue;
+      if (next.length > 1 && !whole(next)) continue;
       const found = extend(next);
       if (found === true) return true;
       undecided ||= found === null;
