@@ -1,0 +1,264 @@
+/**
+ * `SearchSteps` in memory. What a step returns is a pure function of its input (a script, or a world made from a seed), never
+ * of the order of calls, so that a test may resolve concurrent steps in any order and expect the same search.
+ *
+ * 1. `log` holds every call in the order it was made, with what it returned.
+ * 2. Every model reply costs one call, every SQL step one execution: `charged` sums what was returned.
+ */
+import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
+import { addUsage, NO_USAGE } from '../../src/search/budgets';
+import type { SearchHooks } from '../../src/search/control';
+import { settingsFor } from '../../src/presets';
+import type {
+  AnswerSummary,
+  CandidateInput,
+  CandidateRun,
+  CheckInput,
+  Checked,
+  EvaluateInput,
+  Evaluation,
+  FinishInput,
+  Grounded,
+  GroundInput,
+  ModelOutcome,
+  PlanInput,
+  Planned,
+  PrepareInput,
+  Prepared,
+  ProbeInput,
+  Probed,
+  Proposed,
+  ProposeInput,
+  SearchSteps,
+  Selected,
+  SelectInput,
+  Settled,
+  SettleInput,
+  UsageDelta,
+} from '../../src/search/steps';
+
+/** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
+export interface Script {
+  evaluate?(input: EvaluateInput): Reply<Evaluation>;
+  plan?(input: PlanInput): Reply<Planned>;
+  propose?(input: ProposeInput): Reply<Proposed>;
+  ground?(input: GroundInput): Reply<Grounded>;
+  select?(input: SelectInput): Reply<Selected>;
+  prepare?(input: PrepareInput): Partial<Prepared>;
+  check?(input: CheckInput): Checked['failures'];
+  probe?(input: ProbeInput): Probed['tests'];
+  settle?(input: SettleInput): Settled['results'];
+  candidate?(input: CandidateInput): Partial<CandidateRun>;
+}
+export type Reply<T> = T | { readonly invalid: string };
+
+export type StepName = keyof SearchSteps;
+export interface Call {
+  readonly step: StepName;
+  readonly input: unknown;
+  output?: unknown;
+}
+
+export const MODEL_STEPS: readonly StepName[] = ['evaluate', 'plan', 'propose', 'ground', 'select'];
+export const MODEL_COST: UsageDelta = { llmCalls: 1, promptTokens: 100, completionTokens: 10, costUsd: 2 ** -10 };
+export const SQL_COST: UsageDelta = { sqlExecutions: 1, sqlMs: 4 };
+
+/** Called when a step starts; what it awaits or throws holds the step up or makes it fail. */
+export type Gate = (call: Call, number: number) => Promise<void>;
+
+export class FakeSteps implements SearchSteps {
+  readonly log: Call[] = [];
+  readonly states: SearchState[] = [];
+  finished: FinishInput | null = null;
+  charged: Usage = NO_USAGE;
+
+  constructor(
+    private readonly script: Script,
+    private readonly gate: Gate = () => Promise.resolve(),
+  ) {}
+
+  count(...steps: readonly StepName[]): number {
+    return this.log.filter((call) => steps.includes(call.step)).length;
+  }
+
+  get modelCalls(): number {
+    return this.count(...MODEL_STEPS);
+  }
+
+  inputs<T>(step: StepName): readonly T[] {
+    return this.log.filter((call) => call.step === step).map((call) => call.input as T);
+  }
+
+  evaluate(input: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
+    return this.model('evaluate', input, () => this.script.evaluate?.(input) ?? { scores: [] });
+  }
+  plan(input: PlanInput): Promise<ModelOutcome<Planned>> {
+    return this.model('plan', input, () => this.script.plan?.(input) ?? { invalid: 'no plan in the script' });
+  }
+  propose(input: ProposeInput): Promise<ModelOutcome<Proposed>> {
+    const usual = { proposalId: `${input.position}.proposal`, operators: input.targets, done: true };
+    return this.model('propose', input, () => this.script.propose?.(input) ?? usual);
+  }
+  ground(input: GroundInput): Promise<ModelOutcome<Grounded>> {
+    return this.model('ground', input, () => this.script.ground?.(input) ?? judged(input, []));
+  }
+  select(input: SelectInput): Promise<ModelOutcome<Selected>> {
+    const first = { candidate: input.candidates[0]?.id ?? null, reason: 'the first' };
+    return this.model('select', input, () => this.script.select?.(input) ?? first);
+  }
+
+  prepare(input: PrepareInput): Promise<Prepared> {
+    const usual = { schemaFingerprint: 'schema', knownUpdates: [] };
+    return this.sql('prepare', input, () => ({ ...usual, ...this.script.prepare?.(input) }));
+  }
+  check(input: CheckInput): Promise<Checked> {
+    return this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
+  }
+  probe(input: ProbeInput): Promise<Probed> {
+    const observationId = `${input.position}.observation`;
+    return this.sql('probe', input, () => ({ observationId, tests: this.script.probe?.(input) ?? [] }));
+  }
+  settle(input: SettleInput): Promise<Settled> {
+    return this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
+  }
+  candidate(input: CandidateInput): Promise<CandidateRun> {
+    const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null };
+    return this.sql('candidate', input, () => ({ ...usual, ...this.script.candidate?.(input) }));
+  }
+
+  async checkpoint(state: SearchState): Promise<void> {
+    await this.enter('checkpoint', state);
+    this.states.push(JSON.parse(JSON.stringify(state)) as SearchState);
+  }
+
+  async finish(input: FinishInput): Promise<AnswerSummary> {
+    this.log.push({ step: 'finish', input });
+    this.finished = input;
+    const { searchId: id, status, endedBy, reason, state } = input;
+    return Promise.resolve({ id, status, endedBy, answer: null, sql: null, reason, usage: state.usage });
+  }
+
+  private async model<T>(step: StepName, input: unknown, reply: () => Reply<T>): Promise<ModelOutcome<T>> {
+    const call = await this.enter(step, input);
+    const made = reply();
+    const usage = MODEL_COST;
+    const outcome: ModelOutcome<T> = isInvalid(made)
+      ? { kind: 'invalid', error: made.invalid, usage }
+      : { kind: 'ok', value: made, usage };
+    return this.leave(call, outcome, usage);
+  }
+
+  private async sql<T>(step: StepName, input: unknown, run: () => T): Promise<T & { readonly usage: UsageDelta }> {
+    const call = await this.enter(step, input);
+    return this.leave(call, { ...run(), usage: SQL_COST }, SQL_COST);
+  }
+
+  private async enter(step: StepName, input: unknown): Promise<Call> {
+    const call: Call = { step, input };
+    this.log.push(call);
+    await this.gate(call, this.log.length);
+    return call;
+  }
+
+  private leave<T>(call: Call, output: T, usage: UsageDelta): T {
+    call.output = output;
+    this.charged = addUsage(this.charged, usage);
+    return output;
+  }
+}
+
+function isInvalid<T>(reply: Reply<T>): reply is { readonly invalid: string } {
+  return typeof reply === 'object' && reply !== null && 'invalid' in reply;
+}
+
+/** Lets steps end one at a time, in the order that `pick` chooses among those under way. Turns, not sleeps. */
+export function reordering(pick: (waiting: number) => number): Gate {
+  const waiting: (() => void)[] = [];
+  let turning = false;
+  const turn = () => {
+    const [resume] = waiting.splice(Math.min(waiting.length - 1, pick(waiting.length)), 1);
+    resume?.();
+    turning = waiting.length > 0;
+    if (turning) setImmediate(turn);
+  };
+  return () =>
+    new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      if (!turning) setImmediate(turn);
+      turning = true;
+    });
+}
+
+export function testSettings(preset: Settings['preset'] = 'fast', overrides: Partial<Settings> = {}): Settings {
+  return settingsFor({ method: 'gate', preset, models: { default: 'model' }, overrides });
+}
+
+export function testHooks(overrides: Partial<SearchHooks> = {}): SearchHooks {
+  return { now: () => 0, stopRequested: () => null, onProgress: () => undefined, ...overrides };
+}
+
+export function operator(name: string, more: Partial<OperatorView> = {}): OperatorView {
+  const bodyId = more.bodyId ?? null;
+  return {
+    name,
+    state: more.updateId == null ? (bodyId === null ? 'unresolved' : 'assumed') : 'grounded',
+    bodyId,
+    updateId: null,
+    shape: `shape of ${name}`,
+    intent: `intent of ${name}`,
+    inputs: [],
+    readsBase: true,
+    risk: bodyId === null ? 1 : 0,
+    assumptions: 0,
+    immaterial: null,
+    barren: 0,
+    ...more,
+  };
+}
+
+export function planOf(planId: string, operators: readonly OperatorView[]): PlanView {
+  return { planId, ordered: false, operators: [...operators] };
+}
+
+export function planned(plan: PlanView, more: Partial<Extract<Planned, { kind: 'plan' }>> = {}): Planned {
+  return { kind: 'plan', plan, potential: 3, bottleneck: null, proposalId: null, proposed: [], ...more };
+}
+
+export function judged(input: GroundInput, operators: Grounded['operators'], more: Partial<Grounded> = {}): Grounded {
+  return {
+    groundingId: `${input.position}.grounding`,
+    operators,
+    learned: null,
+    written: [],
+    facts: [],
+    delta: null,
+    impossible: null,
+    nextProposalId: null,
+    nextOperators: [],
+    ...more,
+  };
+}
+
+/** The update that proves `bodyId` for an operator of a plan. */
+export function updateFor(
+  id: string,
+  plan: PlanView,
+  name: string,
+  bodyId: string,
+  more: Partial<UpdateView> = {},
+): UpdateView {
+  const target = plan.operators.find((each) => each.name === name);
+  if (target === undefined) throw new Error(`no operator ${name} in ${plan.planId}`);
+  const bodyOf = (input: string) => plan.operators.find((each) => each.name === input)?.bodyId ?? '';
+  return {
+    id,
+    shape: target.shape,
+    intent: target.intent,
+    inputs: target.inputs.map((local) => ({ local, bodyId: bodyOf(local) })),
+    bodyId,
+    status: 'active',
+    dependsOn: [],
+    reuses: 0,
+    ...more,
+  };
+}
