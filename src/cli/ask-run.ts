@@ -1,0 +1,218 @@
+/**
+ * What `gate ask` does: look into the store, check what can be checked without paying, join or start Temporal, serve the
+ * question's own task queue from this process, follow it, print it. A question whose answer is stored costs nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import type { AnswerRecord, SearchInput } from '../domain';
+import { cut } from '../report/printable';
+import { startQuestion } from '../workers/client';
+import { compose, type Composition } from '../workers/composition';
+import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { localQueues } from '../workers/task-queues';
+import type { AskFlags } from './ask';
+import { modelsFor, questionOf, questionText, searchInput } from './ask-input';
+import { serveInBackground } from './background';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import { followSearch } from './follow';
+import type { Io } from './io';
+import { tellWhoReceivesRows } from './notice';
+import { checkDatabase, checkModel, unpricedModels } from './preflight';
+import { printAnswer } from './print-answer';
+import { addToIndex, batchPorts, openServices, recordOf, saveInput, sha256, type Services } from './services';
+import { answerJson } from './show-answer';
+import { openTemporal, type TemporalSession } from './temporal-session';
+
+export interface RunFlags extends AskFlags {
+  readonly debug?: boolean;
+  /** Also print the plan behind the answer. */
+  readonly showPlan?: boolean;
+}
+
+export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise<ExitCode> {
+  const text = await questionText(argument, io);
+  if (flags.detach && (flags.record ?? flags.replay) !== undefined) {
+    throw new UsageError('--record and --replay need this process: leave --detach out');
+  }
+  const services = openServices(io);
+  const { config } = services;
+  const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
+  const question = questionOf(text, database.name, flags, io.cwd);
+  const files = {
+    ...(flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) }),
+    ...(flags.replay === undefined ? {} : { replay: resolve(io.cwd, flags.replay) }),
+  };
+  const composition = await compose(config, { adHoc: database.adHoc ? [database] : [], ...files });
+  try {
+    const input = searchInput(config, flags, question, {
+      models: modelsFor(config, flags, offeredModels(composition)),
+      namespace:
+        files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`,
+      ...(flags.fresh ? { nonce: randomBytes(8).toString('hex') } : {}),
+    });
+    const stored = await recordOf(services.store, input.searchId);
+    if (stored !== null && isSettled(stored)) {
+      io.err(`answered before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh searches anew\n`);
+      return await printAnswer(services, stored, io, { json: flags.json ?? false, ui: null, showPlan: flags.showPlan });
+    }
+    const ready = prepare({ services, composition, database, input, replayed: files.replay !== undefined, io });
+    return await (flags.detach ? askDetached : askAttended)({
+      services,
+      composition,
+      database,
+      input,
+      flags,
+      io,
+      ready,
+    });
+  } finally {
+    await composition.close();
+  }
+}
+
+/** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
+function isSettled({ status }: AnswerRecord): boolean {
+  return status === 'answered' || status === 'unanswerable' || status === 'abstained';
+}
+
+function onlyDatabase(config: Config): string {
+  const names = Object.keys(config.databases);
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return only;
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
+}
+
+function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
+  const recorded = 'models' in model && Array.isArray(model.models) ? (model.models as string[]) : [];
+  return ollamaModels ?? recorded;
+}
+
+interface Asking {
+  readonly services: Services;
+  readonly composition: Composition;
+  readonly database: ResolvedDatabase;
+  readonly input: SearchInput;
+  readonly io: Io;
+}
+
+/** Checks and stores before anything starts; runs while Temporal is being opened. */
+async function prepare({
+  services,
+  composition,
+  database,
+  input,
+  replayed,
+  io,
+}: Asking & { replayed: boolean }): Promise<void> {
+  const { config, store } = services;
+  const models = [...new Set(Object.values(input.settings.models))];
+  await Promise.all([
+    checkDatabase(composition, database.name),
+    replayed ? undefined : checkModel(config, composition, models),
+  ]);
+  if (!replayed) {
+    const unpriced = unpricedModels(config, models);
+    const { costUsd } = input.settings.budgets;
+    tellWhoReceivesRows(
+      config.folders,
+      { endpoint: composition.model.endpoint, database: database.name, unpriced, costCeilingUsd: costUsd },
+      io,
+    );
+  }
+  await saveInput(store, input);
+  await addToIndex(store, input, io.now());
+}
+
+type Prepared = Asking & { readonly flags: RunFlags; readonly ready: Promise<void> };
+
+async function askAttended({ services, composition, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
+  installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
+  const session = await openReady(services.config, io, ready);
+  let ended: Awaited<ReturnType<typeof followSearch>>;
+  let staysUp = false;
+  try {
+    if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
+    const workers = await createGateWorkers({
+      ...{
+        address: session.address,
+        namespace: session.namespace,
+        steps: composition.steps,
+        batch: batchPorts(services.store),
+      },
+      ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
+      databases: [database.name],
+      serve: 'local',
+    });
+    const serving = workers.run();
+    try {
+      await start(session, services.config, input, database.name);
+      const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
+      ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
+    } finally {
+      workers.stop();
+      // Its error, if it has one, has ended the race above.
+      await serving.catch(() => undefined);
+    }
+  } finally {
+    staysUp = await session.close();
+  }
+  const json = flags.json ?? false;
+  const record = await recordOf(services.store, input.searchId);
+  if (ended.kind === 'failed') {
+    if (json && record !== null) io.out(answerJson(record, { report: null, ui: null }));
+    throw new CommandFailed(ended.message);
+  }
+  if (record === null)
+    throw new CommandFailed(`${input.searchId} ended without a record in ${services.config.storeDirectory}`);
+  return printAnswer(services, record, io, {
+    json,
+    ui: staysUp ? session.uiOf(input.searchId) : null,
+    showPlan: flags.showPlan,
+  });
+}
+
+async function askDetached({ services, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
+  const { config } = services;
+  const session = await openReady(config, io, ready);
+  const ui = session.uiOf(input.searchId);
+  try {
+    await serveInBackground(config, database, session, io);
+    await start(session, config, input, database.name);
+  } finally {
+    await session.close({ keep: true });
+  }
+  const { searchId } = input;
+  if (flags.json) io.out(`${JSON.stringify({ id: searchId, status: 'running', ui }, null, 2)}\n`);
+  else io.out(`${searchId}\n`);
+  io.err(
+    `${ui === null ? '' : `Temporal UI ${ui}\n`}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
+  );
+  io.err('Server and worker stay up; gate dev --stop ends them.\n');
+  return EXIT.ok;
+}
+
+/** Opens Temporal while the checks run; a failed check closes it again and wins. */
+async function openReady(config: Config, io: Io, ready: Promise<void>): Promise<TemporalSession> {
+  const opening = openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
+  const [opened, checked] = await Promise.allSettled([opening, ready]);
+  if (checked.status === 'rejected') {
+    if (opened.status === 'fulfilled') await opened.value.close();
+    throw checked.reason;
+  }
+  if (opened.status === 'rejected') throw opened.reason;
+  return opened.value;
+}
+
+async function start(session: TemporalSession, config: Config, input: SearchInput, database: string): Promise<void> {
+  const { searchId, settings, question } = input;
+  await startQuestion(session.gate, {
+    ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
+    queues: localQueues(database),
+    // Shown to whoever may open the UI: the question's text, no row of the database.
+    label: cut(`${database}: ${question.text}`, 60),
+  });
+}

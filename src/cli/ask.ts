@@ -1,0 +1,47 @@
+/** `gate ask`: the command line of a question; the work is in `ask-run.ts`, which only runs when it is needed. */
+import { Command, Option } from 'commander';
+import type { QuestionFlags } from './ask-input';
+import { addSearchOptions, collect, withExamples, type SearchFlags } from './options';
+import type { CommandFactory } from './program';
+
+export interface AskFlags extends SearchFlags, QuestionFlags {
+  readonly db?: string;
+  readonly detach?: boolean;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly record?: string;
+  readonly replay?: string;
+}
+
+export const askCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    addSearchOptions(
+      new Command('ask')
+        .description('answer a question, with the evidence for every assumption')
+        .argument('<question>', 'in plain language; - reads it from standard input')
+        .option(
+          '--db <database>',
+          'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
+        )
+        .option('--context <text>', 'what must be told, such as the date the question refers to')
+        .option('--instructions <text>', 'house rules for the answer')
+        .option('--docs <file>', 'a text that explains the database (repeatable)', collect)
+        .addOption(
+          new Option('--output <mode>', 'answer in words with the SQL, or the SQL alone')
+            .choices(['answer', 'sql'])
+            .default('answer'),
+        ),
+    )
+      .option('--detach', 'return at once; server and worker stay up')
+      .option('--fresh', 'search anew although the same question was answered before')
+      .option('--json', 'print the final record as JSON')
+      .option('--record <file>', 'store every exchange with the model')
+      .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
+      .action(async (question: string, flags: AskFlags) => {
+        const { runAsk } = await import('./ask-run');
+        outcome.code = await runAsk(question, flags, io);
+      }),
+    'gate ask "How many orders came in last week?" --db ./shop.sqlite',
+    'gate ask "Which region grew most in 2024?" --db sales --preset thorough --max-cost 3',
+    'gate ask "…" --db postgresql://reader@localhost/sales --detach',
+  );

@@ -1,0 +1,118 @@
+/**
+ * Worker processes that outlive a command (`ask --detach`) or run in a terminal (`worker`, `dev`): who they are is
+ * written into the state folder, so that a second one is not started for a database that is served already, and so that
+ * `gate dev --stop` finds them. A database's address travels by environment, never by command line.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config';
+import type { ResolvedDatabase } from '../databases';
+import { isAlive } from '../workers/file-lock';
+import { CommandFailed } from './errors';
+import type { Io } from './io';
+import type { TemporalSession } from './temporal-session';
+
+export const DATABASE_VARIABLE = 'GATE_WORKER_DATABASE';
+
+export interface ServingProcess {
+  readonly pid: number;
+  readonly databases: readonly string[];
+  readonly address: string;
+  readonly storeDirectory: string;
+  /** Started by `--detach`: nobody sees it, so `dev --stop` ends it. */
+  readonly background: boolean;
+}
+
+const START_TIMEOUT_MS = 30_000;
+
+export function announce(config: Config, process: ServingProcess): () => void {
+  const folder = folderOf(config);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${process.pid}.json`);
+  writeFileSync(file, JSON.stringify(process));
+  return () => rmSync(file, { force: true });
+}
+
+/** Forgets processes that are gone. */
+export function servingProcesses(config: Config): ServingProcess[] {
+  const folder = folderOf(config);
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  return names
+    .filter((name) => /^\d+\.json$/.test(name))
+    .flatMap((name) => {
+      if (isAlive(Number.parseInt(name, 10)))
+        return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as ServingProcess];
+      rmSync(join(folder, name), { force: true });
+      return [];
+    });
+}
+
+/** Returns when a process serves the database, starting one where none does. */
+export async function serveInBackground(
+  config: Config,
+  database: ResolvedDatabase,
+  session: TemporalSession,
+  io: Pick<Io, 'env' | 'cwd'>,
+): Promise<void> {
+  const serves = (one: ServingProcess): boolean =>
+    one.databases.includes(database.name) &&
+    one.address === session.address &&
+    one.storeDirectory === config.storeDirectory;
+  if (servingProcesses(config).some(serves)) return;
+  const folder = folderOf(config);
+  mkdirSync(folder, { recursive: true });
+  const log = join(folder, `${database.name}.log`);
+  const output = openSync(log, 'w', 0o600);
+  const spec = database.adHoc ? addressOf(database) : database.name;
+  const child = spawn(process.execPath, [...process.execArgv, mainFile(), 'worker', '--background'], {
+    cwd: io.cwd,
+    env: { ...io.env, [DATABASE_VARIABLE]: spec },
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  const end: { reason: string | null } = { reason: null };
+  child.once('error', (error) => (end.reason = error.message));
+  child.once('exit', (code) => (end.reason ??= `exit code ${String(code)}`));
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!servingProcesses(config).some(serves)) {
+    if (end.reason !== null || Date.now() > deadline) {
+      const last = readFileSync(log, 'utf8').trim().split('\n').at(-1);
+      throw new CommandFailed(
+        `the background worker did not start (${last || end.reason || 'no reply in time'}); its log is ${log}`,
+      );
+    }
+    await sleep(50);
+  }
+  child.unref();
+}
+
+/** Ends the processes that `--detach` left; returns how many. */
+export async function stopBackground(config: Config): Promise<number> {
+  const processes = servingProcesses(config).filter(({ background }) => background);
+  for (const { pid } of processes) process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (processes.some(({ pid }) => isAlive(pid)) && Date.now() < deadline) await sleep(50);
+  return processes.length;
+}
+
+function addressOf({ address }: ResolvedDatabase): string {
+  return address.kind === 'path' ? address.path : address.url.reveal();
+}
+
+function folderOf(config: Config): string {
+  return join(config.folders.state, 'workers');
+}
+
+/** `main.js` beside this file, or `main.ts` when the sources run as they are. */
+function mainFile(): string {
+  return join(__dirname, __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
+}

@@ -1,0 +1,216 @@
+/** The checks of `gate doctor`. Each gives findings and never throws: what breaks a check is its finding. */
+import { randomUUID } from 'node:crypto';
+import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/openai';
+import { createLocalStore } from '../adapters/local';
+import { loadConfig, type Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import { cut } from '../report/printable';
+import { compose } from '../workers/composition';
+import { embeddedServerInfo } from '../workers/embedded-server';
+import { findPresentBinary } from '../workers/temporal-binary';
+import { connectClient } from '../workers/client';
+import { checkEndpoint } from './endpoint';
+import { errorText } from './errors';
+import type { Io } from './io';
+import { unpricedModels } from './preflight';
+import { configuredTemporal } from './temporal-session';
+
+export interface Finding {
+  readonly what: string;
+  /** `missing`: GATE cannot work without it. `note`: it works, but look. */
+  readonly state: 'ok' | 'note' | 'missing';
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+const WAIT_MS = 20_000;
+
+export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
+  const node = nodeVersion(process.versions.node);
+  let config: Config;
+  try {
+    config = loadConfig(io);
+  } catch (error) {
+    const lines = errorText(error, false).split('\n');
+    return [node, ...lines.map((line) => missing('configuration', line, 'correct this setting'))];
+  }
+  const read =
+    config.file === null
+      ? note('configuration', 'no gate.config.json; environment and defaults apply', null)
+      : ok('configuration', config.file);
+  const [model, temporal, store, databases] = await Promise.all([
+    checkModels(config, options.call),
+    checkTemporal(config, io),
+    checkStore(config),
+    checkDatabases(config, io, options.db),
+  ]);
+  return [node, read, ...model, temporal, store, ...databases];
+}
+
+export function nodeVersion(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const fits = major > 20 || (major === 20 && minor >= 3);
+  return fits ? ok('Node.js', version) : missing('Node.js', `${version} is too old`, 'install Node.js 20.3 or newer');
+}
+
+async function checkModels(config: Config, call: boolean): Promise<Finding[]> {
+  const { apiKey, baseUrl, apiKeySource } = config.models;
+  const ollama = apiKey === null && baseUrl === null ? await detectOllama() : null;
+  const name = config.models.default ?? ollama?.models[0] ?? null;
+  const named =
+    name === null
+      ? missing('model', 'none is named', 'set GATE_MODEL, or "models.default" in the configuration')
+      : ok('model', name);
+  if (ollama !== null)
+    return [named, ok('model endpoint', `Ollama at ${ollama.baseUrl}, ${ollama.models.length} models`)];
+  if (apiKey === null && baseUrl === null) {
+    const fix = `set ${apiKeySource}, or OPENAI_BASE_URL for another endpoint, or start an Ollama`;
+    return [named, missing('model endpoint', 'no key and no address', fix)];
+  }
+  const check = await checkEndpoint(config.models, OPENAI_BASE_URL);
+  if (check.kind !== 'ok') return [named, missing('model endpoint', check.fix, 'see there')];
+  const wanted = [...new Set([...(name === null ? [] : [name]), ...Object.values(config.models.roles)])];
+  const unknown = check.models.length === 0 ? [] : wanted.filter((model) => !check.models.includes(model));
+  const endpoint =
+    unknown.length === 0
+      ? ok('model endpoint', `${check.url} answers${apiKey === null ? ' without a key' : ' and takes the key'}`)
+      : note(
+          'model endpoint',
+          `${check.url} does not list ${unknown.join(', ')}`,
+          'set GATE_MODEL to a model that it lists',
+        );
+  const unpriced = unpricedModels(config, wanted);
+  const price =
+    unpriced.length === 0
+      ? ok('prices', `of ${DEFAULT_PRICES_DATE} unless configured`)
+      : note(
+          'prices',
+          `none known for ${unpriced.join(', ')}: the cost ceiling cannot hold`,
+          'set "prices" in the configuration',
+        );
+  const findings = [named, endpoint, ...(wanted.length > 0 ? [price] : [])];
+  return call && name !== null ? [...findings, await tinyCall(config, name)] : findings;
+}
+
+async function tinyCall(config: Config, model: string): Promise<Finding> {
+  return finding('model call', async () => {
+    const composition = await compose(config);
+    try {
+      const schema = {
+        type: 'object',
+        properties: { ok: { type: 'boolean' } },
+        required: ['ok'],
+        additionalProperties: false,
+      };
+      const reply = await composition.model.complete(
+        {
+          role: 'plan',
+          model,
+          messages: [{ role: 'user', content: 'Reply with the JSON object {"ok": true} and nothing else.' }],
+          temperature: 0,
+          topP: 1,
+          maxOutputTokens: 512,
+          seed: 0,
+          schema: { name: 'check', schema },
+        },
+        { signal: AbortSignal.timeout(60_000) },
+      );
+      return ok(
+        'model call',
+        `${reply.model}: ${cut(reply.text, 40)} (${reply.promptTokens + reply.completionTokens} tokens)`,
+      );
+    } finally {
+      await composition.close();
+    }
+  });
+}
+
+async function checkTemporal(config: Config, io: Io): Promise<Finding> {
+  const what = 'Temporal';
+  return finding(what, async () => {
+    const configured = configuredTemporal(config, io.env);
+    if (configured !== null) {
+      const { address, namespace, connectionOptions } = configured;
+      const gate = await connectClient({
+        address,
+        namespace,
+        ...(connectionOptions === null ? {} : { connectionOptions }),
+      });
+      await gate.close();
+      return ok(what, `${address}, namespace ${namespace}`);
+    }
+    const running = await embeddedServerInfo(config.folders);
+    if (running !== null) return ok(what, `embedded server ${running.version} is up on port ${running.port}`);
+    const binary = findPresentBinary({ env: io.env, cacheFolder: config.folders.cache });
+    if (binary !== null) return ok(what, `embedded server, from ${binary}`);
+    const go = (io.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'go')));
+    const fix = 'put the temporal CLI on PATH, or set TEMPORAL_ADDRESS';
+    return note(
+      what,
+      `will be fetched at the first question (download${go ? ', else built by Go in about 2 minutes' : ''})`,
+      go ? null : fix,
+    );
+  });
+}
+
+async function checkStore(config: Config): Promise<Finding> {
+  return finding('store', async () => {
+    const store = createLocalStore(config.storeDirectory);
+    const text = randomUUID();
+    await store.put('doctor/check', text, { overwrite: true });
+    if ((await store.get('doctor/check')) !== text)
+      throw new Error(`${config.storeDirectory} does not keep what is written`);
+    return ok('store', config.storeDirectory);
+  });
+}
+
+async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string | undefined): Promise<Finding[]> {
+  const specs = [...Object.keys(config.databases), ...(extra === undefined ? [] : [extra])];
+  if (specs.length === 0)
+    return [note('databases', 'none configured', 'give --db a path or URL, or add "databases" to the configuration')];
+  return Promise.all(
+    specs.map((spec) => {
+      const what = `database ${spec === extra ? 'given by --db' : spec}`;
+      return finding(what, () => checkDatabase(config, resolveDatabase(config, spec, io.cwd), what));
+    }),
+  );
+}
+
+async function checkDatabase(config: Config, database: ResolvedDatabase, what: string): Promise<Finding> {
+  const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });
+  try {
+    const { engine } = await composition.engine(database.name);
+    const signal = AbortSignal.timeout(WAIT_MS);
+    const { tables, version } = await engine.describe({ signal });
+    const attempt = 'CREATE TABLE gate_write_attempt (x integer)';
+    const { results } = await engine.run([attempt], { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate doctor' });
+    if (results[0]?.kind === 'rows') throw new Error('a write went through: this connection is not read-only');
+    if (tables.length === 0)
+      return missing(what, `${version}, but no table is visible`, 'check path, rights and access lists');
+    return ok(what, `${version}, ${tables.length} tables, writes are refused`);
+  } finally {
+    await composition.close();
+  }
+}
+
+async function finding(what: string, check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check();
+  } catch (error) {
+    return missing(what, errorText(error, false), 'see there');
+  }
+}
+
+function ok(what: string, detail: string): Finding {
+  return { what, state: 'ok', detail, fix: null };
+}
+
+function note(what: string, detail: string, fix: string | null): Finding {
+  return { what, state: 'note', detail, fix };
+}
+
+function missing(what: string, detail: string, fix: string): Finding {
+  return { what, state: 'missing', detail, fix: fix === 'see there' ? null : fix };
+}

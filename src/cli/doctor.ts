@@ -1,0 +1,30 @@
+/** `gate doctor`: what is configured, reachable and missing, each with its fix. */
+import { Command } from 'commander';
+import { EXIT } from './errors';
+import { withExamples } from './options';
+import type { CommandFactory } from './program';
+
+export const doctorCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    new Command('doctor')
+      .description('check what is configured, reachable and missing, and say how to mend it')
+      .option('--db <database>', 'check this database too: an SQLite file or a URL')
+      .option('--call', 'also make one tiny model call (costs a fraction of a cent)')
+      .option('--json', 'print JSON')
+      .action(async (flags: { db?: string; call?: boolean; json?: boolean }) => {
+        const { examine } = await import('./doctor-checks');
+        const findings = await examine(io, {
+          call: flags.call ?? false,
+          ...(flags.db === undefined ? {} : { db: flags.db }),
+        });
+        if (findings.some(({ state }) => state === 'missing')) outcome.code = EXIT.failed;
+        if (flags.json) { io.out(`${JSON.stringify(findings, null, 2)}\n`); return; }
+        const width = Math.max(...findings.map(({ what }) => what.length));
+        for (const { what, state, detail, fix } of findings) {
+          io.out(`${state.padEnd(7)}  ${what.padEnd(width)}  ${detail}\n`);
+          if (fix !== null) io.out(`${' '.repeat(9 + width + 2)}fix: ${fix}\n`);
+        }
+      }),
+    'gate doctor',
+    'gate doctor --call --db ./shop.sqlite',
+  );

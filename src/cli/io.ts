@@ -1,0 +1,48 @@
+/** What a command may touch of its process: streams, environment, working directory, signals. Tests give their own. */
+import { createInterface } from 'node:readline';
+import type { Environment } from '../folders';
+
+export interface Io {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  /** Results. */
+  out(text: string): void;
+  /** Everything else: progress, notices, errors. */
+  err(text: string): void;
+  /** A person watches stderr: progress may redraw itself. */
+  readonly live: boolean;
+  /** A person reads stdout: control characters are made visible. */
+  readonly outIsTerminal: boolean;
+  readonly columns: number;
+  now(): number;
+  readInput(): Promise<string>;
+  /** Calls back on every interrupt until the returned function is called. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+export function nodeIo(process: NodeJS.Process): Io {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    platform: process.platform,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    live: process.stderr.isTTY && process.env['TERM'] !== 'dumb' && !process.env['CI'],
+    outIsTerminal: process.stdout.isTTY,
+    columns: process.stdout.columns || process.stderr.columns || 100,
+    now: () => Date.now(),
+    readInput: async () => {
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: process.stdin })) lines.push(line);
+      return lines.join('\n');
+    },
+    onInterrupt: (listener) => {
+      const signals = ['SIGINT', 'SIGTERM'] as const;
+      for (const signal of signals) process.on(signal, listener);
+      return () => {
+        for (const signal of signals) process.off(signal, listener);
+      };
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** `gate list`: past questions from the store, and what still runs from Temporal, if it is up. */
+import { Command } from 'commander';
+import { cut } from '../report/printable';
+import { positiveInteger, withExamples } from './options';
+import type { CommandFactory } from './program';
+
+export const listCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('list')
+      .description('list past and running questions, newest first')
+      .option('--limit <n>', 'at most this many', positiveInteger, 30)
+      .option('--json', 'print JSON')
+      .action(async (flags: { limit: number; json?: boolean }) => {
+        const { openServices, readIndex, recordOf } = await import('./services');
+        const { runningSearches } = await import('./temporal-session');
+        const { textTable } = await import('./table');
+        const { config, store } = openServices(io);
+        const entries = (await readIndex(store)).slice(0, flags.limit);
+        const running = await runningSearches(config, io.env);
+        const rows = await Promise.all(
+          entries.map(async (entry) => {
+            const record = await recordOf(store, entry.searchId);
+            const status = running.has(entry.searchId) ? 'running' : (record?.status ?? 'interrupted');
+            return {
+              ...entry,
+              status,
+              answer: record?.answer ?? record?.reason ?? null,
+              costUsd: record?.usage.costUsd ?? null,
+            };
+          }),
+        );
+        if (flags.json) { io.out(`${JSON.stringify(rows, null, 2)}\n`); return; }
+        if (rows.length === 0) { io.err('no question was asked yet; begin with: gate ask "…" --db …\n'); return; }
+        const cells = rows.map(({ searchId, status, askedAt, database, question, answer }) => [
+          searchId,
+          status,
+          askedAt.slice(0, 16).replace('T', ' '),
+          cut(database, 24),
+          cut(question, 60),
+          cut(answer ?? '', 60),
+        ]);
+        io.out(
+          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.columns })}\n`,
+        );
+      }),
+    'gate list --limit 5',
+  );

@@ -1,0 +1,45 @@
+/** Says once per endpoint and database which endpoint will receive rows; remembered in the state folder. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Folders } from '../folders';
+import type { Io } from './io';
+
+export interface Receivers {
+  readonly endpoint: string;
+  readonly database: string;
+  /** Models without a price: their cost shows as 0 and no cost ceiling can stop them. */
+  readonly unpriced: readonly string[];
+  readonly costCeilingUsd: number | null;
+}
+
+export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {
+  const { endpoint, database, unpriced, costCeilingUsd } = receivers;
+  const file = join(folders.state, 'told.json');
+  const told = read(file);
+  const key = `${endpoint} ${database}`;
+  if (told.includes(key)) return;
+  const ceiling = costCeilingUsd === null ? 'no cost ceiling' : `at most $${costCeilingUsd} per question (--max-cost)`;
+  io.err(
+    `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,
+  );
+  if (unpriced.length > 0) {
+    io.err(
+      `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the ceiling cannot stop it; set "prices".\n`,
+    );
+  }
+  mkdirSync(folders.state, { recursive: true });
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, JSON.stringify([...told, key]));
+  renameSync(fresh, file);
+}
+
+function read(file: string): string[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  } catch (error) {
+    // A damaged memory only means that it is said again.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return [];
+    throw error;
+  }
+}

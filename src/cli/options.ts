@@ -1,0 +1,106 @@
+/** Options that several commands share, and the checks of their values. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Budgets, MethodName, PresetName, Role } from '../domain';
+import { DEFAULT_COST_CEILING_USD } from '../presets';
+
+// Written out, because the schemas that hold them would load zod for every `--help`.
+export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
+export const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
+const ROLE_NAMES = ['evaluate', 'plan', 'propose', 'ground', 'select', 'react'] as const satisfies readonly Role[];
+
+export interface ModelFlags {
+  readonly default?: string;
+  readonly [role: string]: string | undefined;
+}
+
+export interface SearchFlags {
+  readonly preset?: PresetName;
+  readonly method: MethodName;
+  readonly model?: ModelFlags;
+  readonly seed?: number;
+  readonly maxCost?: number | null;
+  readonly maxCalls?: number;
+  readonly maxTokens?: number;
+  readonly maxMinutes?: number;
+  readonly maxSql?: number;
+}
+
+export function addSearchOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--preset <name>', 'how much effort (default: fast, or "preset" of the configuration)').choices(
+        PRESET_NAMES,
+      ),
+    )
+    .addOption(new Option('--method <name>', 'how to search').choices(METHOD_NAMES).default('gate'))
+    .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
+    .option('--seed <n>', 'another seed is another search', integer, 0)
+    .option(
+      '--max-cost <usd>',
+      `ceiling of the cost of a question in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,
+      costCeiling,
+    )
+    .option('--max-calls <n>', 'at most this many model calls', positiveInteger)
+    .option('--max-tokens <n>', 'at most this many tokens, prompts and replies', positiveInteger)
+    .option('--max-minutes <n>', 'at most this many minutes', positiveNumber)
+    .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger);
+}
+
+export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
+  return {
+    ...configured,
+    ...(flags.maxCost === undefined ? {} : { costUsd: flags.maxCost }),
+    ...(flags.maxCalls === undefined ? {} : { llmCalls: flags.maxCalls }),
+    ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
+    ...(flags.maxMinutes === undefined ? {} : { wallMs: Math.round(flags.maxMinutes * 60_000) }),
+    ...(flags.maxSql === undefined ? {} : { sqlExecutions: flags.maxSql }),
+  };
+}
+
+export function collectModels(text: string, before: ModelFlags = {}): ModelFlags {
+  const match = /^([a-z]+)=(.*)$/.exec(text);
+  const role = match?.[1] ?? 'default';
+  const name = (match?.[2] ?? text).trim();
+  if (name === '') throw new InvalidArgumentError('give the name of a model');
+  if (match !== null && !(ROLE_NAMES as readonly string[]).includes(role)) {
+    throw new InvalidArgumentError(`'${role}' is no role; allowed: ${ROLE_NAMES.join(', ')}`);
+  }
+  return { ...before, [role]: name };
+}
+
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+export function integer(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('give a whole number');
+  return Number(text);
+}
+
+export function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('give a whole number above 0');
+  return Number(text);
+}
+
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value > 0) || !Number.isFinite(value))
+    throw new InvalidArgumentError('give a number above 0');
+  return value;
+}
+
+export function costCeiling(text: string): number | null {
+  return text === 'none' ? null : positiveNumber(text);
+}
+
+export function port(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value > 0 && value < 65_536)) throw new InvalidArgumentError('give a port from 1 to 65535');
+  return value;
+}
+
+/** Examples below the options, in the help and in the generated documentation. */
+export function withExamples(command: Command, ...examples: readonly string[]): Command {
+  const title = examples.length === 1 ? 'Example' : 'Examples';
+  return command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+}

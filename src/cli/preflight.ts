@@ -1,0 +1,41 @@
+/** What can be checked before a model call is paid: the database answers and has tables, the endpoint takes the key. */
+import { DEFAULT_PRICES, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
+import type { Config } from '../config';
+import type { Composition } from '../workers/composition';
+import { checkEndpoint } from './endpoint';
+import { CommandFailed } from './errors';
+
+const WAIT_MS = 20_000;
+
+export async function checkDatabase(composition: Pick<Composition, 'engine'>, name: string): Promise<void> {
+  const { engine } = await composition.engine(name);
+  const { tables } = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
+  if (tables.length > 0) return;
+  throw new CommandFailed(
+    `database '${name}' shows no tables: check path or URL, the user's rights, and the access lists`,
+  );
+}
+
+export async function checkModel(config: Config, composition: Composition, models: readonly string[]): Promise<void> {
+  const { endpoint } = composition.model;
+  if (endpoint === 'none') {
+    throw new CommandFailed(
+      `no model to ask: set ${config.models.apiKeySource}, or OPENAI_BASE_URL, or start an Ollama`,
+    );
+  }
+  if (composition.ollamaModels !== null) {
+    const missing = models.find(
+      (model) => !composition.ollamaModels?.some((name) => name === model || name === `${model}:latest`),
+    );
+    if (missing === undefined) return;
+    const has = composition.ollamaModels.join(', ') || 'none';
+    throw new CommandFailed(`the local Ollama has no model ${missing} (it has: ${has}); run: ollama pull ${missing}`);
+  }
+  const check = await checkEndpoint(config.models, OPENAI_BASE_URL);
+  if (check.kind !== 'ok') throw new CommandFailed(check.fix);
+}
+
+export function unpricedModels(config: Config, models: readonly string[]): readonly string[] {
+  const prices = { ...DEFAULT_PRICES, ...config.prices };
+  return models.filter((model) => priceOf(model, prices) === null);
+}

@@ -1,0 +1,39 @@
+/** Prints a final record with its report; the exit code follows from its status. */
+import type { AnswerRecord } from '../domain';
+import { loadTrace, type Trace } from '../report';
+import { cut } from '../report/printable';
+import { EXIT, type ExitCode } from './errors';
+import type { Io } from './io';
+import { sha256, type Services } from './services';
+import { answerJson, answerText } from './show-answer';
+import { writeReport } from './write-report';
+
+export async function printAnswer(
+  services: Services,
+  record: AnswerRecord,
+  io: Pick<Io, 'out' | 'columns'>,
+  { json, ui, showPlan = false }: { readonly json: boolean; readonly ui: string | null; readonly showPlan?: boolean },
+): Promise<ExitCode> {
+  const places = { report: await writeReport(services, record.id), ui };
+  if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
+  io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
+  return exitCodeFor(record.status);
+}
+
+export function exitCodeFor(status: AnswerRecord['status']): ExitCode {
+  if (status === 'cancelled') return EXIT.cancelled;
+  return status === 'failed' ? EXIT.failed : EXIT.ok;
+}
+
+/** The plan whose query was chosen, each operator with what it means and what it rests on. */
+function planText(trace: Trace | null, width: number): string {
+  const chosen = trace?.record?.candidates.find((candidate) => candidate.chosen);
+  const candidate = trace?.state?.candidates.find(({ id }) => id === chosen?.id);
+  const view = trace?.state?.trajectories.find(({ id }) => id === candidate?.trajectory)?.plan;
+  if (!trace || !view) return '';
+  const outline = trace.plans[view.planId]?.outline;
+  const lines = view.operators.map(
+    ({ name, state, intent }) => `  ${name}  ${state}  ${cut(intent, width - name.length - state.length - 6)}`,
+  );
+  return `Plan${outline === undefined ? '' : `  ${cut(outline, width - 6)}`}\n${lines.join('\n')}\n\n`;
+}

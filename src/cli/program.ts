@@ -1,0 +1,80 @@
+/** All commands as one program, and how any of their errors becomes one line and an exit code. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { askCommand } from './ask';
+import { devCommand } from './dev';
+import { doctorCommand } from './doctor';
+import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
+import type { Io } from './io';
+import { listCommand } from './list';
+import { withExamples } from './options';
+import { reportCommand } from './report';
+import { resultCommand } from './result';
+import { sqlCommand } from './sql';
+import { statusCommand } from './status';
+import { traceCommand } from './trace';
+import { workerCommand } from './worker';
+
+/** How an action hands its exit code back; commander itself knows only exceptions. */
+export interface Outcome {
+  code: ExitCode;
+}
+
+export type CommandFactory = (io: Io, outcome: Outcome) => Command;
+
+const COMMANDS: readonly CommandFactory[] = [
+  askCommand,
+  listCommand,
+  statusCommand,
+  resultCommand,
+  traceCommand,
+  reportCommand,
+  sqlCommand,
+  workerCommand,
+  devCommand,
+  doctorCommand,
+];
+
+export function createProgram(io: Io, outcome: Outcome): Command {
+  const program = new Command('gate')
+    .description('Asks a database in plain language and proves what the answer assumes.')
+    .version(version(), '--version')
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText(
+      'after',
+      `\n${EXIT_CODES_HELP}\nA question may cost at most 1 US dollar unless --max-cost says otherwise.`,
+    );
+  withExamples(program, 'gate ask "How many orders came in last week?" --db ./shop.sqlite', 'gate doctor');
+  for (const create of COMMANDS) program.addCommand(create(io, outcome));
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
+    command.exitOverride();
+    command.configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
+    if (command !== program && command.commands.length === 0) command.option('--debug', 'show stack traces');
+  }
+  return program;
+}
+
+export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
+  const outcome: Outcome = { code: EXIT.ok };
+  const program = createProgram(io, outcome);
+  try {
+    if (args.length === 0) {
+      program.outputHelp({ error: true });
+      return EXIT.usage;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return outcome.code;
+  } catch (error) {
+    // Commander has printed its own message.
+    if (!(error instanceof CommanderError)) io.err(`gate: ${errorText(error, args.includes('--debug'))}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+/** The package's file is two folders up from the sources and three from the compiled code. */
+function version(): string {
+  const places = ['../..', '../../..'].map((up) => join(__dirname, up, 'package.json'));
+  const file = places.find((place) => existsSync(place));
+  return file === undefined ? 'unknown' : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

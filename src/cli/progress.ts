@@ -1,0 +1,84 @@
+/**
+ * Live progress on stderr. With a person watching, three lines redraw themselves; otherwise a line is printed when
+ * there is news (iteration, bottleneck, or what was learned), and nothing in between.
+ */
+import { counted, cut, dollars, duration } from '../report/printable';
+import type { Progress } from '../search/control';
+import type { Io } from './io';
+
+export interface ProgressDisplay {
+  show(progress: Progress): void;
+  /** A line that stays. */
+  note(line: string): void;
+  stop(): void;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const REDRAW_MS = 120;
+
+export function progressDisplay(io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>): ProgressDisplay {
+  return io.live ? liveDisplay(io) : plainDisplay(io);
+}
+
+function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
+  let shown = '';
+  return {
+    show: (progress) => {
+      const news = `${progress.iteration}|${progress.bottleneck ?? ''}|${progress.learned ?? ''}`;
+      if (news === shown) return;
+      shown = news;
+      const learned = progress.learned === null ? '' : `; learned: ${cut(progress.learned, 160)}`;
+      io.err(`${stateLine(progress)}${learned} (${usageLine(progress)})\n`);
+    },
+    note: (line) => io.err(`${line}\n`),
+    stop: () => undefined,
+  };
+}
+
+function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
+  const started = io.now();
+  let current: Progress | null = null;
+  let height = 0;
+  let frame = 0;
+  const erase = (): string => (height === 0 ? '' : `\u001b[${height}A\u001b[0J`);
+  const draw = (): void => {
+    const lines = [
+      `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,
+      ...(current?.learned ? [`  learned: ${current.learned}`] : []),
+      `  ${current === null ? '' : `${usageLine(current)}, `}${duration(io.now() - started)}; Ctrl-C ends with the best answer so far`,
+    ].map((line) => cut(line, io.columns - 1));
+    io.err(`${erase()}${lines.join('\n')}\n`);
+    height = lines.length;
+  };
+  const timer = setInterval(draw, REDRAW_MS);
+  draw();
+  return {
+    show: (progress) => {
+      current = progress;
+    },
+    note: (line) => {
+      io.err(`${erase()}${line}\n`);
+      height = 0;
+      draw();
+    },
+    stop: () => {
+      clearInterval(timer);
+      io.err(erase());
+      height = 0;
+    },
+  };
+}
+
+function stateLine(progress: Progress): string {
+  const parts = [
+    `iteration ${progress.iteration} of ${progress.iterations}`,
+    ...(progress.bottleneck === null ? [] : [`working on ${progress.bottleneck}`]),
+    `${progress.open} of ${counted(progress.trajectories, 'trajectory', 'trajectories')} open`,
+    counted(progress.candidates, 'candidate'),
+  ];
+  return parts.join(', ');
+}
+
+function usageLine({ usage }: Progress): string {
+  return `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`;
+}

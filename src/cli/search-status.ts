@@ -1,0 +1,64 @@
+/** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
+import type { Usage } from '../domain';
+import type { Environment } from '../folders';
+import { createRunStore } from '../steps/run-store';
+import { inputOf, recordOf, sha256, type Services } from './services';
+import { openRunning } from './temporal-session';
+
+export interface SearchStatus {
+  readonly id: string;
+  readonly question: string | null;
+  /** A final status, `running`, or `interrupted`: nobody works on it. */
+  readonly status: string;
+  readonly iteration: number | null;
+  readonly bottleneck: string | null;
+  readonly learned: string | null;
+  readonly usage: Usage | null;
+  /** Steps whose last attempt failed and that Temporal tries again. */
+  readonly retrying: readonly string[];
+  readonly ui: string | null;
+  /** What to do next. */
+  readonly next: string | null;
+}
+
+export async function searchStatus({ config, store }: Services, env: Environment, id: string): Promise<SearchStatus> {
+  const input = await inputOf(store, id);
+  const base = { id, question: input?.question.text ?? null, bottleneck: null, learned: null, retrying: [], ui: null };
+  const session = await openRunning(config, env);
+  try {
+    const live = session === null ? null : await session.describe(id);
+    if (session !== null && live?.status === 'RUNNING') {
+      const progress = await session.progress(id);
+      const attended = progress !== null;
+      return {
+        ...base,
+        status: 'running',
+        iteration: progress?.iteration ?? null,
+        bottleneck: progress?.bottleneck ?? null,
+        learned: progress?.learned ?? null,
+        usage: progress?.usage ?? (await lastUsage(store, id)),
+        retrying: live.pending
+          .filter((step) => step.lastFailure !== null)
+          .map((step) => `${step.summary}, attempt ${step.attempt}: ${step.lastFailure ?? ''}`),
+        ui: session.uiOf(id),
+        next: attended ? null : 'no worker answers; ask the same question again, or start gate worker, and it goes on',
+      };
+    }
+  } finally {
+    await session?.close();
+  }
+  const record = await recordOf(store, id);
+  if (record !== null) {
+    return { ...base, status: record.status, iteration: null, usage: record.usage, next: `gate result ${id}` };
+  }
+  const next = 'ask the same question again: it goes on where it was and pays nothing twice';
+  return { ...base, status: 'interrupted', iteration: null, usage: await lastUsage(store, id), next };
+}
+
+async function lastUsage(store: Services['store'], id: string): Promise<Usage | null> {
+  const keys = await store.list(`runs/${id}/checkpoint/`);
+  const run = createRunStore(store, id, sha256);
+  const names = keys.map((key) => key.slice(`runs/${id}/checkpoint/`.length, -'.json'.length));
+  const states = await Promise.all(names.map((name) => run.get('checkpoint', name)));
+  return states.sort((a, b) => b.iteration - a.iteration)[0]?.usage ?? null;
+}

@@ -1,0 +1,111 @@
+/** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
+import type { AnswerRecord, Evidence } from '../domain';
+import { cell, counted, cut, dollars, duration, visible } from '../report/printable';
+import { textTable } from './table';
+
+const ROWS = 20;
+const OBSERVED_ROWS = 3;
+
+export interface Places {
+  readonly report: string | null;
+  readonly ui: string | null;
+}
+
+/** What `--json` prints: the record, and where its report and the Temporal UI are. */
+export function answerJson(record: AnswerRecord, places: Places): string {
+  return `${JSON.stringify({ ...record, report: places.report, ui: places.ui }, null, 2)}\n`;
+}
+
+export function answerText(record: AnswerRecord, places: Places, width: number): string {
+  const sections = [
+    headline(record),
+    ...(record.sql === null ? [] : [`SQL\n${indented(record.sql)}`]),
+    ...(record.columns.length === 0 ? [] : [rowsText(record, width)]),
+    ...(record.evidence.length === 0
+      ? []
+      : [`Evidence\n${record.evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
+    ...(record.openAssumptions.length === 0 ? [] : [openText(record, width)]),
+    [
+      usageText(record),
+      ...(places.report ? [`Report  ${places.report}`] : []),
+      ...(places.ui ? [`UI      ${places.ui}`] : []),
+    ].join('\n'),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {
+  answered: 'Answer',
+  unanswerable: 'Unanswerable',
+  abstained: 'No answer (abstained)',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+};
+
+function headline(record: AnswerRecord): string {
+  const parts = [record.answer, record.reason].filter((text) => text !== null).map((text) => visible(text));
+  return `${WORDS[record.status]}  ${parts.join('\n') || (record.columns.length > 0 ? 'see the rows below' : 'none')}`;
+}
+
+function rowsText({ columns, rows, truncated }: AnswerRecord, width: number): string {
+  const shown = rows.slice(0, ROWS);
+  const total = `${truncated ? 'more than ' : ''}${counted(rows.length, 'row')}`;
+  const title = shown.length < rows.length ? `Rows (first ${shown.length} of ${total})` : `Rows (${total})`;
+  return `${title}\n${textTable(
+    columns.map(({ name }) => name),
+    shown,
+    { width, indent: '  ' },
+  )}`;
+}
+
+function evidenceText(entry: Evidence, width: number): string {
+  const line = (label: string, text: string): string => `    ${label.padEnd(9)} ${cut(text, width - 14)}`;
+  const lines = [
+    `  ${entry.operator}  ${entry.state}  ${cut(entry.intent, width - entry.operator.length - entry.state.length - 6)}`,
+  ];
+  lines.push(line('kept', entry.reading));
+  if (entry.probe !== null) lines.push(line('probe', entry.probe));
+  if (entry.observed !== null) {
+    const { columns, rows, rowCount } = entry.observed;
+    lines.push(line('observed', columns.join(' | ')));
+    for (const row of rows.slice(0, OBSERVED_ROWS)) lines.push(line('', row.map(cell).join(' | ')));
+    if (rowCount > OBSERVED_ROWS) lines.push(line('', `… ${counted(rowCount - OBSERVED_ROWS, 'more row')}`));
+  }
+  for (const { reading, verdict, reason } of entry.rejected)
+    lines.push(line('rejected', `${reading} (${verdict}: ${reason})`));
+  if (entry.reusedFrom !== null) lines.push(line('reused', `from ${entry.reusedFrom}`));
+  return lines.join('\n');
+}
+
+function openText(record: AnswerRecord, width: number): string {
+  const lines = record.openAssumptions.flatMap((open) => {
+    const where = open.operator === null ? '' : `${open.operator}: `;
+    const kind = open.kind === 'open-by-wording' ? 'open by wording' : 'not proved';
+    return [
+      `  - ${cut(`${where}${open.statement} (${kind})`, width - 4)}`,
+      ...(open.alternative === null
+        ? []
+        : [`    ${cut(`${open.alternative.reading} would give ${open.alternative.gives}`, width - 4)}`]),
+    ];
+  });
+  return `Open assumptions\n${lines.join('\n')}`;
+}
+
+export function usageText({ usage, method, preset, endedBy, startedAt, endedAt }: AnswerRecord): string {
+  const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
+  const parts = [
+    `${counted(usage.llmCalls, 'model call')}${possibly}`,
+    counted(usage.promptTokens + usage.completionTokens, 'token'),
+    dollars(usage.costUsd),
+    `${counted(usage.sqlExecutions, 'SQL statement')} in ${duration(usage.sqlMs)}`,
+    duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
+  ];
+  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}, ended by ${endedBy}`;
+}
+
+function indented(text: string): string {
+  return visible(text)
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,40 @@
+/** `gate status`: where a question stands, from Temporal while it runs and from the store otherwise. */
+import { Command } from 'commander';
+import { counted, dollars } from '../report/printable';
+import { withExamples } from './options';
+import type { CommandFactory } from './program';
+
+export const statusCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('status')
+      .description('show where a question stands')
+      .argument('[id]', 'search id, its beginning, or last', 'last')
+      .option('--json', 'print JSON')
+      .action(async (wanted: string, flags: { json?: boolean }) => {
+        const { openServices, findSearch } = await import('./services');
+        const { searchStatus } = await import('./search-status');
+        const services = openServices(io);
+        const status = await searchStatus(services, io.env, await findSearch(services.store, wanted));
+        if (flags.json) { io.out(`${JSON.stringify(status, null, 2)}\n`); return; }
+        const { usage } = status;
+        const lines = [
+          `${status.id}  ${status.status}  ${status.question ?? ''}`,
+          ...(status.iteration === null
+            ? []
+            : [
+                `iteration ${status.iteration}${status.bottleneck === null ? '' : `, working on ${status.bottleneck}`}`,
+              ]),
+          ...(status.learned === null ? [] : [`learned: ${status.learned}`]),
+          ...(usage === null
+            ? []
+            : [
+                `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
+              ]),
+          ...status.retrying.map((line) => `retrying: ${line}`),
+          ...(status.ui === null ? [] : [`UI ${status.ui}`]),
+          ...(status.next === null ? [] : [status.next]),
+        ];
+        io.out(`${lines.join('\n')}\n`);
+      }),
+    'gate status last',
+  );

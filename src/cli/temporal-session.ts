@@ -1,0 +1,152 @@
+/**
+ * Which Temporal a command talks to (design §6, D9): `TEMPORAL_ADDRESS` or the configuration, a `temporal.toml` profile,
+ * else the user's embedded server. Commands that only look never start one.
+ */
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { ConnectionOptions } from '@temporalio/client';
+import type { Config } from '../config';
+import type { Environment } from '../folders';
+import type { Progress } from '../search/control';
+import type { EmbeddedServer } from '../workers/embedded-server';
+import {
+  cancelWorkflow,
+  connectClient,
+  describeQuestion,
+  listQuestions,
+  questionProgress,
+  TemporalUnreachableError,
+  type GateClient,
+  type QuestionDescription,
+} from '../workers/client';
+import { questionWorkflowId } from '../workflows/ids';
+
+export interface TemporalSession {
+  readonly gate: GateClient;
+  readonly address: string;
+  readonly namespace: string;
+  readonly connectionOptions: ConnectionOptions | null;
+  /** The embedded server, when this session joined it. */
+  readonly embedded: EmbeddedServer | null;
+  readonly uiUrl: string | null;
+  uiOf(searchId: string): string | null;
+  describe(searchId: string): Promise<QuestionDescription | null>;
+  /** Null when no worker answers in time. */
+  progress(searchId: string): Promise<Progress | null>;
+  cancel(searchId: string): Promise<boolean>;
+  /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */
+  close(options?: { readonly keep?: boolean }): Promise<boolean>;
+}
+
+interface Target {
+  readonly address: string;
+  readonly namespace: string;
+  readonly connectionOptions: ConnectionOptions | null;
+}
+
+/** Null: the embedded server it is. */
+export function configuredTemporal(config: Config, env: Environment): Target | null {
+  const profile = loadClientConnectConfig({ overrideEnvVars: { ...env } as Record<string, string> });
+  const address = config.temporal.address ?? profile.connectionOptions.address;
+  if (!address) return null;
+  const namespace = env['TEMPORAL_NAMESPACE'] ?? profile.namespace ?? config.temporal.namespace;
+  return { address, namespace, connectionOptions: { ...profile.connectionOptions, address } };
+}
+
+/** Joins or starts what is needed. */
+export async function openTemporal(
+  config: Config,
+  env: Environment,
+  options: { readonly onProgress: (line: string) => void; readonly port?: number; readonly uiPort?: number },
+): Promise<TemporalSession> {
+  const configured = configuredTemporal(config, env);
+  if (configured !== null) return session(configured, null, null);
+  const { joinEmbeddedServer } = await import('../workers/embedded-server');
+  const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...options });
+  const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
+  try {
+    return await session(target, embedded, embedded.uiUrl);
+  } catch (error) {
+    await embedded.leave();
+    throw error;
+  }
+}
+
+/** What is up already; null when nothing is. A configured Temporal that is down counts as nothing. */
+export async function openRunning(config: Config, env: Environment): Promise<TemporalSession | null> {
+  const configured = configuredTemporal(config, env);
+  if (configured !== null) {
+    return session(configured, null, null).catch((error: unknown) => {
+      if (error instanceof TemporalUnreachableError) return null;
+      throw error;
+    });
+  }
+  const { embeddedServerInfo } = await import('../workers/embedded-server');
+  const info = await embeddedServerInfo(config.folders);
+  if (info === null) return null;
+  const target = { address: `127.0.0.1:${String(info.port)}`, namespace: 'default', connectionOptions: null };
+  return session(target, null, info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`);
+}
+
+export async function runningSearches(config: Config, env: Environment): Promise<ReadonlySet<string>> {
+  const open = await openRunning(config, env);
+  if (open === null) return new Set();
+  try {
+    const known = await listQuestions(open.gate, 500);
+    return new Set(known.filter(({ status }) => status === 'RUNNING').map(({ searchId }) => searchId));
+  } finally {
+    await open.close();
+  }
+}
+
+const ANSWER_WITHIN_MS = 3_000;
+
+async function session(
+  target: Target,
+  embedded: EmbeddedServer | null,
+  uiUrl: string | null,
+): Promise<TemporalSession> {
+  const { address, namespace, connectionOptions } = target;
+  const gate = await connectClient({
+    address,
+    namespace,
+    ...(connectionOptions === null ? {} : { connectionOptions }),
+  });
+  return {
+    ...{ gate, address, namespace, connectionOptions, embedded, uiUrl },
+    uiOf: (searchId) =>
+      uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${questionWorkflowId(searchId)}`,
+    describe: (searchId) => describeQuestion(gate, searchId),
+    progress: (searchId) => progressInTime(gate, searchId),
+    cancel: (searchId) => cancelWorkflow(gate, questionWorkflowId(searchId)),
+    close: async ({ keep = false } = {}) => {
+      await gate.close();
+      return embedded === null ? true : (await embedded.leave({ keep })) === 'running';
+    },
+  };
+}
+
+/** A query is answered by a worker: with none, or before its first task, there is nothing to show yet. */
+async function progressInTime(gate: GateClient, searchId: string): Promise<Progress | null> {
+  try {
+    return await gate.client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+      questionProgress(gate, searchId),
+    );
+  } catch (error) {
+    if (error instanceof Error && NOT_YET.has(error.name)) return null;
+    if (isDeadline(error)) return null;
+    throw error;
+  }
+}
+
+const NOT_YET = new Set(['QueryNotRegisteredError', 'QueryRejectedError', 'WorkflowNotFoundError']);
+const DEADLINE_EXCEEDED = 4;
+const FAILED_PRECONDITION = 9;
+const CANCELLED = 1;
+
+function isDeadline(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const code = (at as { code?: unknown }).code;
+    if (code === DEADLINE_EXCEEDED || code === FAILED_PRECONDITION || code === CANCELLED) return true;
+  }
+  return false;
+}

@@ -1,0 +1,24 @@
+/** Renders a search's report into a file and says where it is. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { loadTrace, renderReport } from '../report';
+import { sha256, type Services } from './services';
+
+/** Null when the store knows no such search. */
+export async function writeReport(
+  { config, store }: Services,
+  searchId: string,
+  place: { readonly out?: string; readonly cwd?: string } = {},
+): Promise<string | null> {
+  const trace = await loadTrace(store, searchId, sha256);
+  if (trace === null) return null;
+  const path =
+    place.out === undefined
+      ? join(dirname(config.storeDirectory), 'reports', `${searchId}.html`)
+      : resolve(place.cwd ?? '.', place.out);
+  await mkdir(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}.tmp`;
+  await writeFile(fresh, renderReport(trace));
+  await rename(fresh, path);
+  return path;
+}
