@@ -1,0 +1,347 @@
+/** Check, probe, ground and settle: what the data says, and what is kept of it. */
+import { planRef } from '../../../src/search/plan-view';
+import type { PlanRef } from '../../../src/search/steps';
+import { createRunStore } from '../../../src/steps';
+import {
+  GAP_SQL,
+  NO_MEMORY,
+  SEARCH,
+  TEST,
+  bench,
+  containing,
+  groundReply,
+  hash,
+  matching,
+  planReply,
+  text,
+} from './fixtures';
+
+type Bench = Awaited<ReturnType<typeof bench>>;
+
+async function planned(
+  replies: { plan?: unknown; ground?: unknown[]; propose?: unknown[] },
+  settings: Parameters<typeof bench>[1] = {},
+) {
+  const made = await bench(
+    {
+      plan: [text(replies.plan ?? planReply())],
+      ground: (replies.ground ?? []).map(text),
+      propose: (replies.propose ?? []).map(text),
+    },
+    settings,
+  );
+  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  const plan = await made.steps.plan({
+    role: 'plan',
+    searchId: SEARCH,
+    position: 'plan',
+    tryNumber: 0,
+    memory: NO_MEMORY,
+    otherPlans: [],
+    revise: null,
+  });
+  if (plan.kind !== 'ok' || plan.value.kind !== 'plan') throw new Error(text(plan));
+  return { ...made, ref: planRef(plan.value.plan), proposalId: plan.value.proposalId!, view: plan.value.plan };
+}
+
+const checkAll = ({ steps }: Pick<Bench, 'steps'>, plan: PlanRef) =>
+  steps.check({
+    purpose: 'check',
+    searchId: SEARCH,
+    position: 'check',
+    plan,
+    operators: plan.bodies.map(([name]) => name),
+  });
+const probeOf = (made: { steps: Bench['steps']; ref: PlanRef; proposalId: string }, position = 'a1.probe') =>
+  made.steps.probe({ purpose: 'probe', searchId: SEARCH, position, plan: made.ref, proposalId: made.proposalId });
+const groundOf = (made: { steps: Bench['steps']; ref: PlanRef }, observation = 'a1.probe') =>
+  made.steps.ground({
+    role: 'ground',
+    searchId: SEARCH,
+    position: 'a1.ground',
+    tryNumber: 0,
+    memory: NO_MEMORY,
+    plan: made.ref,
+    observations: [observation],
+    attempts: [observation],
+  });
+const settleOf = (made: { steps: Bench['steps']; ref: PlanRef }) =>
+  made.steps.settle({
+    purpose: 'settle',
+    searchId: SEARCH,
+    position: 'a1.settle0',
+    plan: made.ref,
+    groundingId: 'a1.ground',
+    memory: NO_MEMORY,
+  });
+
+describe('check', () => {
+  test('bodies that run and return their declared columns pass; those over open inputs wait', async () => {
+    const made = await planned({});
+    expect(await checkAll(made, made.ref)).toMatchObject({ failures: [], usage: { sqlExecutions: 1 } });
+  });
+
+  test('only the first cause of a failure is reported', async () => {
+    const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
+    const made = await planned({
+      plan: planReply({ tests: [] }, [
+        written,
+        { name: 'op_runners', sql: 'SELECT event, place, marc AS mark FROM entry' },
+      ]),
+    });
+    const { failures } = await checkAll(made, made.ref);
+    expect(failures).toEqual([{ operator: 'op_runners', error: containing('marc') }]);
+  });
+
+  test('other columns than the declared ones are a failure that names both', async () => {
+    const made = await planned({
+      plan: planReply({ tests: [] }, [{ name: 'op_runners', sql: 'SELECT place, event, mark FROM entry' }]),
+    });
+    expect((await checkAll(made, made.ref)).failures[0]?.error).toContain(
+      'returns (place, event, mark) but declares (event, place, mark)',
+    );
+  });
+});
+
+describe('S2: probe', () => {
+  const settings = { settings: { materiality: false } };
+
+  test('the probe and all predicates share one snapshot, and a repeated step runs nothing', async () => {
+    const made = await planned({}, settings);
+    const before = made.engine.runs.length;
+    const probed = await probeOf(made);
+    expect(probed).toMatchObject({
+      observationId: 'a1.probe',
+      tests: [{ operator: 'op_gap', outcome: 'rows', immaterial: null }],
+      usage: { sqlExecutions: 5 },
+    });
+    expect(made.engine.runs.slice(before).map((statements) => statements.length)).toEqual([5]);
+    expect(await probeOf(made)).toEqual(probed);
+    expect(made.engine.runs).toHaveLength(before + 1);
+    const observation = await createRunStore(made.deps.store, SEARCH, hash).get('observation', 'a1.probe');
+    expect(observation.tests[0]?.hypotheses).toMatchObject([
+      { id: 'h1', predicates: [{ outcome: 'true' }], agreement: { matching: 4, examined: 4 } },
+      { id: 'h2', predicates: [{ outcome: 'false' }], agreement: { matching: 0, examined: 4 } },
+    ]);
+  });
+
+  test('a probe that fails is an observation, not an exception', async () => {
+    const made = await planned(
+      { plan: planReply({ tests: [{ ...TEST, probe: 'SELECT marc AS n, 1 AS plus FROM op_runners' }] }) },
+      settings,
+    );
+    expect((await probeOf(made)).tests[0]?.outcome).toBe('sql-error');
+  });
+
+  test('a probe over an operator that has lost its SQL is refused by name', async () => {
+    const made = await planned({}, settings);
+    const ref = { ...made.ref, bodies: made.ref.bodies.map(([name]) => [name, null, null] as const) };
+    expect((await probeOf({ ...made, ref })).tests[0]?.outcome).toBe('refused');
+  });
+});
+
+describe('S9: materiality', () => {
+  const rival = (sql: string) => ({
+    plan: planReply({ tests: [{ ...TEST, hypotheses: [TEST.hypotheses[0], { ...TEST.hypotheses[1], sql }] }] }),
+  });
+
+  test('rival readings that give the same answer are immaterial relative to the other bodies', async () => {
+    const made = await planned(
+      rival('SELECT event, place, CAST(substr(mark, 2) AS REAL) * 1.01 AS gap FROM op_runners'),
+    );
+    const [test] = (await probeOf(made)).tests;
+    const others = made.view.operators.flatMap(({ bodyId }) => bodyId ?? []).sort();
+    expect(test?.immaterial).toEqual({ relativeTo: others, bodyId: matching(/^b/) });
+  });
+
+  test('readings that change the answer are not, nor are those that fail', async () => {
+    expect(
+      (
+        await probeOf(
+          await planned(rival('SELECT event, place, CAST(substr(mark, 2) AS REAL) * 60 AS gap FROM op_runners')),
+        )
+      ).tests[0]?.immaterial,
+    ).toBeNull();
+    expect(
+      (await probeOf(await planned(rival('SELECT event, place, marc AS gap FROM op_runners')))).tests[0]?.immaterial,
+    ).toBeNull();
+  });
+
+  test('nothing is run while the rest of the plan is not written', async () => {
+    const made = await planned({ plan: planReply({}, [{ name: 'op_answer', sql: null, mapping: 'open' }]) });
+    const before = made.engine.runs.length;
+    expect((await probeOf(made)).tests[0]?.immaterial).toBeNull();
+    expect(made.engine.runs).toHaveLength(before + 1);
+  });
+});
+
+describe('S1: ground and settle', () => {
+  const settings = { settings: { materiality: false } };
+
+  test('a winner that the data supports becomes an update with its proof and what it rests on', async () => {
+    const made = await planned({ ground: [groundReply()] }, settings);
+    await probeOf(made);
+    const grounded = await groundOf(made);
+    expect(grounded).toMatchObject({
+      kind: 'ok',
+      value: {
+        operators: [{ operator: 'op_gap', winner: 'h1', decided: true }],
+        facts: [{ status: 'active' }],
+        learned: containing('gaps in seconds'),
+      },
+    });
+    const settled = await settleOf(made);
+    const runners = made.ref.bodies[0]![1];
+    expect(settled.results).toMatchObject([
+      {
+        operator: 'op_gap',
+        assumed: false,
+        error: null,
+        update: { id: 'a1.settle0.op_gap', inputs: [{ local: 'op_runners', bodyId: runners }], dependsOn: [runners] },
+      },
+    ]);
+    const update = await createRunStore(made.deps.store, SEARCH, hash).get('update', 'a1.settle0.op_gap');
+    expect(update.proof.proved).toBe(true);
+    expect(update.dependsOn).toMatchObject({
+      database: 'races',
+      assumedBodies: [runners],
+      snapshotAt: '2026-01-01T00:00:00.000Z',
+    });
+    expect(update.mapping).toContain('gaps to the winner');
+  });
+
+  test('a verdict that the data contradicts is not stored, and its winner is none', async () => {
+    const flipped = groundReply(
+      {},
+      {
+        verdicts: [
+          { hypothesis: 'h1', reason: 'no', verdict: 'refuted' },
+          { hypothesis: 'h2', reason: 'yes', verdict: 'supported' },
+        ],
+        winner: 'h2',
+        sql: 'SELECT event, place, CAST(mark AS REAL) - 1680 AS gap FROM op_runners',
+      },
+    );
+    const made = await planned({ ground: [flipped] }, settings);
+    await probeOf(made);
+    expect(await groundOf(made)).toMatchObject({ kind: 'ok', value: { operators: [{ winner: null, bodyId: null }] } });
+    const grounding = await createRunStore(made.deps.store, SEARCH, hash).get('grounding', 'a1.ground');
+    expect(grounding.groundings[0]?.verdicts).toMatchObject([
+      { verdict: 'open', overruled: containing('') },
+      { verdict: 'refuted', overruled: containing('') },
+    ]);
+    expect((await settleOf(made)).results).toEqual([]);
+  });
+
+  test('without a predicate the winner is assumed, with proof by model it is an update', async () => {
+    const bare = { ...TEST, hypotheses: TEST.hypotheses.map((each) => ({ ...each, predicates: [], agreement: null })) };
+    const run = async (proof: 'execution' | 'model') => {
+      const made = await planned(
+        { plan: planReply({ tests: [bare] }), ground: [groundReply()] },
+        { settings: { materiality: false, proof } },
+      );
+      await probeOf(made);
+      await groundOf(made);
+      return (await settleOf(made)).results;
+    };
+    expect(await run('execution')).toMatchObject([{ update: null, assumed: true, error: null }]);
+    expect(await run('model')).toMatchObject([{ update: { id: 'a1.settle0.op_gap' }, assumed: false }]);
+  });
+
+  test('a body that does not run goes back with its error', async () => {
+    const made = await planned(
+      { ground: [groundReply({}, { sql: 'SELECT event, place, gapp AS gap FROM op_runners' })] },
+      settings,
+    );
+    await probeOf(made);
+    await groundOf(made);
+    expect((await settleOf(made)).results).toMatchObject([{ update: null, assumed: false, error: containing('gapp') }]);
+  });
+
+  test('S8: a winner whose SQL reads what its operator does not declare is invalid', async () => {
+    const made = await planned(
+      { ground: [groundReply({}, { sql: 'SELECT 1 AS event, 2 AS place, 3 AS gap FROM event' })] },
+      settings,
+    );
+    await probeOf(made);
+    expect(await groundOf(made)).toMatchObject({ kind: 'invalid', error: containing('reads event') });
+  });
+
+  test('an observation without rows establishes no fact', async () => {
+    const made = await planned(
+      {
+        plan: planReply({ tests: [{ ...TEST, probe: 'SELECT 1 AS n, 1 AS plus FROM op_runners WHERE place = 99' }] }),
+        ground: [
+          groundReply(
+            {},
+            {
+              winner: null,
+              verdicts: TEST.hypotheses.map(({ id }) => ({ hypothesis: id, reason: 'no rows', verdict: 'open' })),
+            },
+          ),
+        ],
+      },
+      settings,
+    );
+    expect((await probeOf(made)).tests[0]?.outcome).toBe('empty');
+    expect(await groundOf(made)).toMatchObject({ kind: 'ok', value: { facts: [], operators: [{ decided: false }] } });
+  });
+
+  test('the judge sees the rows and what the database computed for each predicate', async () => {
+    const made = await planned({ ground: [groundReply()] }, settings);
+    await probeOf(made);
+    await groundOf(made);
+    const prompt = made.model.requests
+      .at(-1)!
+      .messages.map(({ content }) => content)
+      .join('\n');
+    expect(prompt).toContain('n,plus\n4,4');
+    expect(prompt).toContain('predicate FALSE: (SELECT plus = 0 FROM observation)');
+  });
+});
+
+describe('propose', () => {
+  const proposeOf = (made: { steps: Bench['steps']; ref: PlanRef }) =>
+    made.steps.propose({
+      role: 'propose',
+      searchId: SEARCH,
+      position: 'a2.propose',
+      tryNumber: 0,
+      memory: NO_MEMORY,
+      plan: made.ref,
+      targets: ['op_gap'],
+      attempts: ['a1.probe'],
+      rollout: [],
+      callsLeft: 1,
+    });
+
+  test('earlier evidence is shown, and the new tests are stored under one id', async () => {
+    const made = await planned(
+      { propose: [{ note: 'n', tests: [TEST], done: true }] },
+      { settings: { materiality: false } },
+    );
+    await probeOf(made);
+    expect(await proposeOf(made)).toMatchObject({
+      kind: 'ok',
+      value: { proposalId: 'a2.propose', operators: ['op_gap'], done: true },
+    });
+    expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('predicate TRUE');
+  });
+
+  test.each<[string, unknown, string]>([
+    [
+      'a predicate over a base relation',
+      {
+        ...TEST,
+        hypotheses: [
+          { ...TEST.hypotheses[0], predicates: ['(SELECT count(*) FROM observation, (SELECT 1 FROM entry)) > 0'] },
+        ],
+      },
+      'it may read only the relation observation',
+    ],
+    ['a probe of an unknown table', { ...TEST, probe: 'SELECT 1 AS n FROM prices' }, 'reads prices'],
+  ])('%s is invalid', async (_, test, message) => {
+    const made = await planned({ propose: [{ note: 'n', tests: [test], done: true }] });
+    expect(await proposeOf(made)).toMatchObject({ kind: 'invalid', error: containing(message) });
+  });
+});

@@ -1,0 +1,245 @@
+/** Candidates, the final record, memory of scope `database`, and the steps of `react`. */
+import { createMemoryStore } from '../../../src/adapters/scripted';
+import type { SearchState } from '../../../src/domain';
+import { runReact } from '../../../src/methods/react';
+import { initialState, runSearch } from '../../../src/search/control';
+import type { CandidateRun } from '../../../src/search/steps';
+import { planRef } from '../../../src/search/plan-view';
+import { createReactSteps, createRunStore, readEnvelope } from '../../../src/steps';
+import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, groundReply, hash, planReply, text } from './fixtures';
+import { z } from 'zod';
+
+const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+
+async function candidates(replies: unknown[], settings = {}) {
+  const made = await bench({ plan: replies.map(text) }, { settings });
+  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  const runs: CandidateRun[] = [];
+  for (const [index] of replies.entries()) {
+    const plan = await made.steps.plan({
+      role: 'plan',
+      searchId: SEARCH,
+      position: `p${index}`,
+      tryNumber: 0,
+      memory: NO_MEMORY,
+      otherPlans: [],
+      revise: null,
+    });
+    if (plan.kind !== 'ok' || plan.value.kind !== 'plan') throw new Error(text(plan));
+    const against = runs.map((_, earlier) => `c${earlier + 1}`);
+    runs.push(
+      await made.steps.candidate({
+        purpose: 'candidate',
+        searchId: SEARCH,
+        position: `i1.c${index + 1}`,
+        candidateId: `c${index + 1}`,
+        trajectory: 't1',
+        plan: planRef(plan.value.plan),
+        against,
+      }),
+    );
+  }
+  return { ...made, runs };
+}
+
+describe('S5: candidate', () => {
+  test('a plan runs whole with its control count, and equal results are recognised', async () => {
+    const { runs } = await candidates([
+      planReply({ tests: [] }, [written]),
+      planReply({ tests: [] }, [{ ...written, sql: `${GAP_SQL} WHERE place > 1` }]),
+    ]);
+    expect(runs[0]).toMatchObject({ outcome: 'rows', rowCount: 1, trivial: false, control: 2, equalTo: null });
+    expect(runs[1]?.equalTo).toBe('c1');
+  });
+
+  test('another wording is computed and kept beside the answer', async () => {
+    const wording = [
+      {
+        operator: 'op_answer',
+        taken: 'below two seconds',
+        other: 'below one second',
+        otherSql: 'SELECT count(*) AS n FROM op_gap WHERE place = 2 AND gap < 1',
+      },
+    ];
+    const { deps } = await candidates([planReply({ tests: [], wording }, [written])]);
+    const content = await createRunStore(deps.store, SEARCH, hash).get('candidate', 'c1');
+    expect(content.wording[0]?.result).toMatchObject({ kind: 'rows', rows: [[1]] });
+  });
+
+  test('results beyond the cap are compared by a digest of the whole', async () => {
+    const list = (order: string) =>
+      planReply({ tests: [], control: null }, [
+        written,
+        {
+          name: 'op_answer',
+          columns: [{ name: 'car', type: 'integer', meaning: '' }],
+          relations: ['entry'],
+          sql: `SELECT car FROM entry ORDER BY ${order}`,
+          grain: [],
+        },
+      ]);
+    const { runs } = await candidates([list('car'), list('car DESC'), list('car LIMIT 5')], { maxRows: 3 });
+    expect(runs[0]).toMatchObject({ rowCount: 6, equalTo: null });
+    expect(runs[1]?.equalTo).toBe('c1');
+    expect(runs[2]).toMatchObject({ rowCount: 5, equalTo: null });
+  });
+
+  test('an SQL error is a candidate that failed', async () => {
+    const { runs } = await candidates([
+      planReply({ tests: [] }, [{ ...written, sql: 'SELECT event, place, marc AS gap FROM op_runners' }]),
+    ]);
+    expect(runs[0]).toMatchObject({ outcome: 'sql-error', rowCount: 0, equalTo: null });
+  });
+});
+
+describe('finish', () => {
+  const state = (): SearchState => initialState(SEARCH, 1_000);
+
+  test.each(['abstained', 'failed', 'cancelled', 'unanswerable'] as const)(
+    'a search that is %s has a record and an index entry without any candidate',
+    async (status) => {
+      const { steps, deps } = await bench({});
+      const summary = await steps.finish({
+        searchId: SEARCH,
+        state: state(),
+        status,
+        endedBy: 'error',
+        chosen: null,
+        reason: 'why',
+      });
+      expect(summary).toMatchObject({ id: SEARCH, status, answer: null, sql: null, reason: 'why' });
+      const entry = readEnvelope((await deps.store.get(`index/${SEARCH}.json`))!, {
+        key: 'k',
+        kind: 'index',
+        schema: z.looseObject({}),
+        hash,
+      });
+      expect(entry).toMatchObject({
+        id: SEARCH,
+        status,
+        database: 'races',
+        question: containing('runner-up'),
+      });
+    },
+  );
+
+  test('a repeated ending returns the record that is stored', async () => {
+    const { steps, deps } = await bench({});
+    const input = {
+      searchId: SEARCH,
+      state: state(),
+      status: 'abstained' as const,
+      endedBy: 'exhausted' as const,
+      chosen: null,
+      reason: null,
+    };
+    await steps.finish(input);
+    const before = await deps.store.get(`runs/${SEARCH}/result/${SEARCH}.json`);
+    await steps.finish(input);
+    expect(await deps.store.get(`runs/${SEARCH}/result/${SEARCH}.json`)).toBe(before);
+  });
+
+  test('an answer whose words allow two readings says which was taken and what the other gives', async () => {
+    const wording = [
+      {
+        operator: 'op_answer',
+        taken: 'below two seconds',
+        other: 'below one second',
+        otherSql: 'SELECT count(*) AS n FROM op_gap WHERE place = 2 AND gap < 1',
+      },
+    ];
+    const { steps, input, deps } = await bench(
+      { plan: [text(planReply({ tests: [], wording }, [written]))] },
+      { settings: { cMin: 1, cMax: 1 } },
+    );
+    await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+    const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+    expect(record.answer).toBe('2\nRead as: below two seconds. Read as "below one second" it would be: 1.');
+    expect(record.openAssumptions).toContainEqual({
+      operator: 'op_answer',
+      kind: 'open-by-wording',
+      statement: 'below two seconds',
+      risk: null,
+      alternative: { reading: 'below one second', gives: '1' },
+    });
+  });
+});
+
+describe('memory of scope database', () => {
+  test('what one search proved on base relations, the next one reads and reuses without a probe', async () => {
+    const store = createMemoryStore();
+    const direct = { name: 'op_gap', relations: ['entry'], inputs: [] };
+    const sql = GAP_SQL.replace('op_runners', 'entry');
+    const { TEST } = await import('./fixtures');
+    const test = {
+      ...TEST,
+      probe: TEST.probe.replace('op_runners', 'entry'),
+      hypotheses: TEST.hypotheses.map((each) => ({ ...each, sql: null })),
+    };
+    const reply = (tests: unknown[]) => {
+      const made = planReply({ tests, control: null }, [direct]);
+      return { ...made, operators: made.operators.filter(({ name }) => name !== 'op_runners') };
+    };
+    const settings = { memoryScope: 'database' as const, materiality: false, cMin: 1, cMax: 1 };
+    const one = await bench(
+      { plan: [text(reply([test]))], ground: [text(groundReply({}, { sql }))] },
+      { store, settings },
+    );
+    await runSearch({ searchId: SEARCH, settings: one.input.settings, state: null }, one.steps, hooks);
+    const two = await bench({ plan: [text(reply([]))] }, { store, settings, searchId: 's2', engine: one.engine });
+    const outcome = await runSearch({ searchId: 's2', settings: two.input.settings, state: null }, two.steps, hooks);
+    expect(outcome).toMatchObject({ summary: { status: 'answered', answer: '2' } });
+    expect(two.model.requests).toHaveLength(1);
+    const record = await createRunStore(store, 's2', hash).get('result', 's2');
+    expect(record.evidence[0]).toMatchObject({
+      operator: 'op_gap',
+      state: 'proved',
+      reusedFrom: SEARCH,
+      observed: { rows: [[4, 4]] },
+    });
+    const memories = await store.list('memory/races/');
+    expect(memories).toHaveLength(1);
+  });
+});
+
+describe('react', () => {
+  const action = (change: Record<string, unknown>) =>
+    text({
+      note: 'n',
+      action: 'tool_call',
+      tool: 'execute_sql',
+      sql: null,
+      answer: null,
+      finalSql: null,
+      unanswerable: false,
+      ...change,
+    });
+
+  test('the agent looks, ends with an answer, and its record carries the rows', async () => {
+    const made = await bench(
+      {
+        react: [
+          action({ sql: 'SELECT mark FROM entry LIMIT 2' }),
+          action({ sql: 'DROP TABLE entry' }),
+          action({ action: 'end', tool: null, finalSql: 'SELECT count(*) FROM entry WHERE place = 2', answer: 'two' }),
+        ],
+      },
+      { settings: { method: 'react', rounds: 5 } },
+    );
+    const outcome = await runReact(
+      { searchId: SEARCH, settings: made.input.settings, state: null },
+      createReactSteps(made.deps),
+      hooks,
+    );
+    expect(outcome).toMatchObject({
+      summary: { status: 'answered', answer: 'two', sql: 'SELECT count(*) FROM entry WHERE place = 2' },
+    });
+    const last = made.model.requests
+      .at(-1)!
+      .messages.map(({ content }) => content)
+      .join('\n');
+    expect(last).toContain('28:10.0');
+    expect(last).toContain('Refused: DROP TABLE is not allowed');
+  });
+});

@@ -1,0 +1,104 @@
+import { NO_MEMORY, SEARCH, TEST, bench, containing, planReply, text } from './fixtures';
+
+const step = (tryNumber = 0, executionError?: string) => ({
+  role: 'plan' as const,
+  searchId: SEARCH,
+  position: 'i1.t0.plan',
+  tryNumber,
+  memory: NO_MEMORY,
+  otherPlans: [],
+  revise: null,
+  ...(executionError === undefined ? {} : { executionError }),
+});
+const prepared = async (...args: Parameters<typeof bench>) => {
+  const made = await bench(...args);
+  await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  return made;
+};
+
+test('a plan is stored with its bodies, and control sees states, shapes and the first proposals only', async () => {
+  const { steps } = await prepared({ plan: [text(planReply())] });
+  const planned = await steps.plan(step());
+  expect(planned).toMatchObject({
+    kind: 'ok',
+    value: {
+      kind: 'plan',
+      bottleneck: 'op_gap',
+      proposed: ['op_gap'],
+      plan: {
+        operators: [
+          { name: 'op_runners', state: 'assumed', readsBase: true },
+          { name: 'op_gap', state: 'unresolved', bodyId: null },
+          { name: 'op_answer', risk: 0.1, assumptions: 1 },
+        ],
+      },
+    },
+    usage: { llmCalls: 1 },
+  });
+  expect(text(planned)).not.toContain('SELECT');
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  [
+    'an undeclared relation',
+    { name: 'op_runners', sql: 'SELECT event, place, mark FROM event' },
+    'reads event, not among its relations',
+  ],
+  ['a relation that does not exist', { name: 'op_runners', relations: ['races'] }, 'declares the relation races'],
+  [
+    'another operator',
+    { name: 'op_answer', sql: 'SELECT count(*) AS n FROM op_runners' },
+    'reads op_runners, not among its inputs',
+  ],
+  ['no SELECT', { name: 'op_answer', sql: 'DELETE FROM op_gap' }, 'write one SELECT'],
+])('S8: a body with %s is invalid and its writer is told why', async (_, operator, message) => {
+  const { steps } = await prepared({ plan: [text(planReply({}, [operator]))] });
+  expect(await steps.plan(step())).toMatchObject({
+    kind: 'invalid',
+    error: containing(message),
+    usage: { llmCalls: 1 },
+  });
+});
+
+test('a later try repeats the conversation with the reply and the exact error, of parsing or of execution', async () => {
+  const { steps, model } = await prepared({ plan: ['nonsense', text(planReply()), text(planReply())] });
+  expect((await steps.plan(step())).kind).toBe('invalid');
+  expect((await steps.plan(step(1))).kind).toBe('ok');
+  expect((await steps.plan(step(2, 'op_answer: no such column: gapp'))).kind).toBe('ok');
+  const [first, second, third] = model.requests.map(({ messages }) => messages);
+  expect(second!.slice(0, 2)).toEqual(first);
+  expect(second![2]).toEqual({ role: 'assistant', content: 'nonsense' });
+  expect(third).toHaveLength(6);
+  expect(third![5]!.content).toContain('no such column: gapp');
+});
+
+test('the plans of two tries are two contents', async () => {
+  const { steps, deps } = await prepared({ plan: [text(planReply()), text(planReply({ outline: 'other' }))] });
+  await steps.plan(step());
+  await steps.plan(step(1, 'it failed'));
+  expect(await deps.store.list(`runs/${SEARCH}/plan/`)).toHaveLength(2);
+});
+
+test('a first test that cannot run is dropped, not paid for again', async () => {
+  const reply = planReply({ tests: [{ ...TEST, probe: 'SELECT count(*) AS n FROM nothing' }] });
+  const { steps } = await prepared({ plan: [text(reply)] });
+  expect(await steps.plan(step())).toMatchObject({ kind: 'ok', value: { proposalId: null, proposed: [] } });
+});
+
+test('an unanswerable question is a reply like any other', async () => {
+  const { steps } = await prepared({
+    plan: [text(planReply({ kind: 'unanswerable', reason: 'no prices are stored', operators: [], tests: [] }))],
+  });
+  expect(await steps.plan(step())).toMatchObject({
+    kind: 'ok',
+    value: { kind: 'unanswerable', reason: 'no prices are stored' },
+  });
+});
+
+test('a database without tables is one clear line', async () => {
+  const { sqliteEngine } = await import('./fixtures');
+  const { steps } = await bench({}, { engine: sqliteEngine('') });
+  await expect(steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' })).rejects.toThrow(
+    'the database races has no tables',
+  );
+});

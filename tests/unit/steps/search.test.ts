@@ -1,0 +1,52 @@
+/** The whole search in-process: the control loop over the steps, a real SQLite and a scripted model. */
+import { runSearch } from '../../../src/search/control';
+import { createRunStore } from '../../../src/steps';
+import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';
+
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+
+test('a question is answered with its proof, and every operator has its evidence', async () => {
+  const second = planReply({ tests: [] }, [
+    {
+      name: 'op_gap',
+      mapping: null,
+      sql: "SELECT event, place, CAST(replace(mark, '+', '') AS REAL) AS gap FROM op_runners WHERE place > 1",
+      assumptions: [{ kind: 'unit', statement: 'gaps are seconds', risk: 0.2 }],
+    },
+  ]);
+  const { deps, steps, input, model } = await bench(
+    { plan: [text(planReply()), text(second), text(second)], ground: [text(groundReply())] },
+    { settings: { materiality: false } },
+  );
+  const outcome = await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered', answer: '2' } });
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record.evidence.map(({ operator, state }) => [operator, state])).toEqual([
+    ['op_runners', 'assumed'],
+    ['op_gap', 'proved'],
+    ['op_answer', 'assumed'],
+  ]);
+  const gap = record.evidence[1]!;
+  expect(gap).toMatchObject({ reading: 'marks of runners-up are gaps to the winner in seconds', reusedFrom: null });
+  expect(gap.observed).toEqual({ columns: ['n', 'plus'], rows: [[4, 4]], rowCount: 1 });
+  expect(gap.rejected).toEqual([
+    { reading: 'marks of runners-up are absolute times', verdict: 'refuted', reason: 'none looks like a time' },
+  ]);
+  expect(record.openAssumptions).toContainEqual(
+    expect.objectContaining({ statement: 'close means below two seconds', risk: 0.1 }) as unknown,
+  );
+  expect(record.usage.llmCalls).toBe(model.requests.length);
+  expect(record.candidates.filter(({ chosen }) => chosen)).toHaveLength(1);
+});
+
+test('a search that is run again from the start pays for no journalled call and runs no statement again', async () => {
+  const replies = { plan: [text(planReply()), text(planReply()), text(planReply())], ground: [text(groundReply())] };
+  const first = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1 } });
+  const start = { searchId: SEARCH, settings: first.input.settings, state: null };
+  const outcome = await runSearch(start, first.steps, hooks);
+  const calls = first.model.requests.length;
+  const statements = first.engine.runs.length;
+  expect(await runSearch(start, first.steps, hooks)).toEqual(outcome);
+  expect(first.model.requests).toHaveLength(calls);
+  expect(first.engine.runs).toHaveLength(statements);
+});
