@@ -1,0 +1,133 @@
+/**
+ * The second fence around any engine (design §7): a parser reads each statement before it is sent, and the access lists
+ * decide what may be read and shown.
+ *
+ * 1. A refusal is a value; the other statements of the run keep their common snapshot.
+ * 2. PostgreSQL's parser is the server's own grammar, so its syntax errors are final. SQLite's is another one, so what it
+ *    cannot read goes to the engine, whose own fences hold, unless access lists are set.
+ * 3. With lists set, only described tables may be read: no system catalogues (they hold statistics of hidden columns) and
+ *    no partitions or other side doors. Views and functions of the database are not looked into: deny those that show
+ *    what they should not. Without lists, catalogues may be read, except those with secrets (`refusals.ts`).
+ */
+import type { DatabaseDescription, SqlResult, TableDescription } from '../../domain';
+import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
+import type { SqlInspector } from '../../ports/sql-inspector';
+import { fingerprintOf } from '../schema-fingerprint';
+import { findHidden, type HiddenIn } from './mentions';
+import { accessRules, type AccessLists, type AccessRules } from './patterns';
+
+export type { AccessLists } from './patterns';
+
+export function createGuardedEngine(
+  engine: SqlEngine,
+  inspector: SqlInspector,
+  access: AccessLists = { allow: [], deny: [] },
+): SqlEngine {
+  const rules = accessRules(access);
+  let described: Promise<DatabaseDescription> | null = null;
+  const describeAll = (signal: AbortSignal): Promise<DatabaseDescription> => {
+    described ??= engine.describe({ signal }).catch((error: unknown) => {
+      described = null;
+      throw error;
+    });
+    return described;
+  };
+
+  async function judge(sql: string, signal: AbortSignal): Promise<SqlResult | null> {
+    const inspection = inspector.inspect(sql);
+    switch (inspection.kind) {
+      case 'refused':
+        return { kind: 'refused', message: inspection.message };
+      case 'syntax-error':
+        if (rules.open && engine.dialect === 'sqlite') return null;
+        return {
+          kind: 'sql-error',
+          message: inspection.message,
+          code: engine.dialect === 'postgresql' ? '42601' : 'SQLITE_ERROR',
+          elapsedMs: 0,
+        };
+      case 'select': {
+        if (rules.open) return null;
+        let message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules);
+        // The table may be younger than the description.
+        if (message !== null && described !== null) {
+          described = null;
+          message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules);
+        }
+        return message === null ? null : { kind: 'refused', message };
+      }
+      default:
+        return inspection satisfies never;
+    }
+  }
+
+  return {
+    dialect: engine.dialect,
+    async run(statements, options): Promise<SqlSnapshot> {
+      const verdicts: (SqlResult | null)[] = [];
+      for (const sql of statements) verdicts.push(await judge(sql, options.signal));
+      const passed = statements.filter((_, index) => verdicts[index] === null);
+      if (passed.length === 0)
+        return { takenAt: new Date().toISOString(), results: verdicts.flatMap((verdict) => verdict ?? []) };
+      const { takenAt, results } = await engine.run(passed, options);
+      const answers = results[Symbol.iterator]();
+      return { takenAt, results: verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[] };
+    },
+    async digest(sql, options) {
+      return (await judge(sql, options.signal)) ?? engine.digest(sql, options);
+    },
+    async describe({ signal }) {
+      described = null;
+      const description = await describeAll(signal);
+      return rules.open ? description : visiblePart(description, rules);
+    },
+    close: () => engine.close(),
+  };
+}
+
+function refuseRelations(
+  sql: string,
+  relations: readonly string[],
+  { tables }: DatabaseDescription,
+  rules: AccessRules,
+): string | null {
+  const hidden: HiddenIn[] = [];
+  for (const relation of relations) {
+    const table = findTable(relation, tables);
+    if (table === undefined || !rules.mayReadTable(table.name)) {
+      return `the table ${relation} may not be read here: read only the tables of the schema shown`;
+    }
+    const columns = table.columns.map(({ name }) => name).filter((column) => !rules.mayReadColumn(table.name, column));
+    if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
+  }
+  return hidden.length === 0 ? null : findHidden(sql, hidden);
+}
+
+/** `public.team` is the described `team`. */
+function findTable(relation: string, tables: readonly TableDescription[]): TableDescription | undefined {
+  const wanted = relation.toLowerCase();
+  const bare = wanted.replace(/^(public|main)\./, '');
+  return (
+    tables.find(({ name }) => name.toLowerCase() === wanted) ?? tables.find(({ name }) => name.toLowerCase() === bare)
+  );
+}
+
+/** Keys that touch something hidden are left out: they would name it. */
+function visiblePart(description: DatabaseDescription, rules: AccessRules): DatabaseDescription {
+  const tables = description.tables
+    .filter(({ name }) => rules.mayReadTable(name))
+    .map((table): TableDescription => {
+      const shows = (name: string) => (columns: readonly string[]) =>
+        columns.every((column) => rules.mayReadColumn(name, column));
+      return {
+        ...table,
+        columns: table.columns.filter(({ name }) => rules.mayReadColumn(table.name, name)),
+        primaryKey: shows(table.name)(table.primaryKey) ? table.primaryKey : [],
+        uniqueKeys: table.uniqueKeys.filter(shows(table.name)),
+        foreignKeys: table.foreignKeys.filter(
+          (key) => shows(table.name)(key.columns) && rules.mayReadTable(key.table) && shows(key.table)(key.references),
+        ),
+      };
+    });
+  return { ...description, tables, fingerprint: fingerprintOf(tables) };
+}

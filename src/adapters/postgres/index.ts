@@ -1,0 +1,2 @@
+export { createPostgresEngine, type PostgresEngineSettings } from './engine';
+export { createPostgresInspector } from './inspector';

@@ -1,0 +1,2 @@
+export { createSqliteEngine, type SqliteEngineSettings } from './engine';
+export { createSqliteInspector } from './inspector';

@@ -1,0 +1,193 @@
+/**
+ * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, what does it read from outside, and which CTEs
+ * are its own. SQLite lets every CTE of a WITH see all the others, and compares names without regard to case.
+ */
+import { parse } from 'sql-parser-cst';
+import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
+import { refuseFunction, refuseRelation } from '../refusals';
+
+export function createSqliteInspector(): SqlInspector {
+  return { inspect };
+}
+
+class Refusal extends Error {}
+
+interface Found {
+  readonly relations: Set<string>;
+  readonly ctes: Set<string>;
+}
+
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** Functions that may stand in FROM: their rows come from their arguments. */
+const TABLE_FUNCTIONS = new Set(['json_each', 'json_tree', 'generate_series']);
+
+function inspect(sql: string): Inspection {
+  let statements: readonly Node[];
+  try {
+    const program = parse(sql, { dialect: 'sqlite' });
+    statements = (program.statements as unknown as Node[]).filter(({ type }) => type !== 'empty');
+  } catch (error) {
+    if ((error as Error).name === 'RangeError')
+      return { kind: 'refused', message: 'the statement is nested too deeply: split it into CTEs' };
+    return { kind: 'syntax-error', message: (error as Error).message.split('\n').slice(0, 2).join('. ') };
+  }
+  const [first] = statements;
+  if (first === undefined) return { kind: 'refused', message: 'the statement is empty: write one SELECT' };
+  if (statements.length > 1)
+    return { kind: 'refused', message: 'only one statement is allowed: remove what follows the first semicolon' };
+  if (first.type !== 'select_stmt' && first.type !== 'compound_select_stmt') {
+    return {
+      kind: 'refused',
+      message: `${first.type
+        .replace(/_stmt$/, '')
+        .replaceAll('_', ' ')
+        .toUpperCase()} is not allowed: write one SELECT that only reads`,
+    };
+  }
+  const found: Found = { relations: new Set(), ctes: new Set() };
+  try {
+    const own = leadingWith(first);
+    for (const name of own === null ? [] : namesOf(own)) found.ctes.add(name);
+    visit(first, new Set(), found);
+    return { kind: 'select', relations: [...found.relations].sort(), ctes: [...found.ctes], hasWith: own !== null };
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}
+
+/** The parser hangs the WITH of a UNION chain on its first SELECT, where it holds for the whole chain. */
+function leadingWith(statement: Node): Node | null {
+  if (statement.type === 'compound_select_stmt') return leadingWith(statement['left'] as Node);
+  if (statement.type !== 'select_stmt') return null;
+  return (statement['clauses'] as Node[]).find(({ type }) => type === 'with_clause') ?? null;
+}
+
+const tablesOf = (clause: Node): Node[] => (clause['tables'] as { items: Node[] }).items;
+const namesOf = (clause: Node): string[] =>
+  tablesOf(clause).map((table) => fold((table['table'] as { name: string }).name, table['table'] as Node));
+/** Lower case unless quoted, as the port says. */
+const fold = (name: string, { text }: Node): string => (/^["`[]/.test(String(text)) ? name : name.toLowerCase());
+
+function visit(value: unknown, scope: ReadonlySet<string>, found: Found): void {
+  if (Array.isArray(value)) {
+    for (const item of value) visit(item, scope, found);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || !('type' in value)) return;
+  const node = value as Node;
+  switch (node.type) {
+    case 'select_stmt':
+    case 'compound_select_stmt': {
+      const own = leadingWith(node);
+      const inner = own === null ? scope : new Set([...scope, ...namesOf(own).map((name) => name.toLowerCase())]);
+      children(node, inner, found);
+      return;
+    }
+    case 'common_table_expr': {
+      const body = (node['expr'] as { expr?: Node }).expr ?? (node['expr'] as Node);
+      if (!/select_stmt$/.test(body.type))
+        throw new Refusal(
+          `the CTE ${(node['table'] as { name: string }).name} changes data: a CTE may only be a SELECT`,
+        );
+      visit(node['expr'], scope, found);
+      return;
+    }
+    case 'from_clause':
+      visitFrom(node['expr'] as Node, scope, found);
+      return;
+    case 'binary_expr':
+      visitIn(node, scope, found);
+      return;
+    case 'func_call': {
+      const refused = refuseFunction(nameOf(node['name'] as Node) ?? '');
+      if (refused !== null) throw new Refusal(refused);
+      children(node, scope, found);
+      return;
+    }
+    default:
+      children(node, scope, found);
+  }
+}
+
+function children(node: Node, scope: ReadonlySet<string>, found: Found): void {
+  for (const [key, child] of Object.entries(node))
+    if (key !== 'leading' && key !== 'trailing') visit(child, scope, found);
+}
+
+function visitFrom(node: Node, scope: ReadonlySet<string>, found: Found): void {
+  switch (node.type) {
+    case 'join_expr':
+      visitFrom(node['left'] as Node, scope, found);
+      visitFrom(node['right'] as Node, scope, found);
+      visit(node['specification'], scope, found);
+      return;
+    case 'alias':
+    case 'indexed_table':
+    case 'not_indexed_table':
+      visitFrom((node['expr'] ?? node['table']) as Node, scope, found);
+      return;
+    case 'paren_expr': {
+      const inner = node['expr'] as Node;
+      if (/select_stmt$/.test(inner.type)) visit(inner, scope, found);
+      else visitFrom(inner, scope, found);
+      return;
+    }
+    case 'func_call': {
+      const name = nameOf(node['name'] as Node) ?? '';
+      if (!TABLE_FUNCTIONS.has(name.toLowerCase()) && !/^pragma_/i.test(name)) {
+        throw new Refusal(`the table function ${name} is not allowed: use json_each, json_tree or generate_series`);
+      }
+      if (/^pragma_/i.test(name)) found.relations.add(name.toLowerCase());
+      visit(node['args'], scope, found);
+      return;
+    }
+    case 'identifier':
+    case 'member_expr':
+      addRelation(node, scope, found);
+      return;
+    default:
+      visit(node, scope, found);
+  }
+}
+
+/** `x IN name` reads the table; `x IN (…)` is an ordinary expression. */
+function visitIn(node: Node, scope: ReadonlySet<string>, found: Found): void {
+  const operators = [node['operator']].flat() as { name?: string }[];
+  const right = node['right'] as Node;
+  if (operators.at(-1)?.name === 'IN' && (right.type === 'identifier' || right.type === 'member_expr')) {
+    visit(node['left'], scope, found);
+    addRelation(right, scope, found);
+    return;
+  }
+  children(node, scope, found);
+}
+
+function addRelation(node: Node, scope: ReadonlySet<string>, found: Found): void {
+  const name = nameOf(node);
+  if (name === null) throw new Refusal('a relation is named in an unusual way: write table or main.table');
+  if (node.type === 'identifier' && scope.has(name.toLowerCase())) return;
+  const bare = name.replace(/^main\./i, '');
+  if (
+    bare.includes('.') &&
+    node.type === 'member_expr' &&
+    !/^main$/i.test((node['object'] as { name?: string }).name ?? '')
+  ) {
+    throw new Refusal(`${name} is outside the database: read its own tables`);
+  }
+  const refused = refuseRelation(bare);
+  if (refused !== null) throw new Refusal(refused);
+  found.relations.add(bare);
+}
+
+function nameOf(node: Node): string | null {
+  if (node.type === 'identifier') return fold(String(node['name']), node);
+  if (node.type !== 'member_expr') return null;
+  const object = nameOf(node['object'] as Node);
+  const property = nameOf(node['property'] as Node);
+  return object === null || property === null ? null : `${object}.${property}`;
+}

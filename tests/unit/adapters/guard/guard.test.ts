@@ -1,0 +1,229 @@
+import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/guard';
+import { createPostgresInspector } from '../../../../src/adapters/postgres';
+import { createSqliteInspector } from '../../../../src/adapters/sqlite';
+import type { DatabaseDescription, SqlResult, TableDescription } from '../../../../src/domain';
+import type { SqlEngine } from '../../../../src/ports/sql-engine';
+import type { SqlInspector } from '../../../../src/ports/sql-inspector';
+
+const table = (name: string, columns: string[], more: Partial<TableDescription> = {}): TableDescription => ({
+  name, kind: 'table', comment: null, rowEstimate: null, primaryKey: ['id'], uniqueKeys: [], foreignKeys: [],
+  columns: columns.map((column) => ({ name: column, type: 'text', nullable: true, comment: null, samples: ['x'] })), ...more,
+}); // prettier-ignore
+
+const DESCRIPTION: DatabaseDescription = {
+  dialect: 'postgresql',
+  version: 'test',
+  fingerprint: 'f',
+  tables: [
+    table('patient', ['id', 'name', 'SSN', 'ward_id'], {
+      uniqueKeys: [['SSN'], ['name']],
+      foreignKeys: [{ columns: ['ward_id'], table: 'hospital.ward', references: ['id'] }],
+    }),
+    table('visit', ['id', 'patient_id', 'cost'], {
+      foreignKeys: [{ columns: ['patient_id'], table: 'patient', references: ['id'] }],
+    }),
+    table('hospital.ward', ['id', 'label']),
+    table('salary', ['id', 'amount']),
+  ],
+};
+
+/** Answers every statement with its own text. */
+function echo(dialect: SqlEngine['dialect']): SqlEngine & { readonly asked: string[][] } {
+  const asked: string[][] = [];
+  const rows = (sql: string): SqlResult => ({
+    kind: 'rows',
+    columns: [{ name: 'sql', kind: 'text' }],
+    rows: [[sql]],
+    truncated: false,
+    elapsedMs: 0,
+  });
+  return {
+    dialect,
+    asked,
+    run: (statements) => {
+      asked.push([...statements]);
+      return Promise.resolve({ takenAt: 'then', results: statements.map(rows) });
+    },
+    digest: () => Promise.resolve({ count: 1, hash: 'h' }),
+    describe: () => Promise.resolve(DESCRIPTION),
+    close: () => Promise.resolve(),
+  };
+}
+
+const options = { timeoutMs: 1000, maxRows: 10, signal: new AbortController().signal, tag: 't' };
+let postgres: SqlInspector;
+beforeAll(async () => {
+  postgres = await createPostgresInspector();
+});
+
+async function ask(sql: string, access: AccessLists = { allow: [], deny: [] }): Promise<SqlResult> {
+  const { results } = await createGuardedEngine(echo('postgresql'), postgres, access).run([sql], options);
+  return results[0]!;
+}
+
+describe('the fence', () => {
+  test('a refused statement is not sent, the others are, in order and in one run', async () => {
+    const engine = echo('postgresql');
+    const { results, takenAt } = await createGuardedEngine(engine, postgres).run(
+      ['SELECT 1', 'DROP TABLE x', 'SELECT 2'],
+      options,
+    );
+    expect(engine.asked).toEqual([['SELECT 1', 'SELECT 2']]);
+    expect(takenAt).toBe('then');
+    expect(results).toMatchObject([
+      { rows: [['SELECT 1']] },
+      { kind: 'refused', message: expect.stringContaining('DROP') },
+      { rows: [['SELECT 2']] },
+    ]);
+  });
+
+  test('when all are refused, nothing is sent', async () => {
+    const engine = echo('postgresql');
+    const { results } = await createGuardedEngine(engine, postgres).run(['DELETE FROM x'], options);
+    expect(engine.asked).toEqual([]);
+    expect(results).toMatchObject([{ kind: 'refused' }]);
+  });
+
+  test("a syntax error is an SQL error in PostgreSQL and the engine's own in SQLite", async () => {
+    expect(await ask('SELEC 1')).toMatchObject({ kind: 'sql-error', code: '42601' });
+    const engine = echo('sqlite');
+    await createGuardedEngine(engine, createSqliteInspector()).run(['SELEC 1'], options);
+    expect(engine.asked).toEqual([['SELEC 1']]);
+  });
+
+  test("with access lists nothing that SQLite's parser cannot read is sent", async () => {
+    const engine = echo('sqlite');
+    const { results } = await createGuardedEngine(engine, createSqliteInspector(), { allow: [], deny: ['salary'] }).run(
+      ['SELEC 1'],
+      options,
+    );
+    expect(engine.asked).toEqual([]);
+    expect(results).toMatchObject([{ kind: 'sql-error' }]);
+  });
+
+  test('a digest is fenced as well', async () => {
+    const guarded = createGuardedEngine(echo('postgresql'), postgres, { allow: [], deny: ['salary'] });
+    expect(await guarded.digest('SELECT amount FROM salary', options)).toMatchObject({ kind: 'refused' });
+    expect(await guarded.digest('SELECT cost FROM visit', options)).toEqual({ count: 1, hash: 'h' });
+  });
+
+  test('without lists the catalogues may be read, with lists not', async () => {
+    const sql = 'SELECT table_name FROM information_schema.tables';
+    expect(await ask(sql)).toMatchObject({ kind: 'rows' });
+    expect(await ask(sql, { allow: [], deny: ['salary'] })).toMatchObject({ kind: 'refused' });
+    expect(await ask('SELECT most_common_vals FROM pg_stats', { allow: [], deny: ['patient.ssn'] })).toMatchObject({
+      kind: 'refused',
+    });
+  });
+});
+
+describe('tables', () => {
+  test.each<[string, AccessLists, boolean]>([
+    ['SELECT amount FROM salary', { allow: [], deny: ['salary'] }, false],
+    ['SELECT amount FROM public.salary', { allow: [], deny: ['SALARY'] }, false],
+    ['SELECT amount FROM "salary"', { allow: [], deny: ['public.sal*'] }, false],
+    ['SELECT 1 WHERE EXISTS (SELECT 1 FROM salary)', { allow: [], deny: ['salary'] }, false],
+    [
+      'WITH salary AS (SELECT cost AS amount FROM visit) SELECT amount FROM salary',
+      { allow: [], deny: ['salary'] },
+      true,
+    ],
+    ['SELECT cost FROM visit', { allow: [], deny: ['salary'] }, true],
+    ['SELECT cost FROM visit', { allow: ['visit'], deny: [] }, true],
+    ['SELECT label FROM hospital.ward', { allow: ['visit'], deny: [] }, false],
+    ['SELECT label FROM hospital.ward', { allow: ['hospital.*'], deny: [] }, true],
+    ['SELECT label FROM hospital.ward', { allow: ['ward'], deny: [] }, true],
+    ['SELECT label FROM hospital.ward', { allow: ['*'], deny: ['hospital.*'] }, false],
+    ['SELECT 1 FROM visit_2020', { allow: [], deny: ['visit'] }, false],
+  ])('%s under %j: %s', async (sql, access, passes) => {
+    expect((await ask(sql, access)).kind).toBe(passes ? 'rows' : 'refused');
+  });
+});
+
+describe('columns', () => {
+  const access = { allow: [], deny: ['patient.ssn'] };
+  test.each([
+    'SELECT name FROM patient',
+    'SELECT p.name, count(*) FROM patient p GROUP BY p.name',
+    'SELECT count(*) FROM patient AS p JOIN visit v ON v.patient_id = p.id',
+    'SELECT p.id * 2 * v.cost FROM patient p JOIN visit v ON v.patient_id = p.id WHERE p.name = $$ssn * $$',
+    "SELECT name FROM public.patient WHERE name LIKE '%ssn%' -- not the ssn",
+    'SELECT * FROM visit',
+    'WITH a AS (SELECT id, name FROM patient) SELECT a.id FROM a',
+    'SELECT ARRAY[p.id], (ARRAY[1, 2])[p.ward_id] FROM patient p',
+  ])('allowed: %s', async (sql) => {
+    expect(await ask(sql, access)).toMatchObject({ kind: 'rows' });
+  });
+
+  test.each([
+    'SELECT ssn FROM patient',
+    'SELECT "SSN" FROM patient',
+    'SELECT p."SSN" FROM patient p',
+    'SELECT name FROM patient ORDER BY ssn',
+    'SELECT count(*) FROM patient WHERE ssn LIKE $$1%$$',
+    'SELECT * FROM patient',
+    'SELECT DISTINCT ON (id) * FROM patient',
+    'SELECT p.* FROM patient p',
+    'SELECT (p).* FROM patient p',
+    'SELECT v.id, * FROM visit v JOIN patient p ON true',
+    'SELECT s.x FROM (SELECT *, 1 AS x FROM patient) s',
+    'SELECT p FROM patient p',
+    'SELECT p::text FROM patient p',
+    'SELECT patient FROM patient',
+    'SELECT row_to_json(p) FROM patient AS p',
+    'SELECT to_jsonb(patient) FROM public.patient',
+    'SELECT v.id, p FROM visit v JOIN patient p ON true',
+    'SELECT c FROM patient AS p(a, b, c, d)',
+    'SELECT c FROM patient p(a, b, c, d)',
+    'SELECT c FROM patient AS patient(a, b, c, d)',
+    'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) AS j(a, b, c, d, e, f, g)',
+    'TABLE patient',
+    'SELECT U&"\\0053SN" FROM patient',
+    'SELECT (ARRAY[p.id])[length(ssn)] FROM patient p',
+  ])('refused: %s', async (sql) => {
+    expect(await ask(sql, access)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('the message says what to write instead', async () => {
+    expect(await ask('SELECT * FROM patient', access)).toEqual({
+      kind: 'refused',
+      message: '* would read hidden columns of patient: name the columns',
+    });
+    expect(await ask('SELECT ssn FROM patient', access)).toEqual({
+      kind: 'refused',
+      message: 'the column patient.SSN may not be read here: leave it out',
+    });
+  });
+
+  test('a wildcard hides a column wherever it is, and allowing columns hides the rest', async () => {
+    expect(await ask('SELECT cost FROM visit', { allow: [], deny: ['*.cost'] })).toMatchObject({ kind: 'refused' });
+    expect(await ask('SELECT name FROM patient', { allow: ['patient.name', 'visit'], deny: [] })).toMatchObject({
+      kind: 'rows',
+    });
+    expect(await ask('SELECT id FROM patient', { allow: ['patient.name', 'visit'], deny: [] })).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await ask('SELECT label FROM hospital.ward', { allow: ['hospital.ward.label'], deny: [] })).toMatchObject({
+      kind: 'rows',
+    });
+    expect(await ask('SELECT id FROM hospital.ward', { allow: ['hospital.ward.label'], deny: [] })).toMatchObject({
+      kind: 'refused',
+    });
+  });
+});
+
+test('the description leaves out what is hidden, keys that name it included, and its fingerprint follows', async () => {
+  const describe = (access: AccessLists): Promise<DatabaseDescription> =>
+    createGuardedEngine(echo('postgresql'), postgres, access).describe(options);
+  const part = await describe({ allow: [], deny: ['salary', 'patient.ssn', 'hospital.ward.id'] });
+  expect(part.tables.map(({ name }) => name)).toEqual(['patient', 'visit', 'hospital.ward']);
+  expect(part.tables[0]).toMatchObject({
+    columns: [{ name: 'id' }, { name: 'name' }, { name: 'ward_id' }],
+    uniqueKeys: [['name']],
+    foreignKeys: [],
+  });
+  expect(part.tables[1]?.foreignKeys).toHaveLength(1);
+  expect(part.tables[2]?.primaryKey).toEqual([]);
+  expect(part.fingerprint).not.toBe((await describe({ allow: [], deny: ['salary'] })).fingerprint);
+  expect(await describe({ allow: [], deny: [] })).toBe(DESCRIPTION);
+});

@@ -1,0 +1,104 @@
+import { createPostgresInspector } from '../../../../src/adapters/postgres/inspector';
+import type { SqlInspector } from '../../../../src/ports/sql-inspector';
+
+let inspector: SqlInspector;
+beforeAll(async () => {
+  inspector = await createPostgresInspector();
+});
+
+const reads = (sql: string): readonly string[] => {
+  const inspection = inspector.inspect(sql);
+  if (inspection.kind !== 'select') throw new Error(`${inspection.kind}: ${inspection.message}`);
+  return inspection.relations;
+};
+
+test.each<[string, string[]]>([
+  ['SELECT 1', []],
+  ['VALUES (1), (2)', []],
+  ['TABLE team', ['team']],
+  ['SELECT * FROM Team t JOIN "Player" p ON true, ward.bed', ['Player', 'team', 'ward.bed']],
+  ['WITH a AS (SELECT * FROM t) SELECT * FROM a', ['t']],
+  ['WITH a AS (SELECT * FROM b), b AS (SELECT * FROM c) SELECT * FROM a, b', ['b', 'c']],
+  ['WITH RECURSIVE a AS (SELECT * FROM b), b AS (SELECT 1 UNION ALL SELECT * FROM b) SELECT * FROM a', []],
+  ['WITH t AS (SELECT * FROM t) SELECT * FROM t', ['t']],
+  ['WITH t AS (SELECT 1) SELECT * FROM public.t', ['public.t']],
+  ['SELECT * FROM (WITH x AS (SELECT * FROM y) SELECT * FROM x) s, x', ['x', 'y']],
+  ['WITH x AS (SELECT 1) SELECT (WITH x AS (SELECT * FROM inner_t) SELECT count(*) FROM x) FROM x', ['inner_t']],
+  [
+    'WITH x AS (SELECT 1) SELECT * FROM y WHERE EXISTS (SELECT 1 FROM x, z) AND a IN (SELECT a FROM w)',
+    ['w', 'y', 'z'],
+  ],
+  ['WITH x AS (SELECT 1) (SELECT * FROM x UNION SELECT * FROM y) ORDER BY 1 LIMIT (SELECT n FROM z)', ['y', 'z']],
+  ['SELECT * FROM a, LATERAL (SELECT * FROM b WHERE b.id = a.id) l, json_to_recordset(a.j) AS r(x int)', ['a', 'b']],
+  ['WITH a AS (WITH b AS (SELECT * FROM c) SELECT * FROM b) SELECT * FROM a, b', ['b', 'c']],
+  ['SELECT * FROM a; ', ['a']],
+])('%s reads %j', (sql, relations) => {
+  expect(reads(sql)).toEqual(relations);
+});
+
+test('the own CTEs are the outermost ones, and only a leading WITH counts', () => {
+  expect(
+    inspector.inspect('WITH a AS (WITH b AS (SELECT 1) SELECT * FROM b), "C" AS (SELECT 2) SELECT * FROM a'),
+  ).toMatchObject({ ctes: ['a', 'C'], hasWith: true });
+  expect(inspector.inspect('SELECT * FROM (WITH a AS (SELECT 1) SELECT * FROM a) s')).toMatchObject({
+    ctes: [],
+    hasWith: false,
+  });
+  expect(inspector.inspect('(WITH a AS (SELECT 1) SELECT * FROM a) UNION SELECT 2')).toMatchObject({ hasWith: false });
+  expect(inspector.inspect('WITH a AS (SELECT 1) SELECT * FROM a UNION SELECT 2')).toMatchObject({
+    ctes: ['a'],
+    hasWith: true,
+  });
+});
+
+test.each<[string, RegExp]>([
+  ['', /empty/],
+  ['-- nothing', /empty/],
+  ['SELECT 1; SELECT 2', /only one statement/],
+  ['INSERT INTO t VALUES (1)', /^INSERT is not allowed: write one SELECT/],
+  ['UPDATE t SET a = 1', /^UPDATE/],
+  ['DELETE FROM t', /^DELETE/],
+  ['WITH a AS (SELECT 1) DELETE FROM t', /^DELETE/],
+  ['WITH gone AS (DELETE FROM t RETURNING *) SELECT * FROM gone', /the CTE gone changes data/],
+  ['SELECT * FROM (WITH n AS (INSERT INTO t VALUES (1) RETURNING a) SELECT * FROM n) s', /the CTE n changes data/],
+  ['SELECT * INTO u FROM t', /SELECT INTO/],
+  ['SELECT * FROM t FOR UPDATE', /FOR UPDATE/],
+  ['SELECT * FROM (SELECT * FROM t FOR SHARE) s', /FOR SHARE/],
+  ["COPY t TO PROGRAM 'x'", /^COPY/],
+  ['DO $$ BEGIN END $$', /^DO/],
+  ['EXPLAIN ANALYZE SELECT 1', /^EXPLAIN/],
+  ['SET a = 1', /^SET/],
+  ['COMMIT', /^transaction control/],
+  ['CREATE TABLE x AS SELECT 1', /^CREATE TABLE AS/],
+  ['SELECT pg_sleep(1)', /the function pg_sleep is not allowed: it only waits/],
+  ['SELECT pg_catalog.PG_Sleep_For($$1s$$)', /pg_sleep_for/],
+  ["SELECT * FROM dblink('x', 'y') AS t(a int)", /dblink/],
+  ['SELECT (SELECT max(lo_import($$/etc/passwd$$)))', /lo_import/],
+  ["SELECT pg_read_file('x')", /files/],
+  ["SELECT * FROM pg_ls_dir('.')", /pg_ls_dir/],
+  ["SELECT 1 ORDER BY set_config('a', 'b', false)", /set_config/],
+  ["SELECT nextval('s')", /nextval/],
+  ['SELECT 1 WHERE pg_try_advisory_lock(1)', /locks/],
+  ['SELECT pg_terminate_backend(1)', /sessions/],
+  ["SELECT query_to_xml('select 1', true, true, '')", /given as text/],
+  ['SELECT txid_current()', /transaction id/],
+  ['SELECT pg_export_snapshot()', /administers/],
+  ["SELECT * FROM pg_logical_slot_get_changes('s', null, null)", /administers/],
+  ['SELECT * FROM pg_authid', /pg_authid is not allowed/],
+  ['SELECT * FROM pg_catalog.pg_shadow', /pg_shadow/],
+  ['SELECT * FROM other.public.t', /three parts/],
+])('%s is refused', (sql, message) => {
+  expect(inspector.inspect(sql)).toEqual({ kind: 'refused', message: expect.stringMatching(message) });
+});
+
+test('a syntax error says where', () => {
+  expect(inspector.inspect('SELECT * FORM t')).toEqual({
+    kind: 'syntax-error',
+    message: 'syntax error at or near "FORM" (at character 10)',
+  });
+});
+
+test.each([
+  'SELECT pg_typeof(1), pg_size_pretty(1::bigint), date_trunc($$day$$, now()), log(2), lower(a) FROM t',
+  'SELECT currency FROM set_config_log',
+])('harmless names are not caught: %s', (sql) => expect(inspector.inspect(sql).kind).toBe('select'));

@@ -1,0 +1,68 @@
+import { createSqliteInspector } from '../../../../src/adapters/sqlite/inspector';
+
+const inspector = createSqliteInspector();
+
+test.each<[string, string[]]>([
+  ['SELECT 1', []],
+  ['VALUES (1), (2)', []],
+  ['SELECT * FROM Team t JOIN "Player" p ON 1, main.Bed, [odd one], `tick`', ['Player', 'bed', 'odd one', 'team', 'tick']],
+  ['WITH a AS (SELECT * FROM t) SELECT * FROM A', ['t']],
+  ['WITH a AS (SELECT * FROM b), b AS (SELECT * FROM c) SELECT * FROM a, b', ['c']],
+  ['WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT * FROM r', []],
+  ['WITH t AS (SELECT 1) SELECT * FROM main.t', ['t']],
+  ['SELECT * FROM (WITH x AS (SELECT * FROM y) SELECT * FROM x) s, x', ['x', 'y']],
+  ['WITH x AS (SELECT 1) SELECT (WITH x AS (SELECT * FROM inner_t) SELECT count(*) FROM x) FROM x', ['inner_t']],
+  ['WITH x AS (SELECT 1) SELECT * FROM y WHERE EXISTS (SELECT 1 FROM x, z) AND a IN (SELECT a FROM w) AND b NOT IN v', ['v', 'w', 'y', 'z']],
+  ['WITH x AS (SELECT 1) SELECT * FROM x UNION SELECT * FROM x UNION ALL SELECT * FROM y ORDER BY 1', ['y']],
+  ['SELECT * FROM a LEFT JOIN json_each(a.j) e ON 1 CROSS JOIN (b JOIN c USING (id))', ['a', 'b', 'c']],
+  ['SELECT name FROM sqlite_master', ['sqlite_master']],
+  ["SELECT * FROM pragma_table_info('t')", ['pragma_table_info']],
+  ['SELECT CASE WHEN (SELECT 1 FROM a) THEN (SELECT 2 FROM b) END, sum(x) FILTER (WHERE x IN (SELECT x FROM c)) OVER (PARTITION BY (SELECT y FROM d)) FROM e GROUP BY (SELECT z FROM f) HAVING (SELECT 1 FROM g) LIMIT (SELECT n FROM h)', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']],
+  ['SELECT * FROM t INDEXED BY i;', ['t']],
+])('%s reads %j', (sql, relations) => {
+  expect(inspector.inspect(sql)).toMatchObject({ kind: 'select', relations });
+}); // prettier-ignore
+
+test('the own CTEs are the outermost ones, and only a leading WITH counts', () => {
+  expect(
+    inspector.inspect('WITH a AS (WITH b AS (SELECT 1) SELECT * FROM b), "C" AS (SELECT 2) SELECT * FROM a'),
+  ).toMatchObject({ ctes: ['a', 'C'], hasWith: true });
+  expect(inspector.inspect('SELECT * FROM (WITH a AS (SELECT 1) SELECT * FROM a) s')).toMatchObject({
+    ctes: [],
+    hasWith: false,
+  });
+  expect(inspector.inspect('WITH a AS (SELECT 1) SELECT * FROM a UNION SELECT 2')).toMatchObject({
+    ctes: ['a'],
+    hasWith: true,
+  });
+});
+
+test.each<[string, RegExp]>([
+  ['', /empty/],
+  ['-- nothing', /empty/],
+  ['SELECT 1; SELECT 2', /only one statement/],
+  ['INSERT INTO t VALUES (1)', /^INSERT is not allowed: write one SELECT/],
+  ['UPDATE t SET a = 1', /^UPDATE/],
+  ['WITH a AS (SELECT 1) DELETE FROM t', /^DELETE/],
+  ['DROP TABLE t', /^DROP TABLE/],
+  ["ATTACH 'x' AS y", /^ATTACH/],
+  ['PRAGMA query_only = 0', /^PRAGMA/],
+  ['VACUUM', /^VACUUM/],
+  ['EXPLAIN SELECT 1', /^EXPLAIN/],
+  ["SELECT load_extension('x')", /load_extension/],
+  ["SELECT WriteFile('x', 'y')", /writefile is not allowed: it reaches files/],
+  ["SELECT 1 WHERE readfile('x') IS NULL", /readfile/],
+  ["SELECT fts3_tokenizer('simple')", /fts3_tokenizer/],
+  ["SELECT * FROM fsdir('/')", /fsdir/],
+  ['SELECT * FROM sqlite_dbpage', /sqlite_dbpage/],
+  ['SELECT * FROM other.t', /outside the database/],
+])('%s is refused', (sql, message) => {
+  expect(inspector.inspect(sql)).toEqual({ kind: 'refused', message: expect.stringMatching(message) });
+});
+
+test('a syntax error is said in one line', () => {
+  expect(inspector.inspect('SELECT * FORM t')).toEqual({
+    kind: 'syntax-error',
+    message: expect.stringMatching(/^Syntax Error: [^\n]+$/),
+  });
+});
