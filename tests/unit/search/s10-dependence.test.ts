@@ -1,0 +1,96 @@
+import type { SearchState, Trajectory } from '../../../src/domain';
+import { candidateBodies } from '../../../src/search/independence';
+import { dependentsOf, withdraw } from '../../../src/search/dependence';
+import { initialState } from '../../../src/search/control';
+import { rootTrajectory } from '../../../src/search/merge';
+import { operator, planOf, updateFor } from '../../helpers/fake-steps';
+
+const plan = planOf('p1', [
+  operator('op_a', { bodyId: 'a', updateId: 'u1' }),
+  operator('op_b', { bodyId: 'b', updateId: 'u2', inputs: ['op_a'] }),
+  operator('op_c', { bodyId: 'c', risk: 0.6, immaterial: ['a', 'b'] }),
+]);
+const other = planOf('p2', [operator('op_z', { bodyId: 'z' })]);
+const trajectory = (id: string, more: Partial<Trajectory>): Trajectory => ({
+  ...rootTrajectory(),
+  id,
+  parent: 't0',
+  status: 'complete',
+  ...more,
+});
+const candidate = (id: string, of: typeof plan) => ({
+  id,
+  trajectory: 't1',
+  kind: 'rows' as const,
+  outcome: 'rows' as const,
+  rowCount: 1,
+  trivial: false,
+  control: null,
+  resultClass: id,
+  bodies: candidateBodies(of),
+  openRisk: 0,
+  status: 'active' as const,
+});
+const state: SearchState = {
+  ...initialState('s', 0),
+  trajectories: [rootTrajectory(), trajectory('t1', { plan }), trajectory('t2', { plan: other })],
+  updates: [
+    updateFor('u1', plan, 'op_a', 'a'),
+    updateFor('u2', plan, 'op_b', 'b', { dependsOn: ['u1', 'f1'] }),
+    updateFor('u3', other, 'op_z', 'q', { dependsOn: ['c'] }),
+  ],
+  facts: [
+    { id: 'f1', status: 'active', dependsOn: [] },
+    { id: 'f2', status: 'active', dependsOn: ['u2'] },
+  ],
+  candidates: [candidate('c1', plan), candidate('c2', other)],
+};
+const statuses = (of: SearchState) => [...of.updates, ...of.facts].map(({ id, status }) => `${id} ${status}`);
+
+describe('rule S10: dependence', () => {
+  test('withdrawing an update withdraws what rests on it, to the end of the chain', () => {
+    expect([...dependentsOf(state, 'u1')]).toEqual(['u1', 'u2', 'f2']);
+    const after = withdraw(state, 'u1', 'vetoed');
+    expect(statuses(after)).toEqual(['u1 withdrawn', 'u2 withdrawn', 'u3 active', 'f1 active', 'f2 withdrawn']);
+    expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn', 'active']);
+  });
+
+  test('every withdrawal is an appended event with its reason; nothing is deleted', () => {
+    const after = withdraw(state, 'u1', 'vetoed');
+    expect(after.events.map(({ kind, subject, detail }) => [kind, subject, detail])).toEqual([
+      ['update-withdrawn', 'u1', 'vetoed'],
+      ['update-withdrawn', 'u2', 'rested on u1'],
+      ['update-withdrawn', 'f2', 'rested on u1'],
+    ]);
+    expect(after.updates).toHaveLength(state.updates.length);
+    expect(after.candidates).toHaveLength(state.candidates.length);
+  });
+
+  test('a plan loses the bodies, is open again, and what was immaterial beside them is rechecked', () => {
+    const [, affected, untouched] = withdraw(state, 'u1', 'vetoed').trajectories;
+    expect(affected?.status).toBe('open');
+    expect(affected?.plan?.operators.map((o) => [o.state, o.bodyId, o.updateId, o.immaterial])).toEqual([
+      ['unresolved', null, null, null],
+      ['unresolved', null, null, null],
+      ['assumed', 'c', null, null],
+    ]);
+    expect(untouched).toEqual(state.trajectories[2]);
+  });
+
+  test('a fact takes with it what was proved by it', () => {
+    expect([...dependentsOf(state, 'f1')]).toEqual(['f1', 'u2', 'f2']);
+  });
+
+  test('a refuted assumption takes its candidates and the updates that were proved over it', () => {
+    const after = withdraw(state, 'c', 'refuted by u9');
+    expect(statuses(after)).toContain('u3 withdrawn');
+    expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn', 'active']);
+    expect(after.trajectories[1]?.plan?.operators.map((o) => o.state)).toEqual(['grounded', 'grounded', 'unresolved']);
+  });
+
+  test('withdrawing twice changes nothing more', () => {
+    const once = withdraw(state, 'u1', 'vetoed');
+    expect(withdraw(once, 'u1', 'vetoed').updates).toEqual(once.updates);
+    expect(withdraw(once, 'u1', 'vetoed').trajectories).toEqual(once.trajectories);
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { applyBody, assumedBody, markImmaterial, otherBodies, removeBody } from '../../../src/search/apply';
+import { openRisk } from '../../../src/search/plan-view';
+import { operator, planOf, updateFor } from '../../helpers/fake-steps';
+
+const plan = planOf('p', [
+  operator('op_a', { bodyId: 'a', risk: 0.6 }),
+  operator('op_b', { bodyId: 'b', risk: 0.8, inputs: ['op_a'] }),
+  operator('op_c', { bodyId: 'c', inputs: ['op_b'] }),
+]);
+const marks = (marked: typeof plan) => marked.operators.map(({ immaterial }) => immaterial);
+const immaterialA = { operator: 'op_a', bodyId: 'a', relativeTo: ['b', 'c'] };
+
+describe('rule S9: an immaterial reading', () => {
+  test('is marked with the bodies of all other operators and carries no risk', () => {
+    const { plan: marked, marked: names } = markImmaterial(plan, [immaterialA]);
+    expect(names).toEqual(['op_a']);
+    expect(marks(marked)).toEqual([['b', 'c'], null, null]);
+    expect(openRisk(marked)).toBe(0.8);
+  });
+
+  test('is not marked relative to bodies that the plan does not have', () => {
+    const { plan: marked, marked: names } = markImmaterial(plan, [{ ...immaterialA, relativeTo: ['b', 'x'] }]);
+    expect(names).toEqual([]);
+    expect(marked).toEqual(plan);
+  });
+
+  test('found jointly holds jointly: the bodies are written together', () => {
+    const joint = [
+      { operator: 'op_a', bodyId: 'a2', relativeTo: ['b2', 'c'] },
+      { operator: 'op_b', bodyId: 'b2', relativeTo: ['a2', 'c'] },
+    ];
+    const { plan: marked, marked: names } = markImmaterial(plan, joint);
+    expect(names).toEqual(['op_a', 'op_b']);
+    expect(marked.operators.map(({ bodyId }) => bodyId)).toEqual(['a2', 'b2', 'c']);
+    expect(marks(marked)).toEqual([['b2', 'c'], ['a2', 'c'], null]);
+  });
+
+  test('that rests on another one that does not hold falls with it', () => {
+    const { plan: marked, marked: names } = markImmaterial(plan, [
+      { operator: 'op_a', bodyId: 'a2', relativeTo: ['b', 'unknown'] },
+      { operator: 'op_b', bodyId: 'b', relativeTo: ['a2', 'c'] },
+    ]);
+    expect(names).toEqual([]);
+    expect(marked).toEqual(plan);
+  });
+
+  test.each([
+    ['another body', 'op_c', 'c2', null],
+    ['a proof of the same body', 'op_c', 'c', ['b', 'c']],
+    ['its own new body', 'op_a', 'a2', null],
+  ])('and then %s of an operator: %s', (_what, name, bodyId, mark) => {
+    const { plan: marked } = markImmaterial(plan, [immaterialA]);
+    const update = { bodyId, updateId: 'u1', risk: 0, assumptions: 0 };
+    expect(marks(applyBody(marked, name, update))[0]).toEqual(mark);
+  });
+
+  test('is rechecked when a body is taken away', () => {
+    const { plan: marked } = markImmaterial(plan, [immaterialA]);
+    expect(marks(removeBody(marked, 'op_b'))[0]).toBeNull();
+  });
+
+  test('after any changes a mark names exactly the bodies that the others have', () => {
+    const name = fc.constantFrom('op_a', 'op_b', 'op_c');
+    const body = fc.constantFrom('a', 'b', 'c', 'd');
+    const change = fc.oneof(
+      fc.record({ kind: fc.constant('write' as const), name, body }),
+      fc.record({ kind: fc.constant('remove' as const), name, body }),
+      fc.record({ kind: fc.constant('mark' as const), name, body }),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+        let at = plan;
+        for (const each of changes) {
+          if (each.kind === 'write') at = applyBody(at, each.name, assumedBody(each.body));
+          else if (each.kind === 'remove') at = removeBody(at, each.name);
+          else {
+            const reading = { operator: each.name, bodyId: each.body, relativeTo: otherBodies(at, each.name) };
+            at = markImmaterial(at, [reading]).plan;
+          }
+          for (const each of at.operators)
+            if (each.immaterial !== null) expect(each.immaterial).toEqual(otherBodies(at, each.name));
+        }
+      }),
+    );
+  });
+});
+
+describe('a proof over inputs that change (rule S10)', () => {
+  const proved = planOf('p', [
+    operator('op_a', { bodyId: 'a' }),
+    operator('op_b', { bodyId: 'b', updateId: 'u1', inputs: ['op_a'] }),
+    operator('op_c', { bodyId: 'c', updateId: 'u2', inputs: ['op_b'] }),
+  ]);
+  const u1 = updateFor('u1', proved, 'op_b', 'b');
+  const u2 = { ...updateFor('u2', proved, 'op_c', 'c'), inputs: [{ local: 'op_elsewhere', bodyId: 'b' }] };
+
+  test('falls back to assumed, or to unresolved where its text binds the names of another plan', () => {
+    const changed = applyBody(proved, 'op_a', assumedBody('a2'), [u1, u2]);
+    expect(changed.operators.map(({ state, bodyId, updateId }) => [state, bodyId, updateId])).toEqual([
+      ['assumed', 'a2', null],
+      ['assumed', 'b', null],
+      ['unresolved', null, null],
+    ]);
+  });
+
+  test('falls back, too, when an input loses its body', () => {
+    const without = removeBody(proved, 'op_a', [u1, u2]);
+    expect(without.operators.map(({ state }) => state)).toEqual(['unresolved', 'assumed', 'unresolved']);
+  });
+
+  test('stays when an input is proved as it stands', () => {
+    const body = { bodyId: 'a', updateId: 'u0', risk: 0, assumptions: 0 };
+    const changed = applyBody(proved, 'op_a', body, [u1, u2]);
+    expect(changed.operators.map(({ state }) => state)).toEqual(['grounded', 'grounded', 'grounded']);
+  });
+});

@@ -1,0 +1,86 @@
+import type { CandidateView, SearchState } from '../../../src/domain';
+import { initialState } from '../../../src/search/control';
+import { rootTrajectory } from '../../../src/search/merge';
+import { hasAgreement, stopReason } from '../../../src/search/stop';
+import { testSettings } from '../../helpers/fake-steps';
+
+const settings = testSettings('fast', { cMin: 2, cMax: 4, iterations: 6 });
+const candidate = (
+  id: string,
+  body: string,
+  resultClass: string,
+  more: Partial<CandidateView> = {},
+): CandidateView => ({
+  id,
+  trajectory: 't1',
+  kind: 'rows',
+  outcome: 'rows',
+  rowCount: 1,
+  trivial: false,
+  control: null,
+  resultClass,
+  bodies: body.split('').map((bodyId) => ({ operator: `op_${bodyId}`, bodyId, updateId: null, counts: true })),
+  openRisk: 0,
+  status: 'active',
+  ...more,
+});
+const at = (candidates: CandidateView[], more: Partial<SearchState> = {}): SearchState => ({
+  ...initialState('s', 1000),
+  candidates,
+  ...more,
+});
+
+describe('when a search stops', () => {
+  test('with nothing found yet it goes on', () => {
+    expect(stopReason(at([]), settings, 1000)).toBeNull();
+    expect(stopReason(at([candidate('c1', 'a', 'c1')]), settings, 1000)).toBeNull();
+  });
+
+  test('from cMin on when independent derivations agree, not before', () => {
+    const two = at([candidate('c1', 'a', 'c1'), candidate('c2', 'b', 'c1')]);
+    expect(stopReason(two, settings, 1000)).toBe('agreement');
+    expect(stopReason(two, { ...settings, cMin: 3 }, 1000)).toBeNull();
+  });
+
+  test('two derivations that share an unproved body do not agree', () => {
+    expect(stopReason(at([candidate('c1', 'ab', 'c1'), candidate('c2', 'ac', 'c1')]), settings, 1000)).toBeNull();
+  });
+
+  test('empty agreement without a control count does not stop; with one it does', () => {
+    const empty = { trivial: true };
+    const without = [candidate('c1', 'a', 'c1', empty), candidate('c2', 'b', 'c1', empty)];
+    expect(stopReason(at(without), settings, 1000)).toBeNull();
+    const counted = [candidate('c1', 'a', 'c1', { ...empty, control: 12 }), candidate('c2', 'b', 'c1', empty)];
+    expect(stopReason(at(counted), settings, 1000)).toBe('agreement');
+  });
+
+  test('the class with the most independent support must be the only one, wherever it stands', () => {
+    const [a, b] = [candidate('c1', 'a', 'c1'), candidate('c2', 'b', 'c1')];
+    const [c, d, e] = [candidate('c3', 'c', 'c3'), candidate('c4', 'd', 'c3'), candidate('c5', 'e', 'c3')];
+    expect(hasAgreement(at([a, b, c, d]))).toBe(false);
+    expect(hasAgreement(at([a, b, c, d, e]))).toBe(true);
+    expect(hasAgreement(at([c, a, d, b, e]))).toBe(true);
+    expect(hasAgreement(at([a, b, c]))).toBe(true);
+  });
+
+  test('at cMax distinct derivations, however many candidates failed', () => {
+    const failed = candidate('c9', 'x', 'c9', { outcome: 'sql-error' });
+    const three = ['a', 'b', 'c'].map((body, index) => candidate(`c${index}`, body, `c${index}`));
+    expect(stopReason(at([...three, failed, candidate('c8', 'a', 'c8')]), settings, 1000)).toBeNull();
+    expect(stopReason(at([...three, candidate('c7', 'd', 'c7')]), settings, 1000)).toBe('candidates');
+  });
+
+  test('when iterations, a budget or everything to try is used up', () => {
+    expect(stopReason(at([], { iteration: 7 }), settings, 1000)).toBe('iterations');
+    const budgets = { ...settings.budgets, wallMs: 50 };
+    expect(stopReason(at([]), { ...settings, budgets }, 1050)).toBe('budget:wallMs');
+    const closed = at([], { trajectories: [{ ...rootTrajectory(), status: 'exhausted' }] });
+    expect(stopReason(closed, settings, 1000)).toBe('exhausted');
+  });
+
+  test('an answer that was reached is named before the budget that ended with it', () => {
+    const budgets = { ...settings.budgets, wallMs: 50 };
+    const two = at([candidate('c1', 'a', 'c1'), candidate('c2', 'b', 'c1')]);
+    expect(stopReason(two, { ...settings, budgets }, 2000)).toBe('agreement');
+  });
+});
