@@ -14,12 +14,13 @@ const WAIT_MS = 4_000;
 export async function checkEndpoint(
   { baseUrl, apiKey, apiKeySource }: Pick<ModelsConfig, 'baseUrl' | 'apiKey' | 'apiKeySource'>,
   standardUrl: string,
+  get: typeof fetch = fetch,
 ): Promise<EndpointCheck> {
   const url = (baseUrl ?? standardUrl).replace(/\/+$/, '');
   const setting = baseUrl === null ? 'check the network' : 'start it, or correct OPENAI_BASE_URL';
   let response: Response;
   try {
-    response = await fetch(`${url}/models`, {
+    response = await get(`${url}/models`, {
       headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey.reveal()}` },
       signal: AbortSignal.timeout(WAIT_MS),
     });

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from '../../../src/config';
+import { checkEndpoint } from '../../../src/cli/endpoint';
+import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
+import { nodeVersion } from '../../../src/cli/doctor-checks';
+import { tellWhoReceivesRows } from '../../../src/cli/notice';
+import { budgetsOf, collectModels } from '../../../src/cli/options';
+import { progressDisplay } from '../../../src/cli/progress';
+import { csv, textTable } from '../../../src/cli/table';
+import { DEFAULT_BUDGETS } from '../../../src/presets';
+import type { Progress } from '../../../src/search/control';
+import { state } from '../report/fixture';
+import { testProcess } from './test-io';
+
+const progress: Progress = {
+  iteration: 1,
+  iterations: 6,
+  trajectories: 2,
+  open: 1,
+  bottleneck: 'op_times',
+  learned: null,
+  candidates: 0,
+  usage: state.usage,
+  plan: [],
+  frontier: [],
+};
+
+describe('options', () => {
+  test('--model names one model for all roles and others for single ones', () => {
+    const all = collectModels('gpt-4o');
+    expect(collectModels('plan=o3', collectModels('openai/x=y', all))).toEqual({ default: 'openai/x=y', plan: 'o3' });
+  });
+
+  test('flags win over configured budgets and leave the others', () => {
+    const flags = { method: 'gate' as const, maxCost: null, maxMinutes: 1.5 };
+    expect(budgetsOf(flags, { ...DEFAULT_BUDGETS, tokens: 5 })).toEqual({
+      ...DEFAULT_BUDGETS,
+      tokens: 5,
+      costUsd: null,
+      wallMs: 90_000,
+    });
+  });
+});
+
+describe('tables', () => {
+  test('columns share the width, numbers stand right, control characters show', () => {
+    const table = textTable(
+      ['name', 'n'],
+      [
+        ['x'.repeat(50), 5],
+        ['a\u001b[31mb\nc', 12],
+        [null, 1],
+      ],
+      { width: 20 },
+    );
+    expect(table.split('\n').every((line) => line.length <= 20)).toBe(true);
+    expect(table).toContain('…');
+    expect(table).toContain('a\\u001b[31mb c');
+    expect(table).toMatch(/NULL +1$/);
+  });
+
+  test('CSV keeps NULL and the empty text apart and quotes what it must', () => {
+    expect(
+      csv(
+        ['a', 'b'],
+        [
+          [null, ''],
+          ['x,"y"', true],
+          ['two\nlines', 1.5],
+        ],
+      ),
+    ).toBe('a,b\n,""\n"x,""y""",true\n"two\nlines",1.5\n');
+  });
+});
+
+describe('errors', () => {
+  test('the innermost failure of a workflow is the line', () => {
+    const inner = new Error('no model gpt-9: set GATE_MODEL');
+    const activity = Object.assign(new Error('Activity task failed', { cause: inner }), { name: 'ActivityFailure' });
+    const failed = Object.assign(new Error('Workflow execution failed', { cause: activity }), {
+      name: 'WorkflowFailedError',
+    });
+    expect(errorText(failed, false)).toBe('no model gpt-9: set GATE_MODEL');
+    expect(errorText(failed, true)).toContain('caused by');
+  });
+
+  test('a message on several lines becomes one, without a password', () => {
+    expect(errorText(new Error('cannot reach\n postgres://u:hunter2@h/d'), false)).toBe(
+      'cannot reach postgres://u:***@h/d',
+    );
+  });
+
+  test('what was thrown decides the exit code', () => {
+    expect(exitCodeOf(new Error('x'))).toBe(EXIT.failed);
+    expect(exitCodeOf(Object.assign(new Error('x'), { name: 'ConfigError' }))).toBe(EXIT.usage);
+    expect(exitCodeOf(new CommandFailed('x', EXIT.cancelled))).toBe(EXIT.cancelled);
+  });
+});
+
+describe('progress', () => {
+  test('off a terminal a line is printed when there is news, and only then', () => {
+    const lines: string[] = [];
+    const display = progressDisplay({ live: false, err: (text) => void lines.push(text), columns: 80, now: () => 0 });
+    display.show(progress);
+    display.show({ ...progress, usage: { ...progress.usage, llmCalls: 9 } });
+    display.show({ ...progress, learned: 'winners store a time' });
+    display.stop();
+    expect(lines).toEqual([
+      'iteration 1 of 6, working on op_times, 1 of 2 trajectories open, 0 candidates (4 model calls, $0.012, 11 SQL statements)\n',
+      'iteration 1 of 6, working on op_times, 1 of 2 trajectories open, 0 candidates; learned: winners store a time (4 model calls, $0.012, 11 SQL statements)\n',
+    ]);
+  });
+
+  test('on a terminal it redraws itself within the width and leaves nothing behind', () => {
+    let text = '';
+    const display = progressDisplay({ live: true, err: (more) => void (text += more), columns: 60, now: () => 0 });
+    display.show({ ...progress, learned: 'x'.repeat(200) });
+    display.note('a note that stays');
+    const drawn = text.split('\n').map((line) => line.replace(/\u001b\[\d*[A-Z]/g, ''));
+    expect(drawn.every((line) => line.length < 60)).toBe(true);
+    expect(text).toContain('a note that stays\n');
+    display.stop();
+    expect(text).toMatch(/\u001b\[3A\u001b\[0J$/);
+  });
+});
+
+describe('the notice of the first run', () => {
+  const receivers = { endpoint: 'api.example.org', database: 'shop', unpriced: [], costCeilingUsd: 1 };
+
+  test('names the endpoint once per endpoint and database', () => {
+    const { io, home } = testProcess();
+    const folders = { config: '', data: '', cache: '', state: join(home, 'state') };
+    tellWhoReceivesRows(folders, receivers, io);
+    tellWhoReceivesRows(folders, receivers, io);
+    expect(io.printed.err.match(/will be sent to api\.example\.org/g)).toHaveLength(1);
+    tellWhoReceivesRows(folders, { ...receivers, database: 'hr', unpriced: ['m'] }, io);
+    expect(io.printed.err).toContain('No price is known for m');
+    expect(readFileSync(join(home, 'state', 'told.json'), 'utf8')).toContain('api.example.org hr');
+  });
+});
+
+describe('checkEndpoint', () => {
+  const models = { baseUrl: 'http://h/v1/', apiKey: new Secret('sk-1'), apiKeySource: 'OPENAI_API_KEY' };
+  const reply =
+    (status: number, body: unknown = {}): typeof fetch =>
+    async () =>
+      new Response(JSON.stringify(body), { status });
+
+  test('lists the models of an endpoint that answers', async () => {
+    expect(await checkEndpoint(models, 'x', reply(200, { data: [{ id: 'a' }, { id: 'b' }] }))).toEqual({
+      kind: 'ok',
+      url: 'http://h/v1',
+      models: ['a', 'b'],
+    });
+  });
+
+  test('an endpoint without a list is no mistake', async () => {
+    expect(await checkEndpoint(models, 'x', reply(404))).toMatchObject({ kind: 'ok', models: [] });
+    expect(await checkEndpoint(models, 'x', async () => new Response('<html>', { status: 200 }))).toMatchObject({
+      kind: 'ok',
+      models: [],
+    });
+  });
+
+  test('a refused or missing key names the variable and never the key', async () => {
+    const refused = await checkEndpoint(models, 'x', reply(401));
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      fix: expect.stringContaining('it refuses the key: correct OPENAI_API_KEY') as string,
+    });
+    expect(JSON.stringify(refused)).not.toContain('sk-1');
+    expect(await checkEndpoint({ ...models, apiKey: null }, 'x', reply(401))).toMatchObject({
+      fix: expect.stringContaining('set OPENAI_API_KEY') as string,
+    });
+  });
+
+  test('an endpoint that is down names its address and the setting', async () => {
+    const down = async (): Promise<Response> => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) });
+    };
+    expect(await checkEndpoint(models, 'x', down)).toMatchObject({
+      kind: 'unreachable',
+      fix: 'model endpoint http://h/v1 does not answer (ECONNREFUSED): start it, or correct OPENAI_BASE_URL',
+    });
+  });
+});
+
+test('an old Node.js is named with the fix', () => {
+  expect(nodeVersion('18.19.0')).toMatchObject({ state: 'missing', fix: 'install Node.js 20.3 or newer' });
+  expect(nodeVersion('20.3.0').state).toBe('ok');
+  expect(nodeVersion('22.1.0').state).toBe('ok');
+});

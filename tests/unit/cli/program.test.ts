@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createProgram } from '../../../src/cli/program';
+import { testProcess } from './test-io';
+
+const here = testProcess();
+const oneLine = (text: string): string[] => text.trimEnd().split('\n');
+
+describe('gate', () => {
+  test('--help names every command and the exit codes, and ends with 0', async () => {
+    const { code, out } = await here.gate('--help');
+    expect(code).toBe(0);
+    for (const name of ['ask', 'list', 'status', 'result', 'trace', 'report', 'sql', 'worker', 'dev', 'doctor']) {
+      expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
+    }
+    expect(out).toContain(
+      'Exit codes: 0 answered, unanswerable or abstained; 1 failed; 2 wrong usage or configuration; 3 cancelled.',
+    );
+    expect(out).toContain('at most 1 US dollar');
+  });
+
+  test('every command has an example and --debug', async () => {
+    for (const command of createProgram(here.io, { code: 0 }).commands) {
+      const { out } = await here.gate(command.name(), '--help');
+      expect(out).toMatch(/\nExamples?:\n {2}\$ .*gate/);
+      expect(out).toContain('--debug');
+    }
+  });
+
+  test('no command at all shows the help and ends with 2', async () => {
+    const { code, err } = await here.gate();
+    expect(code).toBe(2);
+    expect(err).toContain('Usage: gate');
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['an unknown command', ['aks'], /unknown command 'aks'/],
+    ['an unknown flag', ['ask', 'x', '--presett', 'fast'], /unknown option '--presett'/],
+    ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
+    ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
+    ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is no role; allowed: evaluate, plan/],
+    ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
+    ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
+    ['an empty question', ['ask', '  '], /^gate: the question is empty; write it in quotes/],
+    ['no database', ['ask', 'x'], /^gate: which database\? add --db with a name \(none is configured\)/],
+    ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
+    ['an address of an unknown kind', ['sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
+    ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is no search id/],
+    ['--record with --replay', ['ask', 'x', '--db', 'y', '--record', 'a', '--replay', 'b'], /cannot be used with/],
+  ])('%s ends with 2 and one line', async (_claim, args, line) => {
+    const { code, out, err } = await here.gate(...args);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toMatch(line);
+    expect(err).not.toMatch(/\n\s+at /);
+    expect(oneLine(err).filter((text) => !text.startsWith('(Did you mean'))).toHaveLength(1);
+  });
+
+  test('a configuration with mistakes ends with 2, a line for each, and no secret', async () => {
+    const process = testProcess();
+    const file = join(process.home, 'gate.config.json');
+    writeFileSync(file, JSON.stringify({ preset: 'x', databases: { a: { url: 'postgres://u:hunter2@h/d', pth: 1 } } }));
+    const { code, err } = await process.gate('list');
+    expect(code).toBe(2);
+    expect(oneLine(err)).toHaveLength(2);
+    expect(err).toContain(`${file}: preset: allowed: fast, thorough, paper`);
+    expect(err).not.toContain('hunter2');
+  });
+
+  test('--debug shows the stack', async () => {
+    const { err } = await here.gate('trace', 'nonsense', '--debug');
+    expect(err).toMatch(/UsageError: 'nonsense'.*\n\s+at /);
+  });
+
+  test('a document that is no text is refused', async () => {
+    const process = testProcess();
+    writeFileSync(join(process.home, 'db.sqlite'), '');
+    writeFileSync(join(process.home, 'doc.pdf'), 'a\0b');
+    mkdirSync(join(process.home, 'folder'));
+    const ask = (file: string) => process.gate('ask', 'x', '--db', 'db.sqlite', '--docs', file);
+    expect((await ask('doc.pdf')).err).toContain('--docs doc.pdf: not a text file');
+    expect((await ask('missing.md')).err).toContain('--docs missing.md: cannot read it (ENOENT)');
+    expect((await ask('folder')).code).toBe(2);
+  });
+});

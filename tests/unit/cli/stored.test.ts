@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AnswerRecord } from '../../../src/domain';
+import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
+import { createRunStore } from '../../../src/steps';
+import { record, state, trace } from '../report/fixture';
+import { testProcess, type TestProcess } from './test-io';
+
+async function withSearch(status: AnswerRecord['status'] | null = 'answered'): Promise<TestProcess> {
+  const process = testProcess();
+  const { store } = openServices(process.io);
+  await saveInput(store, trace.input!);
+  await addToIndex(store, trace.input!, Date.UTC(2026, 0, 5, 10));
+  const run = createRunStore(store, record.id, sha256);
+  await run.put('checkpoint', 'i3', state);
+  if (status !== null) await run.put('result', record.id, { ...record, status });
+  return process;
+}
+
+describe('what is stored is shown without Temporal', () => {
+  test('list shows what was asked and answered', async () => {
+    const process = await withSearch();
+    const { code, out } = await process.gate('list');
+    expect(code).toBe(0);
+    expect(out).toMatch(/q-0123456789abcdef\s+answered\s+2026-01-05 10:00\s+races/);
+    expect(JSON.parse((await process.gate('list', '--json')).out)).toMatchObject([
+      { searchId: record.id, status: 'answered', costUsd: 0.0123 },
+    ]);
+  });
+
+  test('list without questions says how to begin', async () => {
+    expect((await testProcess().gate('list')).err).toContain('begin with: gate ask');
+  });
+
+  test('result prints answer, SQL, rows, evidence, rejected readings, open assumptions and the report', async () => {
+    const { code, out } = await (await withSearch()).gate('result', 'last');
+    expect(code).toBe(0);
+    for (const text of [
+      record.answer!,
+      'WITH op_times AS (',
+      'Rows (1 row)',
+      'op_times  proved',
+      'Every rider stores an absolute time. (refuted: 144 of 162',
+      'open by wording',
+      '4 model calls, 9,527 tokens',
+      'preset fast',
+      '.html',
+    ]) {
+      expect(out).toContain(text);
+    }
+  });
+
+  test('result --json is the record with the places of its report and UI', async () => {
+    const { out } = await (await withSearch()).gate('result', record.id, '--json');
+    const printed = JSON.parse(out) as Record<string, unknown>;
+    expect(AnswerRecord.parse(printed)).toEqual(record);
+    expect(printed['ui']).toBeNull();
+    expect(existsSync(printed['report'] as string)).toBe(true);
+  });
+
+  test.each([
+    ['answered', 0],
+    ['unanswerable', 0],
+    ['abstained', 0],
+    ['cancelled', 3],
+    ['failed', 1],
+  ] as const)('a result that is %s ends with %i', async (status, code) => {
+    expect((await (await withSearch(status)).gate('result', 'last', '--json')).code).toBe(code);
+  });
+
+  test('a search without a result was interrupted, and says how to go on', async () => {
+    const process = await withSearch(null);
+    expect(await process.gate('result', 'last')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ask the same question again') as string,
+    });
+    const status = await process.gate('status', 'q-0123');
+    expect(status.out).toContain('interrupted');
+    expect(status.out).toContain('4 model calls');
+  });
+
+  test('trace prints the tree, report writes the file that it names', async () => {
+    const process = await withSearch();
+    expect((await process.gate('trace')).out).toContain('t0 [open] iteration 0 root');
+    const { out } = await process.gate('report', 'last', '--out', 'r.html');
+    expect(out.trim()).toBe(join(process.home, 'r.html'));
+    expect(readFileSync(out.trim(), 'utf8')).toContain('<!doctype html>');
+  });
+
+  test('an unknown id ends with 1, an ambiguous one with 2', async () => {
+    const process = await withSearch();
+    expect(await process.gate('status', 'q-ffffffffffffffff')).toMatchObject({ code: 1 });
+    const { store } = openServices(process.io);
+    await addToIndex(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
+    expect(await process.gate('status', 'q-0123')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('fits 2 searches') as string,
+    });
+  });
+
+  test('a damaged record is one line that names the object', async () => {
+    const process = await withSearch();
+    const { config } = openServices(process.io);
+    const { store } = openServices(process.io);
+    const [key] = await store.list(`runs/${record.id}/result/`);
+    await store.put(key!, '{}', { overwrite: true });
+    expect(config.storeDirectory.startsWith(process.home)).toBe(true);
+    const { code, err } = await process.gate('result', 'last');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^gate: runs\/q-0123456789abcdef\/result\/.* is damaged[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,47 @@
+/** A process as a command sees it, in a folder of its own. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Io } from '../../../src/cli/io';
+import { run } from '../../../src/cli/program';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface TestProcess {
+  readonly home: string;
+  readonly io: Io & { readonly printed: { out: string; err: string } };
+  gate(...args: string[]): Promise<Ran>;
+}
+
+export function testProcess(env: Record<string, string> = {}, input = ''): TestProcess {
+  const home = mkdtempSync(join(tmpdir(), 'gate-cli-'));
+  const printed = { out: '', err: '' };
+  const io = {
+    printed,
+    env: { HOME: home, PATH: '', ...env },
+    cwd: home,
+    platform: 'linux' as const,
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    live: false,
+    outIsTerminal: false,
+    columns: 100,
+    now: () => Date.UTC(2026, 0, 5),
+    readInput: async () => input,
+    onInterrupt: () => () => undefined,
+  };
+  return {
+    home,
+    io,
+    gate: async (...args) => {
+      printed.out = '';
+      printed.err = '';
+      const code = await run(args, io);
+      return { code, out: printed.out, err: printed.err };
+    },
+  };
+}
