@@ -140,13 +140,15 @@ function alias(name: string, target: string, dialect: Dialect): Cte {
 function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
   if (ctes.length === 0) return query;
   const list = ctes.map(([name, sql]) => `${quoteIdentifier(name, dialect)} AS (\n${sql}\n)`).join(',\n');
-  return { sql: `WITH ${list}\n${afterWith(query, dialect)}`, hasWith: true };
+  return { sql: `WITH ${list}\n${afterWith(query)}`, hasWith: true };
 }
 
-/** A query that brings its own WITH cannot follow another one bare, and each engine has its own way out. */
-function afterWith(query: Query, dialect: Dialect): string {
-  if (!query.hasWith) return query.sql;
-  return dialect === 'postgresql' ? `(\n${query.sql}\n)` : `SELECT * FROM (\n${query.sql}\n)`;
+/**
+ * A query that brings its own WITH cannot follow another one, bare or in parentheses: neither engine takes it. As the only
+ * thing a SELECT reads it keeps its order: both engines leave an ordered subquery as it is.
+ */
+function afterWith(query: Query): string {
+  return query.hasWith ? `SELECT * FROM (\n${query.sql}\n) AS gate_body` : query.sql;
 }
 
 /** Names that nothing in sight uses: not an operator (their prefix differs), and in no text of the plan. */
