@@ -1,0 +1,33 @@
+/**
+ * What goes wrong on the wire on demand: each asking of a request meets its own fate, drawn from the seed, the content and
+ * how often it was asked before, so that a retry is not doomed and the order of requests does not matter.
+ */
+import { weighted, type Draw } from './draw';
+
+export const WIRE_FAULTS = ['rate-limit', 'server-error', 'hang', 'drop', 'stall', 'malformed'] as const;
+export type WireFault = (typeof WIRE_FAULTS)[number];
+/** Faults in what is said, drawn with the reply: they are billed like any other. */
+export const REPLY_FAULTS = ['broken-json', 'failing-sql'] as const;
+export type ReplyFault = (typeof REPLY_FAULTS)[number];
+export type FaultKind = WireFault | ReplyFault;
+export const FAULT_KINDS: readonly FaultKind[] = [...WIRE_FAULTS, ...REPLY_FAULTS];
+
+export type FaultRates = Partial<Record<FaultKind, number>>;
+
+export function wireFault(draw: Draw, rates: FaultRates, contentHash: string, timesAsked: number): WireFault | null {
+  const weights = WIRE_FAULTS.map((kind) => [kind, rates[kind] ?? 0] as const);
+  return weighted(draw('wire', contentHash, timesAsked), weights);
+}
+
+export interface Latency {
+  readonly medianMs: number;
+  /** Sigma of a log-normal distribution; 0 for a fixed time. */
+  readonly spread: number;
+}
+
+export function latencyOf(draw: Draw, { medianMs, spread }: Latency, contentHash: string, timesAsked: number): number {
+  if (medianMs === 0 || spread === 0) return medianMs;
+  const [u, v] = [draw('latency', contentHash, timesAsked, 0), draw('latency', contentHash, timesAsked, 1)];
+  const normal = Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
+  return medianMs * Math.exp(spread * normal);
+}

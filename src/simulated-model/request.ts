@@ -1,0 +1,101 @@
+/**
+ * What a chat request asks: the role, the engine, the question and the sections of the prompt, read from the texts of
+ * `src/prompts`. Only structure is read: names, states, outcomes and counts, never what rows say.
+ */
+import { z } from 'zod';
+import { Role, type Dialect } from '../domain';
+
+export const ChatBody = z.object({
+  model: z.string(),
+  seed: z.number().nullish(),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })).min(1),
+  response_format: z.object({ type: z.string(), json_schema: z.object({ name: z.string() }).nullish() }).nullish(),
+});
+export type ChatBody = z.infer<typeof ChatBody>;
+
+export interface Section {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Asked {
+  readonly role: Role;
+  readonly dialect: Dialect | null;
+  readonly question: string;
+  /** The first user message without its data sections. */
+  readonly task: string;
+  readonly sections: readonly Section[];
+  /** Replies that could not be used, so far. */
+  readonly retries: number;
+  /** Tool results so far (role `react`). */
+  readonly turns: number;
+  readonly lastUser: string;
+}
+
+export type ReadRequest =
+  { readonly kind: 'asked'; readonly asked: Asked } | { readonly kind: 'unclear'; readonly error: string };
+
+export function readRequest(body: ChatBody): ReadRequest {
+  const system = body.messages.find(({ role }) => role === 'system')?.content ?? '';
+  const users = body.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const role = roleOf(body, system);
+  if (role === null) return { kind: 'unclear', error: 'no role of this project is recognised in the request' };
+  const [first = ''] = users;
+  const sections = sectionsOf(first);
+  const task = withoutSections(first);
+  const question = questionOf(task);
+  if (question === null) return { kind: 'unclear', error: 'no line "Question: …" in the first user message' };
+  return {
+    kind: 'asked',
+    asked: {
+      role,
+      dialect: /\bPostgreSQL\b/.test(system) ? 'postgresql' : /\bSQLite\b/.test(system) ? 'sqlite' : null,
+      question,
+      task,
+      sections,
+      retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
+      turns: users.filter((text) => text.startsWith('<data name="result">')).length,
+      lastUser: users.at(-1) ?? '',
+    },
+  };
+}
+
+export function sectionsNamed(asked: Asked, name: RegExp): readonly Section[] {
+  return asked.sections.filter((section) => name.test(section.name));
+}
+
+/** How each role's system message begins, for clients whose request carries no schema name. */
+const OPENINGS: readonly (readonly [RegExp, Role])[] = [
+  [/^You score the open trajectories/, 'evaluate'],
+  [/^You turn a question about/, 'plan'],
+  [/^You design the next test/, 'propose'],
+  [/^You judge what a/, 'ground'],
+  [/^You choose the answer/, 'select'],
+  [/^You answer questions about/, 'react'],
+];
+
+function roleOf(body: ChatBody, system: string): Role | null {
+  const named = Role.safeParse(body.response_format?.json_schema?.name);
+  if (named.success) return named.data;
+  return OPENINGS.find(([opening]) => opening.test(system))?.[1] ?? null;
+}
+
+const SECTION = /<data name="([^"]*)">\n([\s\S]*?)\n?<\/data>/g;
+
+function sectionsOf(text: string): Section[] {
+  return [...text.matchAll(SECTION)].map(([, name = '', inner = '']) => ({ name, text: inner }));
+}
+
+function withoutSections(text: string): string {
+  return text.replace(SECTION, '').trim();
+}
+
+const AFTER_QUESTION = /\n(?:Context \(binding\): |Instructions: |\n(?:Task: |Wanted at the end: |Tool calls left: ))/;
+
+function questionOf(task: string): string | null {
+  const at = task.search(/^Question: /m);
+  if (at < 0) return null;
+  const rest = task.slice(at + 'Question: '.length);
+  const end = rest.search(AFTER_QUESTION);
+  return (end < 0 ? rest : rest.slice(0, end)).trim();
+}

@@ -1,0 +1,270 @@
+/**
+ * The simulated model on the wire: chat completions as OpenAI-compatible servers speak them, with faults and latency on
+ * demand and a ledger.
+ *
+ *   POST /v1/chat/completions   GET /v1/models
+ *   GET /ledger                 what was asked and what was billed (`ledger.ts`)
+ *   POST /reset                 an empty ledger
+ *   POST /faults {"next": ["hang", …]}   the next requests meet these, in order
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import { drawer } from './draw';
+import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
+import { Ledger, type LedgerReport } from './ledger';
+import { contentHashOf, simulateReply, type ReplyOptions } from './reply';
+import { ChatBody, readRequest } from './request';
+
+export interface ServerOptions extends ReplyOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Names it answers to; any other is refused as unknown. */
+  readonly models: readonly string[];
+  /** Any other key is refused; null accepts all. */
+  readonly apiKey: string | null;
+  readonly latency: Latency;
+  readonly faults: FaultRates;
+  /** Seconds that a 429 asks to wait. */
+  readonly retryAfterSeconds: number;
+}
+
+export interface SimulatedModel {
+  /** For `OPENAI_BASE_URL`. */
+  readonly baseUrl: string;
+  ledger(): LedgerReport;
+  reset(): void;
+  /** The next requests meet these faults, in order, before chance is asked. */
+  failNext(...faults: readonly WireFault[]): void;
+  /** Resolves once the ledger holds this many billed completions. */
+  billed(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const Faults = z.object({ next: z.array(z.enum(WIRE_FAULTS)) });
+
+export async function serve(options: ServerOptions): Promise<SimulatedModel> {
+  const ledger = new Ledger();
+  const next: WireFault[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  const draw = drawer(options.seed);
+
+  async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (options.apiKey !== null && request.headers.authorization !== `Bearer ${options.apiKey}`) {
+      fail(response, 401, 'Incorrect API key provided', 'invalid_api_key');
+      return;
+    }
+    const parsed = ChatBody.safeParse(parseJson(await textOf(request)));
+    if (!parsed.success) {
+      fail(response, 400, `not a chat request: ${parsed.error.issues[0]?.message ?? ''}`);
+      return;
+    }
+    const body = parsed.data;
+    if (!options.models.includes(body.model)) {
+      fail(response, 404, `The model \`${body.model}\` does not exist`, 'model_not_found');
+      return;
+    }
+    const hash = contentHashOf(body);
+    const read = readRequest(body);
+    const before = ledger.asked(hash, read.kind === 'asked' ? read.asked.role : 'unclear');
+    let end: Parameters<Ledger['ended']>[1] = 'abandoned';
+    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    try {
+      const fault = next.shift() ?? wireFault(draw, options.faults, hash, before);
+      if (fault === 'hang') {
+        end = { fault };
+        await closed;
+        return;
+      }
+      await pause(latencyOf(draw, options.latency, hash, before), closed);
+      if (response.destroyed) return;
+      if (fault !== null) {
+        end = { fault };
+        misbehave(response, fault, options.retryAfterSeconds);
+        if (fault === 'stall') await closed;
+        return;
+      }
+      const reply = await simulateReply(body, hash, options);
+      if (reply.kind === 'refused') {
+        end = { fault: 'refused' };
+        fail(response, 400, reply.error);
+        return;
+      }
+      const usage = usageOf(body, reply.text);
+      if (!(await sendWhole(response, completion(body, hash, reply.text, usage)))) return;
+      end = 'billed';
+      ledger.tokens(usage.prompt_tokens, usage.completion_tokens);
+    } finally {
+      ledger.ended(hash, end);
+      const { billed } = ledger.report().totals;
+      for (const one of waiting) if (billed >= one.count) one.resolve();
+    }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = `${request.method ?? ''} ${(request.url ?? '').split('?')[0] ?? ''}`;
+    switch (route) {
+      case 'POST /v1/chat/completions':
+        return complete(request, response);
+      case 'GET /v1/models': {
+        send(response, 200, { object: 'list', data: options.models.map((id) => ({ id, object: 'model' })) });
+        return;
+      }
+      case 'GET /ledger': {
+        send(response, 200, ledger.report());
+        return;
+      }
+      case 'POST /reset':
+        ledger.reset();
+        {
+          send(response, 200, {});
+          return;
+        }
+      case 'POST /faults': {
+        const asked = Faults.safeParse(parseJson(await textOf(request)));
+        if (!asked.success) {
+          fail(response, 400, `next: a list of ${WIRE_FAULTS.join(', ')}`);
+          return;
+        }
+        next.push(...asked.data.next);
+        send(response, 200, { next });
+        return;
+      }
+      default: {
+        fail(response, 404, `no such path: ${route}`);
+        return;
+      }
+    }
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) =>
+      fail(response, 500, `the simulated model failed: ${String(error)}`),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://${options.host}:${port}/v1`,
+    ledger: () => ledger.report(),
+    reset: () => ledger.reset(),
+    failNext: (...faults) => void next.push(...faults),
+    billed: (count) =>
+      ledger.report().totals.billed >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push({ count, resolve })),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Waits, but not for a client that has gone. */
+function pause(ms: number, closed: Promise<void>): Promise<void> {
+  if (ms <= 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void closed.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function misbehave(response: ServerResponse, fault: Exclude<WireFault, 'hang'>, retryAfterSeconds: number): void {
+  switch (fault) {
+    case 'rate-limit': {
+      fail(response, 429, 'Rate limit reached', 'rate_limit_exceeded', {
+        'retry-after': String(retryAfterSeconds),
+      });
+      return;
+    }
+    case 'server-error': {
+      fail(response, 500, 'The server had an error');
+      return;
+    }
+    case 'drop':
+      response.destroy();
+      return;
+    case 'stall':
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"choices": [');
+      return;
+    case 'malformed':
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"choices": [{"message": {"content": "{');
+      return;
+    default:
+      fault satisfies never;
+  }
+}
+
+interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** About four characters to a token. */
+function usageOf(body: ChatBody, text: string): Usage {
+  const prompt_tokens = Math.ceil(body.messages.reduce((sum, { content }) => sum + content.length, 0) / 4);
+  const completion_tokens = Math.ceil(text.length / 4);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+function completion(body: ChatBody, hash: string, content: string, usage: Usage): object {
+  return {
+    id: `chatcmpl-${hash}`,
+    object: 'chat.completion',
+    created: 0,
+    model: body.model,
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage,
+  };
+}
+
+/** False when the client went away before the last byte was handed over. */
+function sendWhole(response: ServerResponse, body: object): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    response.once('finish', () => resolve(true));
+    response.once('close', () => resolve(false));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+}
+
+function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function fail(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  code: string | null = null,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, { error: { message, type: 'simulated', code } }, headers);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // the schema that reads it says what was expected
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

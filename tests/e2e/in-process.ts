@@ -1,0 +1,78 @@
+/** A whole search in this process: the real steps, engines, prompts and HTTP, without Temporal. */
+import { createOpenAiModel } from '../../src/adapters/openai';
+import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { createMemoryStore } from '../../src/adapters/scripted';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
+import { runReact } from '../../src/methods/react';
+import { settingsFor } from '../../src/presets';
+import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
+import { runSearch } from '../../src/search/control';
+import { searchIdOf } from '../../src/search-id';
+import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
+import { createReactSteps, createRunStore, createSteps, storeInput } from '../../src/steps';
+import { sha256 } from '../../src/workers/composition';
+
+export interface Opened {
+  readonly engine: SqlEngine;
+  readonly inspector: SqlInspector;
+}
+
+export async function openDatabase(address: string, dialect: Dialect): Promise<Opened> {
+  return dialect === 'sqlite'
+    ? { engine: createSqliteEngine({ path: address }), inspector: createSqliteInspector() }
+    : { engine: createPostgresEngine({ url: address }), inspector: await createPostgresInspector() };
+}
+
+export interface InProcess {
+  readonly record: AnswerRecord;
+  readonly store: ObjectStore;
+  readonly searchId: string;
+}
+
+export interface AskInProcess {
+  readonly question: Pick<GoldQuestion, 'question' | 'database'> & { readonly context?: string | null };
+  readonly database: Opened;
+  readonly baseUrl: string;
+  readonly preset?: PresetName;
+  readonly method?: 'gate' | 'react';
+  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+}
+
+export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
+  const { method = 'gate', preset = 'fast' } = ask;
+  const settings = settingsFor({ method, preset, models: { default: SIMULATED_MODEL }, overrides: ask.overrides });
+  const question: SearchInput['question'] = {
+    schemaVersion: 1,
+    text: ask.question.question,
+    database: ask.question.database,
+    outputMode: 'sql',
+    tools: ['execute_sql'],
+    context: ask.question.context ?? null,
+    instructions: null,
+    documents: [],
+  };
+  const searchId = searchIdOf({ question, settings, namespace: 'test' });
+  const store = createMemoryStore();
+  const model = createOpenAiModel({ apiKey: 'test', baseUrl: ask.baseUrl, timeoutMs: 30_000 });
+  const deps = {
+    store,
+    models: () => model,
+    engine: () => Promise.resolve(ask.database),
+    clock: { now: () => Date.now() },
+    hash: sha256,
+  };
+  await storeInput(deps, { schemaVersion: 1, searchId, namespace: 'test', question, settings });
+  const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
+  const start = { searchId, settings, state: null };
+  const outcome =
+    method === 'react'
+      ? await runReact(start, createReactSteps(deps), hooks)
+      : await runSearch(start, createSteps(deps), hooks);
+  if (outcome.kind !== 'finished') throw new Error('the search asked to be continued');
+  return { record: AnswerRecord.parse(await readRecord(store, searchId)), store, searchId };
+}
+
+async function readRecord(store: ObjectStore, searchId: string): Promise<unknown> {
+  return createRunStore(store, searchId, sha256).get('result', searchId);
+}

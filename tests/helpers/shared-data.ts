@@ -1,0 +1,117 @@
+/**
+ * Questions with gold SQL and the databases they run on. With the development data (GATE_SHARED_DATA, else a folder
+ * `shared/data` beside the checkout) its own `load.sh` loads it; without, the tests run on the sprint example and the
+ * questions in `examples/questions`, on both engines. Nothing is ever skipped.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'libsql';
+import { loadQuestions, type GoldQuestion } from '../../src/simulated-model';
+import type { TestPostgres } from './postgres';
+
+export const ROOT = resolve(__dirname, '..', '..');
+export const SAMPLE_QUESTIONS = join(ROOT, 'examples', 'questions', 'sprint.jsonl');
+const SPRINT_SQL = join(ROOT, 'examples', 'sprint', 'sprint.sql');
+
+export interface TestData {
+  /** `shared`: the development data; `sample`: the committed example. */
+  readonly source: 'shared' | 'sample';
+  readonly questions: readonly GoldQuestion[];
+  readonly questionFiles: readonly string[];
+  /** `NAME=address`, as `--db` takes them. */
+  readonly databases: readonly string[];
+  address(question: Pick<GoldQuestion, 'engine' | 'database'>): string;
+  close(): void;
+}
+
+export function sharedDataFolder(): string | null {
+  const given = process.env['GATE_SHARED_DATA'];
+  if (given !== undefined && given !== '') {
+    if (!existsSync(given)) throw new Error(`GATE_SHARED_DATA: no folder ${given}`);
+    return given;
+  }
+  const beside = resolve(ROOT, '..', 'shared', 'data');
+  return existsSync(join(beside, 'load.sh')) ? beside : null;
+}
+
+/** `only`: benchmark folders of the development data. */
+export async function loadTestData(
+  postgres: TestPostgres | null,
+  options: { readonly sample?: boolean; readonly only?: readonly string[] } = {},
+): Promise<TestData> {
+  const shared = options.sample === true ? null : sharedDataFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'gate-data-'));
+  const close = (): void => rmSync(folder, { recursive: true, force: true });
+  return shared === null
+    ? loadSample(postgres, folder, close)
+    : loadShared(shared, postgres, folder, close, options.only);
+}
+
+/** The sprint database as an SQLite file in the folder. */
+export function sprintSqlite(folder: string): string {
+  const path = join(folder, 'sprint.sqlite');
+  const database = new Database(path);
+  database.exec(readFileSync(SPRINT_SQL, 'utf8'));
+  database.close();
+  return path;
+}
+
+async function loadSample(postgres: TestPostgres | null, folder: string, close: () => void): Promise<TestData> {
+  const addresses = new Map([['sqlite', sprintSqlite(folder)]]);
+  if (postgres !== null) {
+    await postgres.createDatabase('gate_sprint', readFileSync(SPRINT_SQL, 'utf8'));
+    addresses.set('postgresql', postgres.url('gate_sprint'));
+  }
+  const questions = loadQuestions(SAMPLE_QUESTIONS).filter(({ engine }) => addresses.has(engine));
+  return {
+    source: 'sample',
+    questions,
+    questionFiles: [SAMPLE_QUESTIONS],
+    databases: [...addresses].map(([engine, address]) => `${engine === 'sqlite' ? 'sprint' : 'sprint_pg'}=${address}`),
+    address: ({ engine }) => found(addresses.get(engine), engine),
+    close,
+  };
+}
+
+function loadShared(
+  shared: string,
+  postgres: TestPostgres | null,
+  folder: string,
+  close: () => void,
+  only?: readonly string[],
+): TestData {
+  const benchmarks = readdirSync(shared).filter(
+    (name) => existsSync(join(shared, name, 'questions.jsonl')) && (only === undefined || only.includes(name)),
+  );
+  const env = {
+    ...process.env,
+    ...(postgres === null
+      ? { NO_PG: '1' }
+      : { PGHOST: postgres.host, PGPORT: String(postgres.port), PGUSER: postgres.user }),
+  };
+  const addresses = new Map<string, string>();
+  for (const benchmark of benchmarks) {
+    const printed = execFileSync('bash', [join(shared, benchmark, 'load.sh'), folder], { env, encoding: 'utf8' });
+    for (const [, engine = '', where = ''] of printed.matchAll(/^(postgresql|sqlite) (.+)$/gm)) {
+      const name = engine === 'sqlite' ? (/([^/]+)\.sqlite$/.exec(where)?.[1] ?? where) : where;
+      addresses.set(`${engine} ${name}`, engine === 'sqlite' ? where : found(postgres, 'PostgreSQL').url(where));
+    }
+  }
+  const questionFiles = benchmarks.map((name) => join(shared, name, 'questions.jsonl'));
+  const key = ({ engine, database }: Pick<GoldQuestion, 'engine' | 'database'>): string => `${engine} ${database}`;
+  return {
+    source: 'shared',
+    questions: questionFiles.flatMap(loadQuestions).filter((question) => addresses.has(key(question))),
+    questionFiles,
+    databases: [...addresses].map(([name, address]) => `${name.split(' ')[1] ?? ''}=${address}`),
+    address: (question) => found(addresses.get(key(question)), key(question)),
+    close,
+  };
+}
+
+function found<T>(value: T | null | undefined, what: string): T {
+  if (value === null || value === undefined) throw new Error(`the test data has no ${what}`);
+  return value;
+}
