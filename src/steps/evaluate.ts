@@ -6,6 +6,9 @@ import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 import { evidenceTexts, planTextOf } from './texts';
 
+/** Scores compare trajectories; the rows themselves were judged before. */
+const SEEN_CHARS = 800;
+
 export async function evaluate(context: StepContext, step: EvaluateInput): Promise<ModelOutcome<Evaluation>> {
   const trajectories = step.trajectories.map(async ({ id, depth, distance, density, plan, attempts }) => ({
     id,
@@ -13,7 +16,7 @@ export async function evaluate(context: StepContext, step: EvaluateInput): Promi
     distance: rounded(distance),
     density: rounded(density),
     plan: plan === null ? null : await planTextOf(context, plan),
-    evidence: await evidenceTexts(context, attempts),
+    evidence: await evidenceTexts(context, attempts, SEEN_CHARS),
   }));
   const prompt = {
     ...(await promptContext(context, step.memory)),

@@ -31,7 +31,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
     evidence: await evidenceTexts(context, earlier),
     observed: await Promise.all(
       observations.map(async (observation) => ({
-        ...(await evidenceText(context, observation)),
+        ...(await evidenceText(context, observation, settings.csvChars)),
         observationId: observation.observationId,
       })),
     ),

@@ -16,7 +16,7 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
     plan: planText(context, plan),
     targets: step.targets,
     evidence: await evidenceTexts(context, earlier),
-    rollout: await evidenceTexts(context, step.rollout),
+    rollout: await evidenceTexts(context, step.rollout, context.settings.csvChars),
     callsLeft: step.callsLeft,
     mode: context.settings.rounds > 1 ? ('rollout' as const) : ('single' as const),
   };

@@ -40,8 +40,15 @@ function operatorText(
   };
 }
 
-/** Evidence by attempt id: observations, each with the judgement that stands among the given ids. */
-export async function evidenceTexts(context: StepContext, ids: readonly string[]): Promise<EvidenceText[]> {
+/**
+ * Evidence by attempt id: observations, each with the judgement that stands among the given ids. What was judged already
+ * is shown shorter than what is to be judged now, so that a long search does not outgrow its prompts.
+ */
+export async function evidenceTexts(
+  context: StepContext,
+  ids: readonly string[],
+  maxChars = Math.floor(context.settings.csvChars / 4),
+): Promise<EvidenceText[]> {
   const distinct = [...new Set(ids)];
   const observations = await Promise.all(distinct.map((id) => context.run.find('observation', id)));
   const groundings = await Promise.all(distinct.map((id) => context.run.find('grounding', id)));
@@ -53,6 +60,7 @@ export async function evidenceTexts(context: StepContext, ids: readonly string[]
           await evidenceText(
             context,
             observation,
+            maxChars,
             judged.find((each) => each.observations.includes(observation.observationId)),
           ),
         ],
@@ -63,22 +71,28 @@ export async function evidenceTexts(context: StepContext, ids: readonly string[]
 export async function evidenceText(
   context: StepContext,
   observation: Observation,
+  maxChars: number,
   grounding?: Grounding,
 ): Promise<EvidenceText> {
   const last = grounding?.observations.at(-1) === observation.observationId ? grounding : undefined;
   return {
     attempt: observation.observationId,
-    tests: await testTexts(context, observation, grounding),
+    tests: await testTexts(context, observation, maxChars, grounding),
     summary: last?.groundings.map(({ operator, summary }) => `${operator}: ${summary}`).join('\n') ?? null,
     tryNext: last?.tryNext ?? [],
     avoid: last?.avoid ?? [],
   };
 }
 
-async function testTexts(context: StepContext, observation: Observation, grounding?: Grounding): Promise<TestText[]> {
+async function testTexts(
+  context: StepContext,
+  observation: Observation,
+  maxChars: number,
+  grounding?: Grounding,
+): Promise<TestText[]> {
   const proposal = await context.run.get('proposal', observation.proposalId);
   // Room for a result is shared by the probes of an attempt, as each of them is one of the prompt's tables.
-  const maxChars = Math.floor(context.settings.csvChars / Math.max(1, observation.tests.length));
+  const share = Math.floor(maxChars / Math.max(1, observation.tests.length));
   return Promise.all(
     observation.tests.map(async (outcome) => {
       const test = proposal.tests.find(({ operator }) => operator === outcome.operator);
@@ -90,7 +104,7 @@ async function testTexts(context: StepContext, observation: Observation, groundi
       return {
         operator: outcome.operator,
         probe: test?.probe ?? outcome.probeSql,
-        outcomeCsv: resultText(outcome.result, maxChars),
+        outcomeCsv: resultText(outcome.result, share),
         hypotheses: await Promise.all(hypotheses),
         materiality: outcome.materiality?.reason ?? null,
       };
