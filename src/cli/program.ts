@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand } from './ask';
+import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
@@ -25,6 +26,7 @@ export type CommandFactory = (io: Io, outcome: Outcome) => Command;
 
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,
+  demoCommand,
   listCommand,
   statusCommand,
   resultCommand,
