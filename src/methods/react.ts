@@ -84,7 +84,8 @@ class ReactLoop {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
         const endedBy = this.stop() ?? (await this.turn());
-        if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
+        if (endedBy !== null)
+          return { kind: 'finished', summary: await this.answer(this.hooks.stopRequested() ?? endedBy) };
         if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
           return { kind: 'continue', state: this.state };
       }
@@ -168,9 +169,9 @@ class ReactLoop {
         return 'finished';
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
-        return 'finished';
+        return acted.error === null ? 'finished' : (this.stop() ?? 'finished');
       case 'tool':
-        if (acted.error !== null) return 'iterations';
+        if (acted.error !== null) return this.stop() ?? 'iterations';
         // With the budget used up by this very call, nobody could read the result.
         if (this.stop() === null) await this.runTool(position, action.actionId);
         return null;

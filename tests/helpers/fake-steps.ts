@@ -85,6 +85,8 @@ export class FakeSteps implements SearchSteps {
     return this.count(...MODEL_STEPS);
   }
 
+  // The caller names the step, and with it the type of its inputs.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
   inputs<T>(step: StepName): readonly T[] {
     return this.log.filter((call) => call.step === step).map((call) => call.input as T);
   }
@@ -201,7 +203,7 @@ export function operator(name: string, more: Partial<OperatorView> = {}): Operat
   const bodyId = more.bodyId ?? null;
   return {
     name,
-    state: more.updateId == null ? (bodyId === null ? 'unresolved' : 'assumed') : 'grounded',
+    state: (more.updateId ?? null) === null ? (bodyId === null ? 'unresolved' : 'assumed') : 'grounded',
     bodyId,
     updateId: null,
     shape: `shape of ${name}`,

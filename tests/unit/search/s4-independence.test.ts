@@ -78,7 +78,7 @@ describe('rule S4: independent derivations', () => {
     const body = fc.constantFrom('a', 'b', 'c', 'd', 'a!', 'b!', 's+');
     const list = fc.array(fc.uniqueArray(body, { minLength: 1, maxLength: 3 }), { maxLength: 6 });
     fc.assert(
-      fc.property(list, fc.context(), (lists) => {
+      fc.property(list, (lists) => {
         const all = lists.map((bodies, index) => candidate(`c${index}`, bodies.join(' ')));
         expect(independentSupport([...all].reverse())).toBe(independentSupport(all));
         const pair = all.some((one) => all.some((other) => one !== other && areIndependent(one, other)));

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { SearchState, type Settings } from '../../../src/domain';
+import {
+  runReact,
+  type Acted,
+  type ActInput,
+  type FinalInput,
+  type FinalRun,
+  type ReactSteps,
+  type ToolInput,
+} from '../../../src/methods/react';
+import { settingsFor } from '../../../src/presets';
+import { addUsage, NO_USAGE } from '../../../src/search/budgets';
+import type { AnswerSummary, FinishInput, ModelOutcome } from '../../../src/search/steps';
+import { MODEL_COST, SQL_COST, testHooks } from '../../helpers/fake-steps';
+import { Draw } from '../../helpers/random-world';
+
+type Action = Acted | { readonly invalid: string };
+interface Agent {
+  act(input: ActInput): Action;
+  final?(input: FinalInput): Partial<FinalRun>;
+  gate?(step: string, number: number): void;
+}
+
+/** The agent's steps in memory; what they return depends on their input alone. */
+class FakeReact implements ReactSteps {
+  readonly log: string[] = [];
+  readonly acts: ActInput[] = [];
+  finished: FinishInput | null = null;
+  charged = NO_USAGE;
+
+  constructor(private readonly agent: Agent) {}
+
+  async act(input: ActInput): Promise<ModelOutcome<Acted>> {
+    this.enter('act');
+    this.acts.push(input);
+    const action = this.agent.act(input);
+    this.charged = addUsage(this.charged, MODEL_COST);
+    return 'invalid' in action
+      ? { kind: 'invalid', error: action.invalid, usage: MODEL_COST }
+      : { kind: 'ok', value: action, usage: MODEL_COST };
+  }
+  async tool(input: ToolInput) {
+    this.enter('tool');
+    this.charged = addUsage(this.charged, SQL_COST);
+    return { observationId: `${input.position}.observation`, outcome: 'rows' as const, usage: SQL_COST };
+  }
+  async final(input: FinalInput): Promise<FinalRun> {
+    this.enter('final');
+    this.charged = addUsage(this.charged, SQL_COST);
+    const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null, error: null };
+    return { ...usual, usage: SQL_COST, ...this.agent.final?.(input) };
+  }
+  async prepare() {
+    this.enter('prepare');
+    this.charged = addUsage(this.charged, SQL_COST);
+    return { schemaFingerprint: 'schema', knownUpdates: [], usage: SQL_COST };
+  }
+  async checkpoint(state: SearchState): Promise<void> {
+    this.enter('checkpoint');
+    SearchState.parse(state);
+  }
+  async finish(input: FinishInput): Promise<AnswerSummary> {
+    this.log.push('finish');
+    this.finished = input;
+    const { searchId: id, status, endedBy, reason, state } = input;
+    return { id, status, endedBy, answer: null, sql: null, reason, usage: state.usage };
+  }
+  private enter(step: string): void {
+    this.log.push(step);
+    this.agent.gate?.(step, this.log.length);
+  }
+}
+
+const settings = (overrides: Partial<Settings> = {}) =>
+  settingsFor({ method: 'react', preset: 'fast', models: { default: 'model' }, overrides });
+const tool = (input: ActInput): Acted => ({ kind: 'tool', actionId: `${input.position}#${input.tryNumber}` });
+const end = (input: ActInput): Acted => ({ kind: 'end', actionId: `${input.position}#${input.tryNumber}` });
+const after = (calls: number) => (input: ActInput) => (input.turns.length < calls ? tool(input) : end(input));
+
+async function ask(agent: Agent, given = settings(), hooks = testHooks()) {
+  const steps = new FakeReact(agent);
+  await runReact({ searchId: 's', settings: given, state: null }, steps, hooks);
+  return { steps, end: steps.finished! };
+}
+
+describe('the ReAct agent', () => {
+  test('looks with its tool, then ends with SQL that is executed before it counts', async () => {
+    const { steps, end: ended } = await ask({ act: after(2) });
+    expect(steps.log).toEqual([
+      'prepare',
+      ...['act', 'tool', 'checkpoint'],
+      ...['act', 'tool', 'checkpoint'],
+      ...['act', 'final', 'finish'],
+    ]);
+    expect(steps.acts.map(({ turns, callsUsed }) => [turns.length, callsUsed])).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(ended).toMatchObject({ status: 'answered', endedBy: 'finished', chosen: 'c1' });
+  });
+
+  test('gets the error of its final SQL back and may mend it', async () => {
+    const { steps, end: ended } = await ask({
+      act: end,
+      final: ({ position }) =>
+        position.endsWith('final0') ? { outcome: 'sql-error', error: 'no such column: wage' } : {},
+    });
+    expect(steps.acts.map(({ tryNumber, executionError }) => [tryNumber, executionError])).toEqual([
+      [0, undefined],
+      [1, 'no such column: wage'],
+    ]);
+    expect(ended).toMatchObject({ status: 'answered', chosen: 'c1' });
+  });
+
+  test('whose SQL never runs abstains and says so', async () => {
+    const { end: ended } = await ask({ act: end, final: () => ({ outcome: 'sql-error', error: 'no such table' }) });
+    expect(ended).toMatchObject({ status: 'abstained', chosen: null, reason: 'its final SQL did not run' });
+  });
+
+  test('never runs more tool calls than its budget, and is told to end', async () => {
+    const { steps, end: ended } = await ask({ act: tool }, settings({ rounds: 3, parseRetries: 1 }));
+    expect(steps.log.filter((step) => step === 'tool')).toHaveLength(3);
+    expect(steps.acts.at(-1)?.executionError).toMatch(/all 3 tool calls are used/);
+    expect(ended).toMatchObject({ status: 'abstained', endedBy: 'iterations', reason: 'the agent gave no answer' });
+  });
+
+  test('may say that the database cannot answer', async () => {
+    const { end: ended } = await ask({ act: () => ({ kind: 'unanswerable', reason: 'wages are not stored' }) });
+    expect(ended).toMatchObject({ status: 'unanswerable', reason: 'wages are not stored', endedBy: 'finished' });
+  });
+
+  test('that gives no usable action is recorded and charged', async () => {
+    const { steps, end: ended } = await ask({ act: () => ({ invalid: 'prose' }) });
+    expect(steps.acts).toHaveLength(4);
+    expect(ended).toMatchObject({ status: 'abstained', endedBy: 'exhausted' });
+    expect(ended.state.usage).toEqual(steps.charged);
+    expect(ended.state.events).toMatchObject([{ kind: 'step-failed', subject: 'i1.react' }]);
+  });
+});
+
+describe('its budgets and endings (D6)', () => {
+  const limited = (llmCalls: number) => settings({ budgets: { ...settings().budgets, llmCalls } });
+
+  test('SQL that the last call paid for is still executed', async () => {
+    const { end: ended } = await ask({ act: end }, limited(1));
+    expect(ended).toMatchObject({ status: 'answered', chosen: 'c1' });
+  });
+
+  test('no tool call follows a used-up budget, since nobody would read its result', async () => {
+    const { steps, end: ended } = await ask({ act: tool }, limited(2));
+    expect(steps.log.filter((step) => step === 'tool' || step === 'act')).toEqual(['act', 'tool', 'act']);
+    expect(ended.endedBy).toBe('budget:llmCalls');
+  });
+
+  test('a failure of infrastructure is thrown on, with everything before it charged', async () => {
+    const agent: Agent = {
+      act: (input) => (input.tryNumber === 0 ? { invalid: 'prose' } : tool(input)),
+      gate: (step, number) => {
+        if (step === 'act' && number === 3) throw new Error('connection lost');
+      },
+    };
+    const steps = new FakeReact(agent);
+    const running = runReact({ searchId: 's', settings: settings(), state: null }, steps, testHooks());
+    await expect(running).rejects.toThrow('connection lost');
+    expect(steps.finished).toMatchObject({ status: 'failed', endedBy: 'error', reason: 'connection lost' });
+    expect(steps.finished?.state.usage).toEqual(steps.charged);
+  });
+
+  test('random agents always end, within their budget, and pay once for each reply, cancelled or not', async () => {
+    const cases = fc.record({
+      seed: fc.integer(),
+      rounds: fc.integer({ min: 1, max: 6 }),
+      cancelAt: fc.integer({ min: 1, max: 40 }),
+      throws: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ seed, rounds, cancelAt, throws }) => {
+        let cancelled = false;
+        let callsAtCancel = 0;
+        const agent: Agent = {
+          act: (input) => {
+            const random = new Draw(`${seed} ${input.position} ${input.tryNumber}`);
+            if (random.chance(0.2)) return { invalid: 'prose' };
+            return random.chance(0.7) ? tool(input) : end(input);
+          },
+          final: ({ position }) =>
+            new Draw(`${seed} ${position}`).chance(0.5) ? { outcome: 'sql-error', error: 'no' } : {},
+          gate: (_step, number) => {
+            if (number < cancelAt || cancelled) return;
+            cancelled = true;
+            callsAtCancel = number;
+            if (throws) throw new Error('Activity cancelled');
+          },
+        };
+        const hooks = testHooks({ stopRequested: () => (cancelled ? 'cancel' : null) });
+        const { steps, end: ended } = await ask(agent, settings({ rounds }), hooks);
+        expect(steps.log.filter((step) => step === 'tool').length).toBeLessThanOrEqual(rounds);
+        expect(ended.state.usage).toEqual(steps.charged);
+        if (callsAtCancel === 0) return;
+        const later = steps.log.slice(callsAtCancel);
+        expect(later.filter((step) => step === 'act' || step === 'tool' || step === 'final')).toEqual([]);
+        expect(ended.status).toBe('cancelled');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('continued from its state it does what it would have done', async () => {
+    const whole = await ask({ act: after(4) });
+    const steps = new FakeReact({ act: after(4) });
+    const hooks = testHooks({ afterIteration: () => 'continue-as-new' });
+    let outcome = await runReact({ searchId: 's', settings: settings(), state: null }, steps, hooks);
+    while (outcome.kind === 'continue') {
+      const state = JSON.parse(JSON.stringify(outcome.state)) as SearchState;
+      outcome = await runReact({ searchId: 's', settings: settings(), state }, steps, hooks);
+    }
+    expect(steps.log).toEqual(whole.steps.log);
+    expect(steps.finished).toEqual(whole.end);
+  });
+});
