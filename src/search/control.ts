@@ -211,7 +211,9 @@ class SearchLoop {
     return this.conclude(decided(this.state, selected), endedBy);
   }
 
-  private conclude(choice: ReturnType<typeof decided>, endedBy: EndedBy): Promise<AnswerSummary> {
+  private conclude(choice: ReturnType<typeof decided>, reached: EndedBy): Promise<AnswerSummary> {
+    // The judge's call may have been under way when the search was cancelled.
+    const endedBy = this.hooks.stopRequested() ?? reached;
     const status = endedBy === 'cancel' ? 'cancelled' : choice.status;
     return this.finish(status, endedBy, choice.candidate, choice.reason);
   }
