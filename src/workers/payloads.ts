@@ -1,12 +1,12 @@
 /**
- * How values become history, the same for every client and worker. Values of more than 2 KB (checkpoint states, above
+ * How values become history, the same for every client and worker. Values of more than 1 KB (checkpoint states, above
  * all) are stored compressed: histories stay small (design D3), and what a person reads in the UI stays readable.
  * Encryption of payloads belongs here too, as one more codec after this one.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 
-const THRESHOLD_BYTES = 2048;
+const THRESHOLD_BYTES = 1024;
 const ENCODING = 'binary/gate-brotli';
 const INNER_ENCODING = 'gate-inner-encoding';
 const OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };

@@ -73,6 +73,8 @@ const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' }
 class Batch {
   private readonly inFlight = new Map<number, BatchEntry>();
   private readonly failures: unknown[] = [];
+  /** Questions asked for and not begun: the server drops those of a parent that closes. */
+  private starting = 0;
   private counts: BatchCounts;
   private page: number;
 
@@ -139,6 +141,7 @@ class Batch {
     const { workflow, ...taskQueues } = entry.taskQueues;
     const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
     try {
+      this.starting += 1;
       const child = await startChild(answerQuestion, {
         args: [question],
         workflowId: questionWorkflowId(entry.searchId),
@@ -147,7 +150,7 @@ class Batch {
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: entry.label,
         memo: { label: entry.label, searchId: entry.searchId, batchId: this.input.batchId },
-      });
+      }).finally(() => (this.starting -= 1));
       if (this.stopping) await this.cancel(entry);
       const { status } = await child.result();
       return { kind: 'answer', status };
@@ -185,7 +188,8 @@ class Batch {
     return continueAsNewSuggested || historyLength >= this.input.eventsPerRun;
   }
 
-  private handOver(): Promise<never> {
+  private async handOver(): Promise<never> {
+    await condition(() => this.starting === 0);
     const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
     return continueAsNew<typeof runBatch>({ ...this.input, resume });
   }

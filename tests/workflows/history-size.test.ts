@@ -4,7 +4,10 @@ import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps } from './scripted-steps';
 
-const batch = { store: { get: async () => null, put: async () => undefined, list: async () => [] }, readAnswer: async () => null };
+const batch = {
+  store: { get: async () => null, put: async () => undefined, list: async () => [] },
+  readAnswer: async () => null,
+};
 
 test('a search of 40 model calls keeps its history below 4 KB a call and 600 events', async () => {
   const database = unique('db');

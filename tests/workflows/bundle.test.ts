@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { testTemporal } from '../helpers/temporal';
+
+const bundle = () => readFileSync(testTemporal().bundle.codePath, 'utf8');
+/** Webpack names each module by its path. */
+const modules = () => [...new Set([...bundle().matchAll(/"(\.\/[^"\n]+\.[jt]s)"/g)].map(([, path]) => path ?? ''))];
+
+test('the workflow bundle holds the control loop and no library or adapter', () => {
+  const names = modules();
+  expect(names.some((name) => name.endsWith('src/search/control.ts'))).toBe(true);
+  expect(
+    names.filter((name) => /node_modules\/(zod|openai|pg|libsql|libpg-query|sql-parser-cst)\//.test(name)),
+  ).toEqual([]);
+  expect(names.filter((name) => /src\/(adapters|steps|prompts|activities|workers|cli|report)\//.test(name))).toEqual(
+    [],
+  );
+});
+
+test('the workflow bundle without its source map stays below 1.2 MB', () => {
+  const code = bundle().replace(/\/\/# sourceMappingURL=.*/s, '');
+  expect(Buffer.byteLength(code)).toBeLessThan(1_200_000);
+});

@@ -1,0 +1,199 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  batchResultKey,
+  writeBatchManifest,
+  type BatchEntry,
+  type BatchPorts,
+  type BatchResult,
+} from '../../src/activities/batch';
+import { ModelError, type ObjectStore } from '../../src/ports';
+import type { AnswerSummary } from '../../src/search/steps';
+import { awaitBatch, batchProgress, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { batchWorkflowId } from '../../src/workflows/ids';
+import { testFolder, unique, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+
+/** One file per key; enough of a store for what a batch keeps. */
+function folderStore(folder: string): ObjectStore {
+  const path = (key: string) => join(folder, encodeURIComponent(key));
+  mkdirSync(folder, { recursive: true });
+  return {
+    get: async (key) =>
+      readdirSync(folder).includes(encodeURIComponent(key)) ? readFileSync(path(key), 'utf8') : null,
+    put: async (key, text) => {
+      mkdirSync(dirname(path(key)), { recursive: true });
+      writeFileSync(path(key), text);
+    },
+    list: async (prefix) =>
+      readdirSync(folder)
+        .map(decodeURIComponent)
+        .filter((key) => key.startsWith(prefix))
+        .sort(),
+  };
+}
+
+class Fixture {
+  readonly store = folderStore(testFolder());
+  readonly database = unique('db');
+  readonly batchId = unique('b');
+  readonly entries: BatchEntry[];
+  /** Steps by search id, and how many searches worked at the same time. */
+  readonly calls = new Map<string, string[]>();
+  mostAtOnce = 0;
+
+  constructor(readonly size: number) {
+    const queues = localQueues(this.database);
+    this.entries = Array.from({ length: size }, (_, n) => ({
+      ...{ n, searchId: `${this.batchId}-${String(n)}`, label: `question ${String(n)}`, taskQueues: queues },
+    }));
+  }
+
+  readonly readAnswer: BatchPorts['readAnswer'] = async (searchId) => {
+    const text = await this.store.get(`runs/${searchId}/answer.json`);
+    return text === null ? null : (JSON.parse(text) as AnswerSummary);
+  };
+
+  get plans(): number {
+    return [...this.calls.values()].flat().filter((name) => name === 'plan').length;
+  }
+
+  steps(onStep: Script['onStep'] = () => undefined) {
+    const active = new Set<string>();
+    return scriptedSteps({
+      operators: 1,
+      onStep: async (call) => {
+        const { searchId, name } = call;
+        this.calls.set(searchId, [...(this.calls.get(searchId) ?? []), name]);
+        active.add(searchId);
+        this.mostAtOnce = Math.max(this.mostAtOnce, active.size);
+        try {
+          await onStep(call);
+        } finally {
+          if (name === 'finish') active.delete(searchId);
+        }
+      },
+      onFinish: (summary) => this.store.put(`runs/${summary.id}/answer.json`, JSON.stringify(summary)),
+    });
+  }
+
+  run<T>(steps: ReturnType<Fixture['steps']>, work: (gate: GateClient) => Promise<T>): Promise<T> {
+    const batch = { store: this.store, readAnswer: this.readAnswer };
+    return withWorkers({ steps, batch, databases: [this.database], serve: 'local' }, work);
+  }
+
+  async start(gate: GateClient, pageSize = 10, eventsPerRun = 100): Promise<void> {
+    const { pages } = await writeBatchManifest(this.store, this.batchId, this.entries, pageSize);
+    const question = {
+      settings: scriptedSettings({ maxPlans: 1, cMin: 1 }),
+      modelTimeoutMs: 5_000,
+      iterationsPerRun: 20,
+    };
+    const input = {
+      batchId: this.batchId,
+      concurrency: 5,
+      total: this.size,
+      pages,
+      question,
+      eventsPerRun,
+      resume: null,
+    };
+    await startBatch(gate, input, localQueues(this.database).workflow, 'a batch');
+  }
+
+  async results(): Promise<BatchResult[]> {
+    const keys = await this.store.list(`batches/${this.batchId}/results/`);
+    return Promise.all(keys.map(async (key) => JSON.parse((await this.store.get(key)) ?? '') as BatchResult));
+  }
+}
+
+test('thirty questions run five at a time over three pages and two continued runs, each answered once', async () => {
+  const fixture = new Fixture(30);
+  await fixture.run(fixture.steps(), async (gate) => {
+    await fixture.start(gate);
+    const handle = gate.client.workflow.getHandle(batchWorkflowId(fixture.batchId));
+    const first = (await handle.describe()).runId;
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { done: 30, counts: { answered: 30 }, inFlight: [] } });
+    expect((await handle.describe()).runId).not.toBe(first);
+  });
+  expect(fixture.mostAtOnce).toBeLessThanOrEqual(5);
+  expect(fixture.mostAtOnce).toBeGreaterThan(1);
+  expect(fixture.plans).toBe(30);
+  const results = await fixture.results();
+  expect(results.map((result) => result.n)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+});
+
+test('a question that infrastructure fails is recorded apart and the batch goes on', async () => {
+  const fixture = new Fixture(4);
+  const bad = fixture.entries[1]?.searchId;
+  const steps = fixture.steps(({ searchId, name }) => {
+    if (searchId === bad && name === 'plan') throw new ModelError('authentication', 'no key');
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate);
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 3, 'infrastructure-failure': 1 } } });
+  });
+  const failed = JSON.parse((await fixture.store.get(batchResultKey(fixture.batchId, 1))) ?? '') as BatchResult;
+  expect(failed.outcome).toEqual({
+    ...{ kind: 'infrastructure-failure', type: 'ModelError.authentication' },
+    message: 'no key: check OPENAI_API_KEY',
+  });
+});
+
+test('a cancelled batch starts nothing more and completes; run again, it goes on and pays nothing twice', async () => {
+  const fixture = new Fixture(12);
+  let seen = 0;
+  let reached: () => void = () => undefined;
+  const some = new Promise<void>((resolve) => (reached = resolve));
+  const held = new Set(fixture.entries.slice(4).map(({ searchId }) => searchId));
+  const slow = fixture.steps(({ name, searchId, signal }) => {
+    if (name === 'finish' && ++seen === 4) reached();
+    if (name !== 'propose' || !held.has(searchId)) return;
+    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
+  });
+  await fixture.run(slow, async (gate) => {
+    await fixture.start(gate, 4);
+    await some;
+    await cancelWorkflow(gate, batchWorkflowId(fixture.batchId));
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { stopping: true, inFlight: [] } });
+    const { done, counts } = ended.kind === 'completed' ? ended.value : { done: 0, counts: { cancelled: 0 } };
+    expect(done).toBeLessThan(12);
+    expect(counts.cancelled).toBeGreaterThan(0);
+  });
+  const before = (await fixture.results()).filter(
+    ({ outcome }) => outcome.kind === 'answer' && outcome.status === 'answered',
+  );
+  const plansBefore = new Map(before.map(({ searchId }) => [searchId, fixture.calls.get(searchId)?.length]));
+  await fixture.run(fixture.steps(), async (gate) => {
+    await fixture.start(gate, 4);
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({
+      kind: 'completed',
+      value: { counts: { answered: 12 } },
+    });
+  });
+  for (const [searchId, calls] of plansBefore) expect(fixture.calls.get(searchId)).toHaveLength(calls ?? 0);
+});
+
+test('a batch whose worker stopped in the middle goes on with the next worker', async () => {
+  const fixture = new Fixture(8);
+  let seen = 0;
+  let reached: () => void = () => undefined;
+  const some = new Promise<void>((resolve) => (reached = resolve));
+  const counting = fixture.steps(({ name }) => {
+    if (name === 'finish' && ++seen === 3) reached();
+  });
+  await fixture.run(counting, async (gate) => {
+    await fixture.start(gate, 4);
+    await some;
+  });
+  await fixture.run(counting, async (gate) => {
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { counts: { answered: 8 } } });
+    expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ total: 8, done: 8 });
+  });
+  expect(fixture.plans).toBeLessThanOrEqual(8 + 5);
+});

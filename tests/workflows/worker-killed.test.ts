@@ -1,0 +1,49 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
+import { scriptedSettings } from './scripted-steps';
+import type { WorkerProcessArguments } from './worker-process';
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+function startWorker(options: WorkerProcessArguments): ChildProcess {
+  const file = join(__dirname, 'worker-process.ts');
+  // Not the tsx command: that runs the script in a child of its own, which would survive a SIGKILL.
+  const args = ['--require', require.resolve('tsx/cjs'), file, JSON.stringify(options)];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  running.push(child);
+  return child;
+}
+
+const lines = (log: string): string[] => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : []);
+
+test('a worker killed in the middle loses at most the step in flight; another one goes on and repeats nothing done', async () => {
+  const database = unique('db');
+  const searchId = unique('q');
+  const { address, bundle } = testTemporal();
+  const log = join(testFolder(), 'steps.log');
+  const options = { address, codePath: bundle.codePath, database, log, stepMs: 40 };
+  await withClient(async (gate) => {
+    const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
+    await startQuestion(gate, { searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x' });
+    const first = startWorker(options);
+    while (lines(log).length < 15) await sleep(10);
+    first.kill('SIGKILL');
+    const beforeRestart = lines(log);
+    await sleep(300);
+    expect(lines(log)).toEqual(beforeRestart);
+    startWorker(options);
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+    const begun = lines(log).filter((line) => line.startsWith('begin'));
+    const repeated = begun.filter((line, index) => begun.indexOf(line) !== index);
+    expect(repeated.length).toBeLessThanOrEqual(1);
+    for (const line of repeated) expect(beforeRestart).not.toContain(line.replace('begin', 'end'));
+  });
+}, 120_000);

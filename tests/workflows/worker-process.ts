@@ -1,0 +1,36 @@
+/** A worker as a process of its own, to be killed: appends one line per step that ended to the log it is given. */
+import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGateWorkers, installLogger } from '../../src/workers/run-worker';
+import { scriptedSteps } from './scripted-steps';
+
+export interface WorkerProcessArguments {
+  readonly address: string;
+  readonly codePath: string;
+  readonly database: string;
+  readonly log: string;
+  readonly stepMs: number;
+}
+
+async function main(): Promise<void> {
+  const { address, codePath, database, log, stepMs } = JSON.parse(process.argv[2] ?? '') as WorkerProcessArguments;
+  installLogger('ERROR', () => undefined);
+  const steps = scriptedSteps({
+    operators: 4,
+    onStep: async ({ searchId, position }) => {
+      appendFileSync(log, `begin ${searchId} ${position}\n`);
+      await sleep(stepMs);
+      appendFileSync(log, `end ${searchId} ${position}\n`);
+    },
+  });
+  const workers = await createGateWorkers({
+    ...{ address, namespace: 'default', steps, databases: [database], serve: 'local', bundle: { codePath } },
+    batch: {
+      store: { get: async () => null, put: async () => undefined, list: async () => [] },
+      readAnswer: async () => null,
+    },
+  });
+  await workers.run();
+}
+
+void main();
