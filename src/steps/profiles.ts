@@ -1,14 +1,152 @@
-import type { ColumnProfile, DatabaseDescription } from '../domain';
+/**
+ * Column profiles for a search (design §3, Profiles): taken by SQL without a model call, within a budget of columns and
+ * time, and kept per database and schema, so that the next search on it finds them. What fails or is too slow is left
+ * out: a profile is help for the planner and no part of any proof.
+ */
+import { z } from 'zod';
+import { ColumnProfile, type DatabaseDescription, type TableDescription } from '../domain';
+import {
+  DEFAULT_PROFILE_BUDGET,
+  interpretProfile,
+  joinCandidates,
+  profileQueries,
+  selectProfileTargets,
+  type ProfileTarget,
+} from '../search/profile';
 import type { UsageDelta } from '../search/steps';
-import type { StepContext } from './context';
+import { sameRelation } from '../search/validate';
+import { addDeltas, openEngine, sqlOptions, sqlUsage, type StepContext } from './context';
 import type { LoadedPlan } from './load-plan';
+import { SCHEMA_ID } from './prompt-context';
+import { readEnvelope, writeEnvelope } from './run-store';
 
-export async function profileLikely(
-  _context: StepContext,
-  _description: DatabaseDescription,
-): Promise<{ readonly profiles: readonly ColumnProfile[]; readonly usage: UsageDelta }> {
-  return Promise.resolve({ profiles: [], usage: {} });
+const LIKELY_COLUMNS = 60;
+const TOUCHED_COLUMNS = 40;
+const STATEMENT_TIMEOUT_MS = 5_000;
+/** No further table is begun after this much time. */
+const TOTAL_MS = 15_000;
+
+export interface Profiled {
+  readonly profiles: readonly ColumnProfile[];
+  readonly usage: UsageDelta;
 }
-export async function profileTouched(_context: StepContext, _planId: string, _plan: LoadedPlan): Promise<UsageDelta> {
-  return Promise.resolve({});
+
+/** Columns that the question's words make likely. */
+export async function profileLikely(context: StepContext, description: DatabaseDescription): Promise<Profiled> {
+  if (!context.settings.profiles) return { profiles: [], usage: {} };
+  const { text, context: told, instructions } = context.input.question;
+  const words = [text, told, instructions].filter((each) => each !== null).join('\n');
+  return profile(context, description, selectProfileTargets(description, words, LIKELY_COLUMNS));
+}
+
+/** Columns that a new plan touches and that have no profile yet; once per plan, so that its prompts stay the same. */
+export async function profileTouched(context: StepContext, planId: string, plan: LoadedPlan): Promise<UsageDelta> {
+  if (!context.settings.profiles || (await context.run.find('profile', planId)) !== null) return {};
+  const { description, profiles: known } = await context.run.get('schema', SCHEMA_ID);
+  const { profiles, usage } = await profile(context, description, touchedColumns(description, plan, known));
+  await context.run.put('profile', planId, { schemaVersion: 1, profiles: [...profiles] });
+  return usage;
+}
+
+function touchedColumns(
+  description: DatabaseDescription,
+  plan: LoadedPlan,
+  known: readonly ColumnProfile[],
+): ProfileTarget[] {
+  const relations = plan.operators.flatMap(({ operator }) => operator.relations);
+  const text = plan.operators.flatMap(({ operator, body }) => [
+    body?.sql ?? '',
+    operator.body.kind === 'unresolved' ? operator.body.mapping : '',
+  ]);
+  const words = new Set(
+    text
+      .join(' ')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_$]+/gu) ?? [],
+  );
+  let left = TOUCHED_COLUMNS;
+  return description.tables
+    .filter((table) => relations.some((relation) => sameRelation(relation, table.name)))
+    .map((table) => {
+      const columns = table.columns
+        .map(({ name }) => name)
+        .filter(
+          (name) => isNamed(name, words) && !known.some((each) => each.table === table.name && each.column === name),
+        )
+        .slice(0, Math.max(0, left));
+      left -= columns.length;
+      return { table, columns };
+    })
+    .filter(({ columns }) => columns.length > 0);
+}
+
+/** A quoted name of several words counts when all of them occur. */
+function isNamed(column: string, words: ReadonlySet<string>): boolean {
+  return (column.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []).every((word) => words.has(word));
+}
+
+async function profile(
+  context: StepContext,
+  description: DatabaseDescription,
+  targets: readonly ProfileTarget[],
+): Promise<Profiled> {
+  const startedMs = context.deps.clock.now();
+  const profiles: ColumnProfile[] = [];
+  let usage: UsageDelta = {};
+  for (const { table, columns } of targets) {
+    const cached = await readCache(context, description, table);
+    const found = cached.filter(({ column }) => columns.includes(column));
+    const missing = columns.filter((column) => !found.some((each) => each.column === column));
+    const isLate = context.deps.clock.now() - startedMs > TOTAL_MS;
+    const fresh = missing.length === 0 || isLate ? null : await profileTable(context, description, table, missing);
+    if (fresh !== null) {
+      usage = addDeltas(usage, fresh.usage);
+      await writeCache(context, description, table, [...cached, ...fresh.profiles]);
+    }
+    profiles.push(...found, ...(fresh?.profiles ?? []));
+  }
+  return { profiles, usage };
+}
+
+async function profileTable(
+  context: StepContext,
+  description: DatabaseDescription,
+  table: TableDescription,
+  columns: readonly string[],
+): Promise<Profiled> {
+  const { engine } = await openEngine(context);
+  const joins = joinCandidates(description, table, columns);
+  const queries = profileQueries(table, columns, description.dialect, DEFAULT_PROFILE_BUDGET, joins);
+  if (queries.statements.length === 0) return { profiles: [], usage: {} };
+  const options = sqlOptions(context);
+  const timeoutMs = Math.min(STATEMENT_TIMEOUT_MS, options.timeoutMs);
+  const { results } = await engine.run(queries.statements, { ...options, timeoutMs });
+  return { profiles: interpretProfile(queries, results), usage: sqlUsage(results) };
+}
+
+const Cached = z.object({ schemaVersion: z.literal(1), profiles: z.array(ColumnProfile) });
+
+function cacheKey({ input }: StepContext, { fingerprint }: DatabaseDescription, table: TableDescription): string {
+  return `profiles/${encodeURIComponent(input.question.database)}/${fingerprint}/${encodeURIComponent(table.name)}.json`;
+}
+
+async function readCache(
+  context: StepContext,
+  description: DatabaseDescription,
+  table: TableDescription,
+): Promise<readonly ColumnProfile[]> {
+  const key = cacheKey(context, description, table);
+  const text = await context.deps.store.get(key);
+  if (text === null) return [];
+  return readEnvelope(text, { key, kind: 'profiles', schema: Cached, hash: context.deps.hash }).profiles;
+}
+
+async function writeCache(
+  context: StepContext,
+  description: DatabaseDescription,
+  table: TableDescription,
+  profiles: readonly ColumnProfile[],
+): Promise<void> {
+  const text = writeEnvelope('profiles', { schemaVersion: 1, profiles }, context.deps.hash);
+  await context.deps.store.put(cacheKey(context, description, table), text, { overwrite: true });
 }

@@ -1,11 +1,13 @@
 /** What every role is told: the question, the schema, profiles, proved readings and facts, loaded by reference. */
 import type { ColumnProfile, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
+import { renderProfiles } from '../search/profile';
 import type { MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
-import { profileText } from './profile-text';
 
 export const SCHEMA_ID = 'schema';
+
+const PROFILE_CHARS = 16_000;
 
 /** `plans`: profiles that were taken when these plans were checked are shown as well. */
 export async function promptContext(
@@ -25,7 +27,7 @@ export async function promptContext(
     question: input.question,
     dialect: schema.description.dialect,
     schema: schema.text,
-    profiles: profileText(distinct(profiles), input.settings.csvChars * 2),
+    profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
   };

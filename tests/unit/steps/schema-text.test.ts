@@ -1,6 +1,5 @@
 import type { DatabaseDescription } from '../../../src/domain';
 import { schemaText } from '../../../src/steps';
-import { profileText } from '../../../src/steps/profile-text';
 
 const description = (tables: number): DatabaseDescription => ({
   dialect: 'sqlite',
@@ -35,21 +34,3 @@ test.each([50_000, 6_000, 4_000, 1_000, 300])(
     if (budget < 6_000) expect(text).toMatch(/left out|only names|not shown/);
   },
 );
-
-test('profiles with remarks come first, and a cut says how many columns are missing', () => {
-  const profile = (column: string, remarks: string[]) => ({
-    table: 't',
-    column,
-    examined: 9,
-    nulls: 1,
-    distinct: 2,
-    min: 'a',
-    max: 'b',
-    top: [{ value: 'a', count: 5 }],
-    patterns: [],
-    remarks,
-  });
-  const text = profileText([profile('plain', []), profile('odd', ['constant'])], 90)!;
-  expect(text).toBe('t.odd: 9 rows; 2 distinct; 1 NULL; a .. b; top a (5); NOTE constant\n(1 more columns not shown)');
-  expect(profileText([], 90)).toBeNull();
-});
