@@ -9,7 +9,8 @@ import type { Gold } from './gold';
 /** Stands in every wrong body and in no right one: how the simulated judge knows them. */
 export const MISREAD = 'misread';
 
-export type Reading = 'right' | 'twice' | 'thrice' | 'right-again';
+/** `misread` is the slip of a whole derivation: no two derivations misread alike, so wrong ones never agree. */
+export type Reading = 'right' | 'right-again' | 'twice' | 'thrice' | 'misread';
 
 export function isWrong(sql: string): boolean {
   return new RegExp(`\\b${MISREAD}\\b`).test(sql);
@@ -43,7 +44,7 @@ export function baseBody(gold: Gold, derivation: number): string {
 export function rowsBody(gold: Gold, derivation: number, reading: Reading): string {
   const from = `gold${derivation}`;
   const columns = columnList(gold);
-  const repeats = { right: 0, 'right-again': 0, twice: 1, thrice: 2 }[reading];
+  const repeats = { right: 0, 'right-again': 0, twice: 1, thrice: 2, misread: derivation + 3 }[reading];
   const more = Array.from(
     { length: repeats },
     (_, at) => `\nUNION ALL\nSELECT ${columns} FROM ${from} AS ${at === 0 ? MISREAD : `${MISREAD}_${at}`}`,

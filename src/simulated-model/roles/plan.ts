@@ -73,13 +73,14 @@ function rowsOperator(world: World, gold: Gold, derivation: number): Operator {
   const doubtful = world.draw('doubt') < world.rates.doubt;
   if (doubtful && knownIntents(world).includes(intent)) return open;
   if (doubtful && (derivation === 0 || world.draw('doubt again', derivation) < 0.3)) return open;
-  const wrong = world.draw('wrong', derivation) < world.rates.wrong;
+  // The third derivation is always right, so that the judge always has something right to choose.
+  const wrong = derivation < 2 && world.draw('wrong', derivation) < world.rates.wrong;
   const noticed = wrong && world.draw('noticed', derivation) < 0.5;
   const failing = world.slip('body') < world.rates.failingSql;
   return {
     ...face,
     mapping: null,
-    sql: failing ? failingBody(gold) : rowsBody(gold, derivation, wrong ? 'twice' : 'right'),
+    sql: failing ? failingBody(gold) : rowsBody(gold, derivation, wrong ? 'misread' : 'right'),
     assumptions: [{ kind: 'join', statement: 'a matching record counts once', risk: noticed ? 0.6 : 0.1 }],
   };
 }

@@ -7,7 +7,9 @@ import { baseRelation, columnList, failingBody, quotedRelation, rowsBody, type R
 import type { Gold } from '../gold';
 import { derivationOf, type World } from '../world';
 
-const MAPPINGS: Record<Reading, string> = {
+type Tested = Exclude<Reading, 'misread'>;
+
+const MAPPINGS: Record<Tested, string> = {
   right: 'each matching record counts once, as it is stored',
   'right-again': 'each matching record counts once, filtered in a later step',
   twice: 'each matching record stands for itself and for its mirror image',
@@ -32,12 +34,12 @@ export function testOf(world: World, gold: Gold, operator: string, attempt: numb
   };
 }
 
-function readingsOf(world: World, operator: string, attempt: number): readonly Reading[] {
+function readingsOf(world: World, operator: string, attempt: number): readonly Tested[] {
   if (world.draw('immaterial', operator) < world.rates.immaterial) return ['right', 'right-again'];
   // The right reading is overlooked at first, never for good.
   const overlooked = attempt === 0 && world.draw('overlooked', operator) < world.rates.wrong;
   if (overlooked) return ['twice', 'thrice'];
-  const rivals: readonly Reading[] = world.draw('rivals', operator, attempt) < 0.3 ? ['twice', 'thrice'] : ['twice'];
+  const rivals: readonly Tested[] = world.draw('rivals', operator, attempt) < 0.3 ? ['twice', 'thrice'] : ['twice'];
   const at = Math.floor(world.draw('place', operator, attempt) * (rivals.length + 1));
   return [...rivals.slice(0, at), 'right', ...rivals.slice(at)];
 }
@@ -49,13 +51,13 @@ function probeOf(gold: Gold, derivation: number): string {
   return `WITH ${from}(${columnList(gold)}) AS (\n${gold.sql}\n)\nSELECT ${examined} AS examined, count(*) AS fitting, 2 * count(*) AS mirrored FROM ${from}`;
 }
 
-function predicateOf(reading: Reading, decides: boolean): string {
+function predicateOf(reading: Tested, decides: boolean): string {
   if (!decides) return '(SELECT nullif(fitting, fitting) = 1 FROM observation)';
   if (reading === 'right') return '(SELECT fitting * 2 = mirrored FROM observation)';
   return '(SELECT fitting * 2 <> mirrored FROM observation)';
 }
 
-function agreementOf(reading: Reading): { matching: string; examined: string } {
+function agreementOf(reading: Tested): { matching: string; examined: string } {
   const matching =
     reading === 'right' ? '(SELECT examined FROM observation)' : '(SELECT examined - examined FROM observation)';
   return { matching, examined: '(SELECT examined FROM observation)' };
