@@ -36,6 +36,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
   }
   // A step per operator is the most that can be settled; follow-on work beyond that is another iteration's.
   const maxSteps = settings.followOn ? (draft.plan?.operators.length ?? 0) + 1 : 1;
+  const before = draft.plan;
   const attempted = new Set<string>();
   const decided = new Set<string>();
   for (let step = 1; step <= maxSteps; step++) {
@@ -50,7 +51,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     pending = result.next;
     if (result.decided.size === 0) break;
   }
-  draft.plan = countBarren(draft.plan, attempted, decided, settings.proof);
+  draft.plan = countBarren(before, draft.plan, attempted, decided, settings.proof);
 }
 
 /** All compatible updates are applied first; conflicting ones make rivals (rule S3). */
@@ -87,15 +88,19 @@ function chooseWork(
   });
   const wanted = useful.some((name) => {
     const operator = findOperator(plan, name);
-    return operator !== undefined && needsWork(operator, proof);
+    return operator !== undefined && needsWork(operator, proof) && !attempted.has(name);
   });
   if (pending !== null && wanted) return { targets: useful, proposal: pending };
   const targets = chooseTargets(plan, { breadth, preferred: draft.bottleneck, proof, except: attempted });
   return { targets, proposal: null };
 }
 
-/** Rule S7: counts an iteration, once, without new evidence on an operator; new evidence starts the count again. */
+/**
+ * Rule S7: counts an iteration, once, without new evidence on an operator; new evidence starts the count again. For one that
+ * has a body already, a verdict is news only if it changes something: the body, its risk, or whether it matters.
+ */
 function countBarren(
+  before: PlanView | null,
   plan: PlanView | null,
   attempted: ReadonlySet<string>,
   decided: ReadonlySet<string>,
@@ -106,10 +111,10 @@ function countBarren(
     ...plan,
     operators: plan.operators.map((operator) => {
       if (!attempted.has(operator.name)) return operator;
-      return {
-        ...operator,
-        barren: decided.has(operator.name) || !needsWork(operator, proof) ? 0 : operator.barren + 1,
-      };
+      const was = before?.operators.find(({ name }) => name === operator.name) ?? null;
+      const isNews = operator.bodyId === null || operator.bodyId !== was?.bodyId || operator.risk !== was.risk;
+      const moved = (decided.has(operator.name) && isNews) || !needsWork(operator, proof);
+      return { ...operator, barren: moved ? 0 : operator.barren + 1 };
     }),
   };
 }

@@ -73,7 +73,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
       plan,
       distance: parent.distance + expansion.distanceDelta,
       progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
-      potential: openWork(plan, settings) === 0 ? 0 : Math.max(1, expansion.potential ?? parent.potential - 1),
+      potential: potentialAfter(parent, plan, expansion.potential, settings),
       bottleneck: null,
       attempts: [...parent.attempts, ...expansion.attempts],
     };
@@ -90,6 +90,14 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
     usage: addUsage(state.usage, expansion.usage),
     events: [...state.events, ...expansion.events],
   };
+}
+
+/** Until the next evaluation: the planner's estimate, or one step less than the parent's where something was settled. */
+function potentialAfter(parent: Trajectory, plan: PlanView, planned: number | null, settings: Settings): number {
+  const open = openWork(plan, settings);
+  if (open === 0) return 0;
+  const settled = parent.plan !== null && open < openWork(parent.plan, settings);
+  return Math.max(1, planned ?? parent.potential - (settled ? 1 : 0));
 }
 
 function selectedParent(parent: Trajectory, expansion: Expansion, settings: Settings): Trajectory {
@@ -164,7 +172,7 @@ function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: n
     selections: 0,
     distanceAtSelection: null,
     progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
-    potential: openWork(plan, settings) === 0 ? 0 : Math.max(1, from.potential - 1),
+    potential: potentialAfter(from, plan, null, settings),
   };
 }
 

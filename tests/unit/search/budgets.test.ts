@@ -74,7 +74,7 @@ describe('a budget that ends (D6)', () => {
         expect(end.state.usage).toEqual(steps.charged);
         if (end.endedBy === 'budget:llmCalls') expect(steps.modelCalls).toBe(llmCalls);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
@@ -89,7 +89,7 @@ describe('a budget that ends (D6)', () => {
         }
         expect(spent).toBeLessThanOrEqual(sqlExecutions);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
@@ -154,7 +154,7 @@ describe('a cancellation (D6)', () => {
         const after = steps.log.slice(at - 1 + width).map(({ step }) => step);
         expect(after.filter((step) => step !== 'checkpoint' && step !== 'finish')).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 
@@ -172,7 +172,7 @@ describe('a cancellation (D6)', () => {
         const ran = steps.log.filter(({ step, output }) => step === 'candidate' && output !== undefined);
         for (const { input } of ran) expect(kept).toContain((input as { candidateId: string }).candidateId);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 
@@ -199,7 +199,7 @@ describe('a failing infrastructure', () => {
         await expect(running).rejects.toThrow('Activity failed');
         expect(steps.finished).toMatchObject({ status: 'failed', endedBy: 'error', reason: 'set OPENAI_API_KEY' });
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 });

@@ -18,7 +18,7 @@ const settings = fc
   })
   .map(({ preset, ...overrides }) => testSettings(preset, overrides));
 const seed = fc.integer({ min: 0, max: 1_000_000 });
-const NUM_RUNS = 300;
+const NUM_RUNS = 100;
 
 async function search(world: number, given: Settings, gate?: Gate) {
   const steps = new FakeSteps(randomWorld(world), gate);
@@ -37,7 +37,7 @@ describe('rule S11: the same script gives the same search', () => {
         expect(second.steps.log).toEqual(first.steps.log);
         expect(second.end).toEqual(first.end);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -106,7 +106,7 @@ describe('rule S11: the same script gives the same search', () => {
           expect(JSON.parse(JSON.stringify(state))).toEqual(state);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -130,7 +130,7 @@ describe('rule S11: the same script gives the same search', () => {
           expect(steps.log).toEqual(whole.steps.log);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 

@@ -120,6 +120,23 @@ describe('rule S7: an operator that yields nothing', () => {
     ]);
   });
 
+  test('that is assumed is left as it is when two iterations of verdicts change nothing about it', async () => {
+    const steps = new FakeSteps({
+      plan: () => planned(planOf('p1', [operator('op_a', { bodyId: 'guess', risk: 0.6, assumptions: 1 })])),
+      probe: () => [{ operator: 'op_a', outcome: 'rows', immaterial: null }],
+      ground: (input) =>
+        judged(input, [{ operator: 'op_a', winner: null, bodyId: null, decided: true }], {
+          nextProposalId: `${input.position}.next`,
+          nextOperators: ['op_a'],
+        }),
+    });
+    const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 2 });
+    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    // J attempts in each of the two iterations, though every judgement brought another test along.
+    expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
+    expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'answered' });
+  });
+
   test('is not tried again in a plan that the revision merely repeats', async () => {
     const steps = new FakeSteps({ ...nothingFound, plan: () => planned(unresolved) });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 20 });
