@@ -56,7 +56,8 @@ export interface IndexEntry {
   readonly askedAt: string;
 }
 
-const INDEX = 'index/';
+/** Not `index/`: there the final step of a search keeps its own summary. */
+const INDEX = 'asked/';
 
 /** The first time a question is asked stands. */
 export async function addToIndex(store: ObjectStore, input: SearchInput, nowMs: number): Promise<void> {
