@@ -41,13 +41,16 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let progress: Progress | null = null;
   setHandler(progressQuery, () => progress, { description: 'Iteration, plan, frontier and usage of the search' });
   const scope = CancellationScope.current();
+  // The summary of the workflow stays with its first run; its memo goes along.
+  const label = workflowInfo().memo?.['label'];
+  const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
   const hooks: SearchHooks = {
     now: () => Date.now(),
     stopRequested: () => (scope.consideredCancelled ? 'cancel' : null),
     onProgress: (now) => {
       progress = now;
-      setCurrentDetails(progressMarkdown(now));
+      setCurrentDetails(`${title}${progressMarkdown(now)}`);
     },
     afterIteration: () => {
       iterations += 1;

@@ -61,6 +61,11 @@ test('a question is answered, every step once, with progress to query', async ()
     });
     expect(new Set(calls).size).toBe(calls.length);
     expect(await questionProgress(run.gate, run.searchId)).toMatchObject({ candidates: expect.any(Number) as number });
+    const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(currentDetails).toMatch(/^#### db · "how many\?"\n/);
+    expect(currentDetails).toMatch(/\*\*Plan\*\*\n\n\| operator \| state \| proved by \|/);
+    expect(currentDetails).toMatch(/\*\*Usage\*\* \d+ model calls/);
   });
 });
 
@@ -137,6 +142,8 @@ test('a search continues as new between iterations and goes on where it was', as
       expect(ended).toMatchObject({ kind: 'completed', value: { id: run.searchId, status: 'answered' } });
       const last = await historyOf(run);
       expect(last.description.runId).not.toBe(first.runId);
+      // The server does not carry the summary of a workflow over to its next run; the memo it does.
+      expect(last.description.memo).toMatchObject({ label: 'db · "how many?"' });
       expect(calls.filter((position) => position === 'prepare')).toHaveLength(1);
       expect(new Set(calls).size).toBe(calls.length);
     },

@@ -29,7 +29,6 @@ test('a search of 40 model calls keeps its history below 4 KB a call and 600 eve
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
     const description = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
     const perCall = (description.historySize ?? 0) / calls;
-    console.log(`${String(calls)} calls, ${String(description.historyLength)} events, ${perCall.toFixed(0)} B a call`);
     expect(calls).toBeGreaterThanOrEqual(35);
     expect(perCall).toBeLessThan(4096);
     expect(description.historyLength / calls).toBeLessThan(15);

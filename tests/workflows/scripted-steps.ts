@@ -97,8 +97,21 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       const judged = input.observations.flatMap(decode);
       return ok({
         groundingId: encode(input.position, judged),
-        operators: judged.map((operator) => ({ operator, winner: 'h1', bodyId: bodyId(input.plan, operator) })),
-        ...{ written: [], facts: [], delta: -1, impossible: null, nextProposalId: null, nextOperators: [] },
+        operators: judged.map((operator) => ({
+          operator,
+          winner: 'h1',
+          bodyId: bodyId(input.plan, operator),
+          decided: true,
+        })),
+        ...{
+          learned: null,
+          written: [],
+          facts: [],
+          delta: -1,
+          impossible: null,
+          nextProposalId: null,
+          nextOperators: [],
+        },
       });
     },
     settle: async (input, options) => {
