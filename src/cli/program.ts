@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand } from './ask';
+import { batchCommand } from './batch';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
@@ -26,6 +27,7 @@ export type CommandFactory = (io: Io, outcome: Outcome) => Command;
 
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,
+  batchCommand,
   demoCommand,
   listCommand,
   statusCommand,

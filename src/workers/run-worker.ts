@@ -34,6 +34,8 @@ export interface WorkersOptions {
    * database for everything, which only processes that can reach that database poll.
    */
   readonly serve: 'shared' | 'local';
+  /** With `local`: queues of this process's own, for everything on whatever it can reach (a batch). */
+  readonly ownQueues?: readonly string[];
   readonly modelQueue?: string | null;
   /** Model calls at the same time in this process. */
   readonly maxModelCalls?: number;
@@ -126,10 +128,11 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const sql = createSqlActivities(steps);
   const kept = { ...createStoreActivities(steps), ...createBatchActivities(options.batch) };
   if (options.serve === 'local') {
-    return databases.map((database) => ({
+    const own = options.ownQueues ?? [];
+    return [...databases.map((database) => localQueues(database).workflow), ...own].map((taskQueue) => ({
       ...grace,
       ...workflows,
-      taskQueue: localQueues(database).workflow,
+      taskQueue,
       activities: { ...model, ...sql, ...kept },
       maxConcurrentActivityTaskExecutions: maxModelCalls,
     }));

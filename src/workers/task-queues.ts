@@ -25,3 +25,8 @@ export function sharedQueues(database: string, modelQueue: string | null = null)
 export function localQueues(database: string): QuestionQueues {
   return { workflow: `gate-local-${database}`, model: null, sql: null };
 }
+
+/** A batch's own queues: an interrupted batch goes on in a process that runs it again, and in no other. */
+export function batchQueue(id: string): string {
+  return `gate-batch-${id}`;
+}

@@ -1,0 +1,190 @@
+/**
+ * What a batch would ask and cost, before anything is paid: a range from stated assumptions about the preset, the size
+ * of each database's schema as a model would read it, and the price of the models. Not a forecast of one question.
+ */
+import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
+import type { Config } from '../config';
+import type { Settings } from '../domain';
+import { counted, dollars } from '../report/printable';
+import { REACT_TOOL_CALLS } from '../presets';
+import { schemaText } from '../steps';
+import type { Composition } from '../workers/composition';
+import type { Batch, BatchQuestion } from './batch-plan';
+import { textTable } from './table';
+
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface DatabaseEstimate {
+  readonly database: string;
+  readonly engine: string;
+  readonly questions: number;
+  readonly toAsk: number;
+  readonly tables: number;
+  /** Null: the database can be used. */
+  readonly problem: string | null;
+  readonly calls: Range;
+  readonly promptTokens: Range;
+  readonly completionTokens: Range;
+}
+
+export interface BatchEstimate {
+  readonly databases: readonly DatabaseEstimate[];
+  readonly questions: number;
+  /** Not answered yet; only these cost. */
+  readonly toAsk: number;
+  readonly calls: Range;
+  readonly promptTokens: Range;
+  readonly completionTokens: Range;
+  /** Null: a model has no known price. */
+  readonly costUsd: Range | null;
+  readonly unpricedModels: readonly string[];
+  readonly assumptions: readonly string[];
+}
+
+/** Ours: easy questions need the first figure, doubtful ones the second. */
+const CALLS: Readonly<Record<Settings['preset'], Range>> = {
+  fast: { low: 2, high: 6 },
+  thorough: { low: 3, high: 20 },
+  paper: { low: 8, high: 60 },
+};
+const REACT_CALLS: Range = { low: 3, high: REACT_TOOL_CALLS + 1 };
+/** Beside the schema: instructions, the plan, evidence. */
+const PROMPT_TOKENS: Range = { low: 1_500, high: 6_000 };
+const COMPLETION_TOKENS: Range = { low: 300, high: 1_500 };
+const REASONING_COMPLETION_TOKENS: Range = { low: 1_500, high: 6_000 };
+const CHARS_PER_TOKEN = 4;
+const WAIT_MS = 20_000;
+
+export async function estimateBatch(
+  config: Config,
+  composition: Pick<Composition, 'engine'>,
+  batch: Batch,
+  settled: ReadonlySet<string>,
+): Promise<BatchEstimate> {
+  const { settings } = batch;
+  const groups = groupByDatabase(batch.questions);
+  const databases = await Promise.all(
+    [...groups.values()].map((questions) => estimateDatabase(composition, settings, questions, settled)),
+  );
+  const sum = (key: 'calls' | 'promptTokens' | 'completionTokens'): Range => ({
+    low: databases.reduce((total, one) => total + one[key].low, 0),
+    high: databases.reduce((total, one) => total + one[key].high, 0),
+  });
+  const [promptTokens, completionTokens] = [sum('promptTokens'), sum('completionTokens')];
+  const toAsk = databases.reduce((total, one) => total + one.toAsk, 0);
+  const models = [...new Set(Object.values(settings.models))];
+  const prices = models.map((model) => priceOf(model, { ...DEFAULT_PRICES, ...config.prices }));
+  const known = prices.filter((price) => price !== null);
+  const costAt = (at: 'low' | 'high'): number[] =>
+    known.map(
+      (price) => (promptTokens[at] * price.inputPerMillion + completionTokens[at] * price.outputPerMillion) / 1e6,
+    );
+  const ceiling = settings.budgets.costUsd === null ? Infinity : settings.budgets.costUsd * toAsk;
+  return {
+    databases,
+    questions: batch.questions.length,
+    toAsk,
+    calls: sum('calls'),
+    promptTokens,
+    completionTokens,
+    costUsd:
+      known.length < prices.length
+        ? null
+        : { low: Math.min(ceiling, ...costAt('low')), high: Math.min(ceiling, Math.max(...costAt('high'))) },
+    unpricedModels: models.filter((_, at) => prices[at] === null),
+    assumptions: assumptionsOf(settings),
+  };
+}
+
+export function estimateText(estimate: BatchEstimate, width: number): string {
+  const { databases, calls, promptTokens, completionTokens, costUsd, toAsk, questions } = estimate;
+  const rows = databases.map((one) => [
+    ...[one.database, one.engine, one.questions, one.toAsk, one.tables],
+    ...[range(one.calls), range(both(one.promptTokens, one.completionTokens)), one.problem ?? 'ready'],
+  ]);
+  const head = ['database', 'engine', 'questions', 'to ask', 'tables', 'calls', 'tokens', 'check'];
+  return [
+    textTable(head, rows, { width }),
+    '',
+    `${toAsk} of ${counted(questions, 'question')} to ask: ${range(calls)} model calls, ${range(both(promptTokens, completionTokens))} tokens, ` +
+      (costUsd === null
+        ? `cost not known: no price for ${estimate.unpricedModels.join(', ')} (set "prices")`
+        : `${dollars(costUsd.low)} to ${dollars(costUsd.high)}`),
+    ...estimate.assumptions,
+    'Nothing was asked and nothing was paid.',
+    '',
+  ].join('\n');
+}
+
+async function estimateDatabase(
+  composition: Pick<Composition, 'engine'>,
+  settings: Settings,
+  questions: readonly BatchQuestion[],
+  settled: ReadonlySet<string>,
+): Promise<DatabaseEstimate> {
+  const open = new Set(questions.map(({ input }) => input.searchId).filter((id) => !settled.has(id)));
+  const first = questions[0];
+  const { tables, schemaTokens, problem } = await lookAt(composition, first?.database.name ?? '');
+  const calls = scaled(callsOf(settings), open.size);
+  const { prompt, completion } = tokensOf(settings);
+  return {
+    database: first?.item.database ?? first?.database.name ?? '',
+    engine: first?.database.dialect ?? '',
+    ...{ questions: questions.length, toAsk: open.size, tables, problem, calls },
+    promptTokens: { low: calls.low * (prompt.low + schemaTokens), high: calls.high * (prompt.high + schemaTokens) },
+    completionTokens: { low: calls.low * completion.low, high: calls.high * completion.high },
+  };
+}
+
+async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
+  try {
+    const { engine } = await composition.engine(name);
+    const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
+    const tables = description.tables.length;
+    const schemaTokens = Math.ceil(schemaText(description).length / CHARS_PER_TOKEN);
+    return { tables, schemaTokens, problem: tables === 0 ? 'no tables that may be read' : null };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { tables: 0, schemaTokens: 0, problem: error.message };
+  }
+}
+
+function callsOf({ method, preset, budgets }: Settings): Range {
+  const { low, high } = method === 'react' ? REACT_CALLS : CALLS[preset];
+  const limit = budgets.llmCalls ?? Infinity;
+  return { low: Math.min(low, limit), high: Math.min(high, limit) };
+}
+
+function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; readonly completion: Range } {
+  return {
+    prompt: PROMPT_TOKENS,
+    completion: maxOutputTokens > 4_096 ? REASONING_COMPLETION_TOKENS : COMPLETION_TOKENS,
+  };
+}
+
+function assumptionsOf(settings: Settings): string[] {
+  const calls = callsOf(settings);
+  const { prompt, completion } = tokensOf(settings);
+  const how = settings.method === 'react' ? 'method react' : `preset ${settings.preset}`;
+  const ceiling = settings.budgets.costUsd;
+  return [
+    `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
+      (ceiling === null ? '; no cost ceiling.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`),
+  ];
+}
+
+function groupByDatabase(questions: readonly BatchQuestion[]): Map<string, BatchQuestion[]> {
+  const groups = new Map<string, BatchQuestion[]>();
+  for (const question of questions) {
+    const { name } = question.database;
+    groups.set(name, [...(groups.get(name) ?? []), question]);
+  }
+  return groups;
+}
+
+const scaled = ({ low, high }: Range, factor: number): Range => ({ low: low * factor, high: high * factor });
+const both = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
+const range = ({ low, high }: Range): string => `${low.toLocaleString('en-US')} to ${high.toLocaleString('en-US')}`;

@@ -1,0 +1,183 @@
+/**
+ * Starts or joins the batch's workflow, serves its queues from this process, and hands on each question as it ends.
+ *
+ * 1. An interrupt pauses: running steps may finish, nothing is cancelled, and the same command goes on.
+ * 2. Another `--concurrency`, and the ceiling of the whole batch, replace or end the batch's own workflow only: questions
+ *    are workflows of their own, so those in flight go on and are followed.
+ * 3. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
+ */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
+import type { ObjectStore } from '../ports';
+import { cut } from '../report/printable';
+import { awaitBatch, awaitQuestion, batchProgress, startBatch, type Ended } from '../workers/client';
+import { batchQueue } from '../workers/task-queues';
+import { batchWorkflowId } from '../workflows/ids';
+import type { BatchProgress } from '../workflows/run-batch';
+import type { Batch } from './batch-plan';
+import { pause, watchBatch } from './batch-watch';
+import type { BatchDisplay } from './batch-table';
+import { CommandFailed } from './errors';
+import type { Interrupts } from './interrupts';
+import type { TemporalSession } from './temporal-session';
+
+export interface FollowBatch {
+  readonly session: TemporalSession;
+  readonly store: ObjectStore;
+  readonly batch: Batch;
+  /** Positions of the searches that have not ended well. */
+  readonly pending: ReadonlySet<number>;
+  readonly concurrency: number;
+  readonly modelTimeoutMs: number;
+  readonly interrupts: Interrupts;
+  /** Rejects when the workers of this process fail. */
+  readonly broken: Promise<never>;
+  readonly display: BatchDisplay;
+  readonly ended: (n: number, outcome: BatchOutcome) => void;
+  /** The batch has cost what it may. */
+  readonly spent: () => boolean;
+}
+
+export type FollowEnd = 'completed' | 'interrupted' | 'ceiling' | 'cancelled';
+
+const POLL_MS = 250;
+const PAGE_SIZE = 50;
+const EVENTS_PER_RUN = 4_000;
+const ITERATIONS_PER_RUN = 20;
+
+export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
+  const { session, batch, interrupts } = follow;
+  await startOrJoin(follow);
+  const over = new AbortController();
+  const state: { end: Ended<BatchProgress> | null; failure: unknown } = { end: null, failure: null };
+  const fail = (error: unknown): void => {
+    state.failure ??= error;
+    over.abort();
+  };
+  awaitBatch(session.gate, batch.batchId).then((end) => {
+    state.end = end;
+    over.abort();
+  }, fail);
+  void interrupts.first.then(() => over.abort());
+  follow.broken.catch(fail);
+  const stopWatching = new AbortController();
+  watchBatch(session, batchWorkflowId(batch.batchId), follow.display, stopWatching.signal).catch(fail);
+  const seen = new Set<number>();
+  try {
+    for (;;) {
+      await pause(POLL_MS, over.signal);
+      const { end } = state;
+      await sweep(follow, seen);
+      if (interrupts.count() > 0) return 'interrupted';
+      if (state.failure !== null) throw state.failure as Error;
+      if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; the same command goes on`);
+      if (end?.kind === 'completed') return end.value.stopping ? 'cancelled' : 'completed';
+      if (follow.spent()) return await finishInFlight(follow, seen);
+    }
+  } finally {
+    stopWatching.abort();
+  }
+}
+
+async function startOrJoin({
+  session,
+  store,
+  batch,
+  pending,
+  concurrency,
+  modelTimeoutMs,
+  display,
+}: FollowBatch): Promise<void> {
+  const { batchId, settings, searches } = batch;
+  const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
+  const optionsKey = `batches/${batchId}/run.json`;
+  if (await isRunning(session, batchId)) {
+    const text = await store.get(optionsKey);
+    const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
+    if (before === concurrency) {
+      display.note(`going on with ${batchId}`);
+      return;
+    }
+    await handle.terminate('run again with another concurrency');
+  }
+  const entries = searches.map(({ searchId, question }, n) => ({
+    ...{ n, searchId, label: cut(`${question.database}: ${question.text}`, 60) },
+    taskQueues: { workflow: batchQueue(batch.scope), model: null, sql: null },
+  }));
+  for (const n of pending) {
+    const key = batchResultKey(batchId, n);
+    const searchId = entries[n]?.searchId;
+    if ((await store.get(key)) === null) continue;
+    await store.put(key, JSON.stringify({ schemaVersion: 1, n, searchId, outcome: null }), { overwrite: true });
+  }
+  const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
+  await store.put(optionsKey, JSON.stringify({ schemaVersion: 1, concurrency }), { overwrite: true });
+  await startBatch(
+    session.gate,
+    {
+      ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
+      question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
+    },
+    batchQueue(batchId),
+    cut(`batch ${batch.name}: ${entries.length} questions`, 60),
+  );
+}
+
+async function isRunning(session: TemporalSession, batchId: string): Promise<boolean> {
+  try {
+    const { status } = await session.gate.client.workflow.getHandle(batchWorkflowId(batchId)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<number>): Promise<void> {
+  for (const key of await store.list(`batches/${batch.batchId}/results/`)) {
+    const n = Number(/(\d+)\.json$/.exec(key)?.[1] ?? Number.NaN);
+    if (!pending.has(n) || seen.has(n)) continue;
+    const text = await store.get(key);
+    const outcome =
+      text === null
+        ? null
+        : (JSON.parse(text) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null }).outcome;
+    if (outcome === null) continue;
+    seen.add(n);
+    ended(n, outcome);
+  }
+}
+
+/** Starts nothing more; what is in flight is paid for in part, so it ends first. */
+async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<FollowEnd> {
+  const { session, batch, interrupts, broken, display, ended } = follow;
+  await session.gate.client.workflow
+    .getHandle(batchWorkflowId(batch.batchId))
+    .terminate('the batch has cost what it may');
+  const { inFlight } = await batchProgress(session.gate, batch.batchId);
+  await sweep(follow, seen);
+  const open = inFlight.filter(({ n }) => !seen.has(n));
+  display.note(
+    `the batch has cost what it may (--max-total-cost): nothing more is started, ${open.length} in flight may end`,
+  );
+  const all = Promise.all(
+    open.map(async ({ n, searchId }) => {
+      const outcome = await outcomeOf(session, searchId);
+      if (outcome !== null) ended(n, outcome);
+    }),
+  );
+  await Promise.race([all, interrupts.first, broken]);
+  return interrupts.count() > 0 ? 'interrupted' : 'ceiling';
+}
+
+/** Null: it had not begun. */
+async function outcomeOf(session: TemporalSession, searchId: string): Promise<BatchOutcome | null> {
+  try {
+    const end = await awaitQuestion(session.gate, searchId);
+    if (end.kind === 'completed') return { kind: 'answer', status: end.value.status };
+    return { kind: 'infrastructure-failure', type: 'QuestionFailed', message: end.message };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

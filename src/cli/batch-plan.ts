@@ -1,0 +1,121 @@
+/**
+ * What a batch is: its questions with their searches, and its id. The same file, settings, databases and name are the
+ * same batch and the same searches, so that a command run again goes on and pays nothing twice (design D4).
+ *
+ * 1. A search's namespace is the batch's name, not its id: the first ten of a file are not paid again by all of it.
+ * 2. Questions that ask the same of the same database are one search.
+ * 3. `--fresh` begins a new generation of the searches; later runs without it go on with that one.
+ */
+import { randomBytes } from 'node:crypto';
+import { basename, extname } from 'node:path';
+import type { BenchmarkItem } from '../benchmarks';
+import type { Config } from '../config';
+import type { ResolvedDatabase } from '../databases';
+import type { SearchInput, Settings } from '../domain';
+import type { ObjectStore } from '../ports';
+import { canonical } from '../search/canonical';
+import { searchInput } from './ask-input';
+import type { BatchFlags } from './batch';
+import type { BatchDatabases } from './batch-databases';
+import { UsageError } from './errors';
+import { sha256 } from './services';
+
+export interface BatchQuestion {
+  readonly item: BenchmarkItem;
+  readonly database: ResolvedDatabase;
+  readonly input: SearchInput;
+}
+
+export interface Batch {
+  readonly batchId: string;
+  /** Name of the task queue of its questions, the same whichever of them are selected. */
+  readonly scope: string;
+  readonly name: string;
+  readonly settings: Settings;
+  /** In the file's order. */
+  readonly questions: readonly BatchQuestion[];
+  /** Distinct, in the file's order: position n is entry n of the manifest. */
+  readonly searches: readonly SearchInput[];
+}
+
+export function selectItems(
+  items: readonly BenchmarkItem[],
+  flags: Pick<BatchFlags, 'ids' | 'limit'>,
+): BenchmarkItem[] {
+  const ids = new Set(
+    (flags.ids ?? [])
+      .flatMap((text) => text.split(','))
+      .map((id) => id.trim())
+      .filter((id) => id !== ''),
+  );
+  const known = new Set(items.map(({ id }) => id));
+  const unknown = [...ids].filter((id) => !known.has(id));
+  if (unknown.length > 0)
+    throw new UsageError(
+      `--ids: not in the file: ${unknown.slice(0, 10).join(', ')}${unknown.length > 10 ? ' …' : ''}`,
+    );
+  const chosen = ids.size === 0 ? [...items] : items.filter(({ id }) => ids.has(id));
+  return chosen.slice(0, flags.limit ?? chosen.length);
+}
+
+export function batchName(file: string, flags: Pick<BatchFlags, 'name'>): string {
+  const name = (flags.name ?? basename(file, extname(file))).trim();
+  if (name === '' || name.length > 100) throw new UsageError('--name: give a name of 1 to 100 characters');
+  return name;
+}
+
+interface PlanBatch {
+  readonly config: Config;
+  readonly store: ObjectStore;
+  readonly flags: BatchFlags;
+  readonly name: string;
+  readonly items: readonly BenchmarkItem[];
+  readonly databases: BatchDatabases;
+  readonly models: Settings['models'];
+}
+
+export async function planBatch({ config, store, flags, name, items, databases, models }: PlanBatch): Promise<Batch> {
+  const namespace = `batch ${name}`;
+  const inputOf = (item: BenchmarkItem, database: string, nonce: string | null): SearchInput =>
+    searchInput(
+      config,
+      flags,
+      {
+        schemaVersion: 1,
+        text: item.question,
+        database,
+        outputMode: flags.output,
+        tools: ['execute_sql'],
+        context: item.context,
+        instructions: item.instructions,
+        documents: [],
+      },
+      { models, namespace, ...(nonce === null ? {} : { nonce }) },
+    );
+  const [first] = items;
+  if (first === undefined) throw new UsageError('no question is selected');
+  const { settings } = inputOf(first, databases.of(first).name, null);
+  const line = sha256(canonical({ namespace, settings, knowledge: flags.knowledge ?? false })).slice(0, 16);
+  const nonce = await generation(store, line, flags);
+  const questions = items.map((item) => {
+    const database = databases.of(item);
+    return { item, database, input: inputOf(item, database.name, nonce) };
+  });
+  const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
+  return {
+    batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
+    scope: `s-${sha256(`${line} ${nonce ?? ''}`).slice(0, 16)}`,
+    ...{ name, settings, questions, searches },
+  };
+}
+
+async function generation(store: ObjectStore, line: string, { fresh, dryRun }: BatchFlags): Promise<string | null> {
+  const key = `batches/generations/${line}.json`;
+  if (!fresh) {
+    const text = await store.get(key);
+    return text === null ? null : (JSON.parse(text) as { nonce: string }).nonce;
+  }
+  const nonce = randomBytes(8).toString('hex');
+  if (!dryRun) await store.put(key, JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
+  return nonce;
+}

@@ -1,0 +1,99 @@
+/**
+ * One question's line in `results.jsonl`, scored in this process: predicted and gold SQL run through the same guarded
+ * engine as the search, with more time. Scoring asks no model, so a batch run again is scored anew.
+ */
+import { scoreAnswer, type Score, type Verdict } from '../benchmarks';
+import type { BatchOutcome } from '../activities/batch';
+import type { AnswerRecord, AnswerStatus, Usage } from '../domain';
+import type { SqlEngine } from '../ports';
+import type { BatchQuestion } from './batch-plan';
+
+export interface ResultLine {
+  readonly id: string;
+  readonly searchId: string;
+  /** As the file names it. */
+  readonly database: string | null;
+  readonly status: AnswerStatus | 'infrastructure-failure';
+  readonly endedBy: AnswerRecord['endedBy'] | null;
+  readonly sql: string | null;
+  readonly answer: string | null;
+  readonly verdict: Verdict;
+  readonly verdictReason: string;
+  /** Execution match by itself, and the publisher's own rule, where each could be decided. */
+  readonly execution: boolean | null;
+  readonly official: boolean | null;
+  readonly usage: Usage | null;
+  readonly wallMs: number | null;
+  /** What went wrong around the search; null when nothing did. */
+  readonly error: string | null;
+}
+
+export interface Ended {
+  readonly outcome: BatchOutcome;
+  readonly record: AnswerRecord | null;
+}
+
+const SCORE_TIMEOUT_MS = 120_000;
+const SCORE_MAX_ROWS = 100_000;
+
+export async function resultLine(
+  { item, input, database }: BatchQuestion,
+  { outcome, record }: Ended,
+  engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>,
+  signal: AbortSignal,
+): Promise<ResultLine> {
+  const base = { id: item.id, searchId: input.searchId, database: item.database };
+  if (outcome.kind === 'infrastructure-failure' || record === null) {
+    const message = outcome.kind === 'answer' ? 'it ended without a final record in the store' : outcome.message;
+    return {
+      ...base,
+      status: 'infrastructure-failure',
+      endedBy: null,
+      sql: null,
+      answer: null,
+      ...verdictOf({ verdict: 'infrastructure', reason: message, execution: null, official: null }),
+      usage: record?.usage ?? null,
+      wallMs: record === null ? null : wallMs(record),
+      error: message,
+    };
+  }
+  const { status, endedBy, sql, answer, usage, reason } = record;
+  const score = await scored(item, record, () => engineOf(database.name), signal, input.searchId);
+  return {
+    ...base,
+    ...{ status, endedBy, sql, answer },
+    ...verdictOf(score),
+    usage,
+    wallMs: wallMs(record),
+    error: status === 'failed' ? (reason ?? 'failed') : score.verdict === 'infrastructure' ? score.reason : null,
+  };
+}
+
+async function scored(
+  item: BatchQuestion['item'],
+  record: AnswerRecord,
+  open: () => Promise<{ readonly engine: SqlEngine }>,
+  signal: AbortSignal,
+  searchId: string,
+): Promise<Score> {
+  let engine: SqlEngine;
+  try {
+    ({ engine } = await open());
+  } catch (error) {
+    // A database that cannot be opened says nothing about the answer.
+    if (!(error instanceof Error) || !OUTSIDE.has(error.name)) throw error;
+    return { verdict: 'infrastructure', reason: error.message, execution: null, official: null };
+  }
+  const options = { timeoutMs: SCORE_TIMEOUT_MS, maxRows: SCORE_MAX_ROWS, signal, tag: `gate score ${searchId}` };
+  return scoreAnswer(item, record, engine, options);
+}
+
+const OUTSIDE = new Set(['SqlEngineError', 'ConfigError']);
+
+function verdictOf({ verdict, reason, execution, official }: Score) {
+  return { verdict, verdictReason: reason, execution, official };
+}
+
+function wallMs({ startedAt, endedAt }: AnswerRecord): number {
+  return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+}

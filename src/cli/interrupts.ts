@@ -1,0 +1,30 @@
+/** Interrupts of a long command as values: the first asks it to stop in order, the second to quit at once. */
+import type { Io } from './io';
+
+export interface Interrupts {
+  /** Resolves at the first one. */
+  readonly first: Promise<void>;
+  readonly second: Promise<void>;
+  /** Aborts at the second one. */
+  readonly quit: AbortSignal;
+  count(): number;
+  stopListening(): void;
+}
+
+export function watchInterrupts(io: Pick<Io, 'onInterrupt'>): Interrupts {
+  const quit = new AbortController();
+  let received = 0;
+  let onFirst = (): void => undefined;
+  let onSecond = (): void => undefined;
+  const first = new Promise<void>((resolve) => (onFirst = resolve));
+  const second = new Promise<void>((resolve) => (onSecond = resolve));
+  const stopListening = io.onInterrupt(() => {
+    received += 1;
+    if (received === 1) onFirst();
+    else {
+      quit.abort();
+      onSecond();
+    }
+  });
+  return { first, second, quit: quit.signal, count: () => received, stopListening };
+}
