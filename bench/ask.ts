@@ -1,0 +1,116 @@
+/**
+ * From Enter to the first SQL of `gate ask`, with a model that answers at once: when the embedded server has to start, and
+ * when it is up. Taken from the compiled command in a process of its own; the moment is that of the first stored SQL step,
+ * so it includes the SQL itself.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstPlan, secondPlan } from '../examples/sprint/replies';
+import { buildSprintDatabase } from '../src/cli/sprint-database';
+import { userFolders } from '../src/folders';
+import { findTemporalBinary } from '../src/workers/temporal-binary';
+import { median, printFigures, type Figure } from './figure';
+
+const GATE = join(__dirname, '../src/cli/main.js');
+const RUNS = 5;
+
+/** A chat-completions endpoint that gives the plan of the sprint question, without tests, to whoever asks. */
+async function startModel(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') return response.end(JSON.stringify({ object: 'list', data: [{ id: 'at-once' }] }));
+      const content = JSON.stringify(body.includes('existing plan') ? { ...secondPlan, ordered: false } : secondPlan);
+      return response.end(
+        JSON.stringify({
+          id: 'x',
+          object: 'chat.completion',
+          model: 'at-once',
+          choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        }),
+      );
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close: () => server.close() };
+}
+
+async function measureAsk(): Promise<readonly Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-bench-ask-'));
+  const database = join(folder, 'sprint.sqlite');
+  buildSprintDatabase(join(__dirname, '../../examples/sprint/sprint.sql'), database);
+  const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
+  const model = await startModel();
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    TEMPORAL_CLI_PATH: binary,
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'none',
+    GATE_MODEL: 'at-once',
+    GATE_STORE: join(folder, 'store'),
+  };
+  const ask = () => firstSqlMs(env, database, env.GATE_STORE);
+  const dev = () => spawn(process.execPath, [GATE, 'dev'], { env, cwd: folder, stdio: 'ignore' });
+  try {
+    await ask();
+    const cold: number[] = [];
+    for (let run = 0; run < RUNS; run++) cold.push(await ask());
+    const server = dev();
+    await untilExists(join(folder, '.cache/gate'), 'server.json');
+    await ask();
+    const warm: number[] = [];
+    for (let run = 0; run < RUNS; run++) warm.push(await ask());
+    server.kill('SIGTERM');
+    await new Promise((ended) => server.once('exit', ended));
+    const how = `median of ${RUNS} on a warm machine, model at 0 ms`;
+    return [
+      { name: 'first SQL, server has to start', value: median(cold) / 1000, unit: 's', atMost: 3, how },
+      { name: 'first SQL, server is up', value: median(warm) / 1000, unit: 's', atMost: 1, how },
+    ];
+  } finally {
+    model.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function firstSqlMs(env: Record<string, string>, database: string, store: string): Promise<number> {
+  const known = new Set(searches(store));
+  const startedAt = Date.now();
+  const args = [GATE, 'ask', 'Dominant victories?', '--db', database, '--fresh', '--json'];
+  const child = spawn(process.execPath, args, { env, cwd: env['HOME'], stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => {
+      const fresh = searches(store).find((search) => !known.has(search));
+      if (code !== 0 || fresh === undefined) return reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
+      const first = join(store, 'runs', fresh, 'step', 'prepare.json');
+      resolve(statSync(first).mtimeMs - startedAt);
+    });
+  });
+}
+
+function searches(store: string): string[] {
+  const runs = join(store, 'runs');
+  return existsSync(runs) ? readdirSync(runs) : [];
+}
+
+async function untilExists(folder: string, name: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found =
+      existsSync(folder) && readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith(name));
+    if (found) return;
+    await new Promise((wait) => setTimeout(wait, 50));
+  }
+  throw new Error(`${name} did not appear in ${folder}`);
+}
+
+printFigures(measureAsk());
