@@ -113,12 +113,12 @@ describe.each(subjects)('the engine of $name', ({ open, write }) => {
   test('a statement that fails does not keep the later ones from running', async () => {
     const { results } = await engine.run(['SELECT nope FROM team', 'SELECT 1', 'SELEC 2', 'SELECT 3'], options());
     expect(results.map(({ kind }) => kind)).toEqual([
-      expect.stringMatching(/sql-error/),
+      expect.stringMatching(/sql-error/) as string,
       'rows',
-      expect.stringMatching(/sql-error|refused/),
+      expect.stringMatching(/sql-error|refused/) as string,
       'rows',
     ]);
-    expect(results[0]).toMatchObject({ message: expect.stringContaining('nope') });
+    expect(results[0]).toMatchObject({ message: expect.stringContaining('nope') as string });
   });
 
   test('a run-time error is a value, and the rows before it are not a result', async () => {
@@ -177,9 +177,9 @@ describe.each(subjects)('the engine of $name', ({ open, write }) => {
     const slow = `SELECT count(*) FROM (${SERIES(engine.dialect === 'postgresql' ? 1_500_000 : 3_000_000)}) AS s`;
     const running = engine.run(['SELECT count(*) FROM counter', slow, 'SELECT count(*) FROM counter'], options());
     await new Promise((resolve) => setTimeout(resolve, 250));
-    await write('INSERT INTO counter VALUES (1)').catch((error: Error) => {
+    await write('INSERT INTO counter VALUES (1)').catch((error: unknown) => {
       // SQLite without WAL locks the writer out while the snapshot is read: consistent as well.
-      if (!/locked|busy/i.test(error.message)) throw error;
+      if (!/locked|busy/i.test((error as Error).message)) throw error;
     });
     const { results } = await running;
     expect(results[0]).toMatchObject({ rows: [[0]] });
@@ -226,7 +226,7 @@ describe.each(subjects)('the engine of $name', ({ open, write }) => {
   test('a digest does not depend on order or on digits beyond the seventh, and does on values and repetition', async () => {
     const digest = async (sql: string): Promise<unknown> => engine.digest(sql, options());
     const base = await digest('SELECT id, weight FROM player ORDER BY id;');
-    expect(base).toEqual({ count: 3, hash: expect.any(String) });
+    expect(base).toEqual({ count: 3, hash: expect.any(String) as string });
     expect(await digest('SELECT id, weight FROM player ORDER BY id DESC')).toEqual(base);
     expect(await digest('SELECT id * 1.0, weight + 0.0000000001 FROM player')).toEqual(base);
     expect(await digest('SELECT id, weight + 0.01 FROM player')).not.toEqual(base);
@@ -415,7 +415,7 @@ describe('the engine of postgresql', () => {
     });
     await expect(runOne(open(postgres.url('no_such')), 'SELECT 1')).rejects.toMatchObject({
       code: 'not-found',
-      message: expect.stringContaining('no_such'),
+      message: expect.stringContaining('no_such') as string,
     });
     expect(() => createPostgresEngine({ url: 'club' })).toThrow('the database URL is not valid');
   });
@@ -437,8 +437,11 @@ describe('the engine of postgresql', () => {
       (error: unknown) => error,
     );
     server.close();
-    expect(failure).toMatchObject({ code: 'authentication', message: expect.stringContaining('refused user ann') });
-    expect(String((failure as Error).message)).not.toContain('hunter2');
+    expect(failure).toMatchObject({
+      code: 'authentication',
+      message: expect.stringContaining('refused user ann') as string,
+    });
+    expect((failure as Error).message).not.toContain('hunter2');
   });
 
   test('a connection that the server ends is infrastructure, and the next run works', async () => {
@@ -488,7 +491,7 @@ describe('the engine of sqlite', () => {
     const engine = keep(createSqliteEngine({ path: file }));
     const before = statSync(file).mtimeMs;
     const { results } = await engine.run([sql, "SELECT 1 FROM pragma_query_only WHERE query_only = 1 UNION ALL SELECT 2 LIMIT 1"], options());
-    expect(results[0]).toMatchObject({ kind: 'refused', message: expect.stringMatching(/./) });
+    expect(results[0]).toMatchObject({ kind: 'refused', message: expect.stringMatching(/./) as string });
     expect(statSync(file).mtimeMs).toBe(before);
     for (const name of ['new.sqlite', 'copy.sqlite', 'written']) expect(() => statSync(join(folder, name))).toThrow('ENOENT');
     await engine.close();
@@ -516,7 +519,7 @@ describe('the engine of sqlite', () => {
     for (const [path, message] of cases) {
       await expect(runOne(keep(createSqliteEngine({ path })), 'SELECT 1')).rejects.toMatchObject({
         code: 'not-found',
-        message: expect.stringMatching(message),
+        message: expect.stringMatching(message) as string,
       });
     }
     expect(() => statSync(join(folder, 'missing.sqlite'))).toThrow('ENOENT');

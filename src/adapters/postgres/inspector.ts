@@ -109,10 +109,9 @@ function visitRelation(relation: Node, scope: ReadonlySet<string>, found: Found)
   const name = String(relation['relname']);
   const schema = relation['schemaname'] as string | undefined;
   if (schema === undefined && scope.has(name)) return;
-  if (relation['catalogname'] !== undefined) {
-    throw new Refusal(
-      `the name ${String(relation['catalogname'])}.${schema ?? ''}.${name} has three parts: write schema.table`,
-    );
+  const catalog = relation['catalogname'] as string | undefined;
+  if (catalog !== undefined) {
+    throw new Refusal(`the name ${catalog}.${schema ?? ''}.${name} has three parts: write schema.table`);
   }
   const qualified = schema === undefined ? name : `${schema}.${name}`;
   const refused = refuseRelation(qualified);

@@ -116,7 +116,7 @@ async function fetchAll(client: PoolClient, maxRows: number, isLate: () => boole
     const page: QueryArrayResult<(string | null)[]> = await client.query({
       text: `FETCH ${size} FROM gate_cursor`,
       rowMode: 'array',
-      types: asText as never,
+      types: asText,
     });
     columns = page.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
     const converters = page.fields.map(({ dataTypeID }) => converterFor(dataTypeID));

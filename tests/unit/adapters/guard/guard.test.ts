@@ -72,7 +72,7 @@ describe('the fence', () => {
     expect(takenAt).toBe('then');
     expect(results).toMatchObject([
       { rows: [['SELECT 1']] },
-      { kind: 'refused', message: expect.stringContaining('DROP') },
+      { kind: 'refused', message: expect.stringContaining('DROP') as string },
       { rows: [['SELECT 2']] },
     ]);
   });

@@ -57,12 +57,12 @@ test.each<[string, RegExp]>([
   ['SELECT * FROM sqlite_dbpage', /sqlite_dbpage/],
   ['SELECT * FROM other.t', /outside the database/],
 ])('%s is refused', (sql, message) => {
-  expect(inspector.inspect(sql)).toEqual({ kind: 'refused', message: expect.stringMatching(message) });
+  expect(inspector.inspect(sql)).toEqual({ kind: 'refused', message: expect.stringMatching(message) as string });
 });
 
 test('a syntax error is said in one line', () => {
   expect(inspector.inspect('SELECT * FORM t')).toEqual({
     kind: 'syntax-error',
-    message: expect.stringMatching(/^Syntax Error: [^\n]+$/),
+    message: expect.stringMatching(/^Syntax Error: [^\n]+$/) as string,
   });
 });

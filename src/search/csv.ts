@@ -1,0 +1,40 @@
+/**
+ * A result as CSV (RFC 4180, lines end in LF): NULL is an empty cell, an empty text is `""`. A text over the budget is cut
+ * between rows, and a last line says how many of how many rows are shown.
+ */
+import type { ResultColumn, SqlValue } from '../domain';
+
+export interface CsvResult {
+  readonly columns: readonly Pick<ResultColumn, 'name'>[];
+  readonly rows: readonly (readonly SqlValue[])[];
+  /** More rows existed than were read. */
+  readonly truncated: boolean;
+}
+
+export function toCsv({ columns, rows, truncated }: CsvResult, maxChars = Number.POSITIVE_INFINITY): string {
+  const header = columns.map(({ name }) => csvCell(name)).join(',');
+  const lines: string[] = [header];
+  let length = header.length;
+  for (const row of rows) {
+    const line = row.map(csvCell).join(',');
+    if (length + 1 + line.length > maxChars) break;
+    lines.push(line);
+    length += 1 + line.length;
+  }
+  const shown = lines.length - 1;
+  const total = `${rows.length}${truncated ? ' or more' : ''}`;
+  const [first] = rows;
+  if (shown === 0 && first !== undefined) {
+    // Not even one row fits: the beginning of it says more than nothing.
+    const start = `${header}\n${first.map(csvCell).join(',')}`.slice(0, maxChars);
+    return `${start}…\n(the first row is cut; it is 1 of ${total} rows)`;
+  }
+  if (shown < rows.length || truncated) lines.push(`(${shown} of ${total} rows shown)`);
+  return lines.join('\n');
+}
+
+export function csvCell(value: SqlValue): string {
+  if (value === null) return '';
+  const text = String(value);
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
