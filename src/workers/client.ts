@@ -129,6 +129,7 @@ export async function batchProgress({ client }: GateClient, batchId: string): Pr
 }
 
 export interface PendingStep {
+  /** Activity type: the server does not tell the summary of a pending activity. */
   readonly summary: string;
   readonly attempt: number;
   /** Why the attempt before failed, e.g. an outage that is being retried. */
