@@ -11,16 +11,16 @@ export const listCommand: CommandFactory = (io) =>
       .option('--limit <n>', 'at most this many', positiveInteger, 30)
       .option('--json', 'print JSON')
       .action(async (flags: { limit: number; json?: boolean }) => {
-        const { openServices, readIndex, recordOf } = await import('./services');
+        const { openServices, listSearches, recordOf } = await import('./services');
         const { runningSearches } = await import('./temporal-session');
         const { textTable } = await import('./table');
         const { config, store } = openServices(io);
-        const entries = (await readIndex(store)).slice(0, flags.limit);
+        const entries = (await listSearches(store)).slice(0, flags.limit);
         const running = await runningSearches(config, io.env);
         const rows = await Promise.all(
           entries.map(async (entry) => {
-            const record = await recordOf(store, entry.searchId);
-            const status = running.has(entry.searchId) ? 'running' : (record?.status ?? 'interrupted');
+            const record = await recordOf(store, entry.id);
+            const status = running.has(entry.id) ? 'running' : (record?.status ?? 'interrupted');
             return {
               ...entry,
               status,
@@ -29,12 +29,18 @@ export const listCommand: CommandFactory = (io) =>
             };
           }),
         );
-        if (flags.json) { io.out(`${JSON.stringify(rows, null, 2)}\n`); return; }
-        if (rows.length === 0) { io.err('no question was asked yet; begin with: gate ask "…" --db …\n'); return; }
-        const cells = rows.map(({ searchId, status, askedAt, database, question, answer }) => [
-          searchId,
+        if (flags.json) {
+          io.out(`${JSON.stringify(rows, null, 2)}\n`);
+          return;
+        }
+        if (rows.length === 0) {
+          io.err('no question was asked yet; begin with: gate ask "…" --db …\n');
+          return;
+        }
+        const cells = rows.map(({ id, status, startedAt, database, question, answer }) => [
+          id,
           status,
-          askedAt.slice(0, 16).replace('T', ' '),
+          startedAt.slice(0, 16).replace('T', ' '),
           cut(database, 24),
           cut(question, 60),
           cut(answer ?? '', 60),

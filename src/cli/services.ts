@@ -1,11 +1,12 @@
 /** What the commands read and write besides the network: configuration, store, the index of questions asked. */
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { BatchPorts } from '../activities/batch';
 import { createLocalStore } from '../adapters/local';
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
-import { createRunStore, storeInput } from '../steps';
+import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../steps';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 
@@ -46,43 +47,51 @@ export function batchPorts(store: ObjectStore): BatchPorts {
   };
 }
 
-/** One line of `gate list`: what was asked, whatever Temporal still knows about it. */
-export interface IndexEntry {
-  readonly searchId: string;
-  readonly question: string;
-  readonly database: string;
-  readonly method: string;
-  readonly preset: string;
-  readonly askedAt: string;
-}
+/** What `gate list` knows of a search without reading its record. */
+const Listed = z.object({
+  id: z.string(),
+  question: z.string(),
+  database: z.string(),
+  method: z.string(),
+  preset: z.string(),
+  startedAt: z.string(),
+});
+export type Listed = z.infer<typeof Listed>;
 
-/** Not `index/`: there the final step of a search keeps its own summary. */
-const INDEX = 'asked/';
+/** Written by the final record; a search that has none yet is known from `asked/`, which is written before it starts. */
+const FINISHED = 'index/';
+const ASKED = 'asked/';
 
-/** The first time a question is asked stands. */
 export async function addToIndex(store: ObjectStore, input: SearchInput, nowMs: number): Promise<void> {
-  const key = `${INDEX}${input.searchId}.json`;
-  if ((await store.get(key)) !== null) return;
-  const { question, settings } = input;
-  const entry: IndexEntry = {
-    searchId: input.searchId,
+  const { question, settings, searchId: id } = input;
+  const entry: Listed = {
+    id,
     question: question.text,
     database: question.database,
     method: settings.method,
     preset: settings.preset,
-    askedAt: new Date(nowMs).toISOString(),
+    startedAt: new Date(nowMs).toISOString(),
   };
-  await store.put(key, JSON.stringify(entry), { overwrite: true });
+  await store.put(`${ASKED}${id}.json`, writeEnvelope('asked', entry, sha256), { overwrite: true });
 }
 
 /** Newest first. */
-export async function readIndex(store: ObjectStore): Promise<IndexEntry[]> {
-  const keys = await store.list(INDEX);
+export async function listSearches(store: ObjectStore): Promise<Listed[]> {
+  const [asked, finished] = await Promise.all([
+    entriesUnder(store, ASKED, 'asked'),
+    entriesUnder(store, FINISHED, 'index'),
+  ]);
+  const entries = new Map([...asked, ...finished].map((entry) => [entry.id, entry]));
+  return [...entries.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0));
+}
+
+async function entriesUnder(store: ObjectStore, prefix: string, kind: string): Promise<Listed[]> {
+  const keys = await store.list(prefix);
   const texts = await Promise.all(keys.map((key) => store.get(key)));
-  return texts
-    .filter((text) => text !== null)
-    .map((text) => JSON.parse(text) as IndexEntry)
-    .sort((a, b) => (a.askedAt < b.askedAt ? 1 : a.askedAt > b.askedAt ? -1 : 0));
+  return keys.flatMap((key, index) => {
+    const text = texts[index];
+    return text ? [readEnvelope(text, { key, kind, schema: Listed, hash: sha256 })] : [];
+  });
 }
 
 /** An id, an unambiguous beginning of one, or `last`. */
@@ -91,19 +100,19 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
     if ((await store.list(`runs/${wanted}/`)).length > 0) return wanted;
     throw unknown(wanted);
   }
-  const index = await readIndex(store);
+  const index = await listSearches(store);
   if (wanted === 'last') {
     const [newest] = index;
     if (newest === undefined) throw new CommandFailed('no question was asked yet; begin with: gate ask "…" --db …');
-    return newest.searchId;
+    return newest.id;
   }
   if (!/^q-[0-9a-f]{2,}$/.test(wanted)) {
     throw new UsageError(`'${wanted}' is no search id; give q-…, its beginning, or last (gate list shows them)`);
   }
-  const found = index.filter(({ searchId }) => searchId.startsWith(wanted));
+  const found = index.filter(({ id }) => id.startsWith(wanted));
   if (found.length > 1) throw new UsageError(`'${wanted}' fits ${found.length} searches; give more of the id`);
   if (found[0] === undefined) throw unknown(wanted);
-  return found[0].searchId;
+  return found[0].id;
 }
 
 function unknown(wanted: string): CommandFailed {

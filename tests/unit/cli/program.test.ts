@@ -20,8 +20,10 @@ describe('gate', () => {
   });
 
   test('every command has an example and --debug', async () => {
-    for (const command of createProgram(here.io, { code: 0 }).commands) {
-      const { out } = await here.gate(command.name(), '--help');
+    const groups = createProgram(here.io, { code: 0 }).commands;
+    const all = groups.flatMap((one) => (one.commands.length > 0 ? one.commands.map((sub) => [one, sub]) : [[one]]));
+    for (const path of all) {
+      const { out } = await here.gate(...path.map((command) => command.name()), '--help');
       expect(out).toMatch(/\nExamples?:\n {2}\$ .*gate/);
       expect(out).toContain('--debug');
     }

@@ -24,7 +24,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/q-0123456789abcdef\s+answered\s+2026-01-05 10:00\s+races/);
     expect(JSON.parse((await process.gate('list', '--json')).out)).toMatchObject([
-      { searchId: record.id, status: 'answered', costUsd: 0.0123 },
+      { id: record.id, status: 'answered', costUsd: 0.0123 },
     ]);
   });
 
