@@ -1,0 +1,97 @@
+/**
+ * The real command `gate` as its own process, in folders of its own: compiled JavaScript, real environment, real signals.
+ * Built by `npm test` (or `node scripts/ensure-built.cjs`); without a build the tests fail and say so.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { AnswerRecord } from '../../src/domain';
+import { SIMULATED_MODEL } from '../../src/simulated-model';
+import { testFolder } from './temporal';
+
+const ROOT = resolve(__dirname, '..', '..');
+const GATE = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+
+export interface Ended {
+  /** null when it was killed. */
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface GateProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves with the text of stderr so far once it matches; rejects when the process ends before. */
+  said(pattern: RegExp): Promise<string>;
+}
+
+export interface GateHome {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Starts `gate` with these arguments. */
+  start(args: readonly string[], env?: NodeJS.ProcessEnv): GateProcess;
+  run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+  /** `gate ask … --json`; fails with what it said when it did not print a record. */
+  ask(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<AnswerRecord & { readonly code: number | null }>;
+}
+
+/** A user of their own: home, store, configuration; Temporal is the one of the global set-up. */
+export function gateHome(options: { readonly baseUrl: string; readonly env?: NodeJS.ProcessEnv }): GateHome {
+  if (!existsSync(GATE)) throw new Error(`${GATE} is missing: run node scripts/ensure-built.cjs`);
+  const folder = testFolder();
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    NO_COLOR: '1',
+    CI: '1',
+    GATE_STORE: join(folder, 'store'),
+    GATE_MODEL: SIMULATED_MODEL,
+    OPENAI_BASE_URL: options.baseUrl,
+    OPENAI_API_KEY: 'test-key',
+    TEMPORAL_ADDRESS: process.env['GATE_TEST_TEMPORAL'],
+    ...options.env,
+  };
+  const start: GateHome['start'] = (args, more = {}) => startProcess(args, folder, { ...env, ...more });
+  return {
+    folder,
+    env,
+    start,
+    run: (args, more) => start(args, more).ended,
+    async ask(args, more) {
+      const { code, out, err } = await start(['ask', ...args, '--json'], more).ended;
+      if (!out.trimStart().startsWith('{')) throw new Error(`gate ask printed no record (exit ${code}): ${err}`);
+      return { ...(JSON.parse(out) as AnswerRecord), code };
+    },
+  };
+}
+
+function startProcess(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): GateProcess {
+  const child = spawn(process.execPath, [GATE, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  const listeners = new Set<() => void>();
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+    for (const listener of listeners) listener();
+  });
+  const ended = new Promise<Ended>((resolveEnd) => child.once('close', (code) => resolveEnd({ code, out, err })));
+  return {
+    child,
+    ended,
+    said: (pattern) =>
+      new Promise((resolveText, reject) => {
+        const look = (): void => {
+          if (!pattern.test(err)) return;
+          listeners.delete(look);
+          resolveText(err);
+        };
+        listeners.add(look);
+        look();
+        void ended.then(({ code }) => reject(new Error(`gate ended (${code}) before it said ${pattern}: ${err}`)));
+      }),
+  };
+}
