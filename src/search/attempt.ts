@@ -5,7 +5,7 @@
 import { applyBody, assumedBody, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { tryModel } from './expansion';
-import { findOperator, needsWork, planRef } from './plan-view';
+import { DOUBT, findOperator, needsWork, planRef } from './plan-view';
 import { DISTANCE } from './select';
 import type { Grounded, Probed, Proposed, Settled } from './steps';
 
@@ -83,7 +83,7 @@ async function rollout(
   return probes;
 
   async function propose(at: string): Promise<Proposed | null> {
-    context.report(targets.join(', '), null);
+    context.report(targets.join(', '), null, draft.usage);
     const tried = await tryModel<Proposed>(draft, settings.parseRetries, (tryNumber) =>
       steps.propose({
         role: 'propose',
@@ -188,7 +188,7 @@ function keepGrounded(
     const arithmetic = probes.flatMap((p) => p.tests).reduce((sum, test) => sum + distanceOf(test.outcome), 0);
     draft.distanceDelta += grounded.delta - arithmetic;
   }
-  context.report(grounded.operators[0]?.operator ?? null, grounded.learned);
+  context.report(grounded.operators[0]?.operator ?? null, grounded.learned, draft.usage);
 }
 
 function keepSettled(draft: Draft, settled: Settled): void {
@@ -206,7 +206,7 @@ function keepSettled(draft: Draft, settled: Settled): void {
     } else if (result.assumed && result.bodyId !== null) {
       const before = findOperator(currentPlan(draft), result.operator);
       // Judged and running, but short of proof: less doubtful than before, still open.
-      const body = assumedBody(result.bodyId, before?.state === 'assumed' ? before.risk / 2 : undefined);
+      const body = assumedBody(result.bodyId, before?.state === 'assumed' ? judgedRisk(before.risk) : undefined);
       if (before?.state !== 'grounded')
         draft.plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
     }
@@ -238,6 +238,11 @@ async function keepWritten(
   });
   draft.charge(checked.usage);
   draft.plan = taking(written.filter((w) => !checked.failures.some((failure) => failure.operator === w.operator)));
+}
+
+/** Less doubtful than before, but never below doubt: only proof settles a doubtful reading (S1). */
+function judgedRisk(before: number): number {
+  return Math.min(before, Math.max(DOUBT, before / 2));
 }
 
 function isResolved(draft: Draft, name: string, proof: 'execution' | 'model'): boolean {

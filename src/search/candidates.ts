@@ -2,10 +2,11 @@
  * Candidates (design §3, step 7): every complete plan is run whole, once per derivation; proving one of its assumptions
  * later updates it in place (rule S4).
  */
-import type { CandidateView, SearchState, Trajectory } from '../domain';
+import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
 import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
+import { fittingUpdates } from './reuse';
 import type { SearchSteps } from './steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';
@@ -32,6 +33,38 @@ export async function runCandidates(
     keep(next);
   }
   return next;
+}
+
+/**
+ * Withdraws candidates that rest on an assumed body where a proof now has another one for the same operator: the reading
+ * was a rival, and lost (rule S10). The plan lives on with the proved body and becomes a candidate of its own.
+ */
+export function withdrawRefuted(state: SearchState): SearchState {
+  const refuted = new Map<string, string>();
+  for (const candidate of state.candidates) {
+    const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
+    const loser = plan?.operators.find((operator) => operator.state === 'assumed' && isRefuted(plan, operator, state));
+    const counts = candidate.status === 'active' && candidate.bodies.some((body) => body.bodyId === loser?.bodyId);
+    if (loser !== undefined && counts) refuted.set(candidate.id, loser.name);
+  }
+  return {
+    ...state,
+    candidates: state.candidates.map((c) => (refuted.has(c.id) ? { ...c, status: 'withdrawn' as const } : c)),
+    events: [
+      ...state.events,
+      ...[...refuted].map(([subject, operator]) => ({
+        iteration: state.iteration,
+        kind: 'update-withdrawn' as const,
+        subject,
+        detail: `another reading of ${operator} was proved`,
+      })),
+    ],
+  };
+}
+
+function isRefuted(plan: PlanView, operator: OperatorView, state: SearchState): boolean {
+  const proved = fittingUpdates(plan, operator, state.updates);
+  return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 
 /** The model says that the database cannot answer: recorded beside the others, and weighed like them. */

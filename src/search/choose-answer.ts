@@ -26,7 +26,7 @@ export type Choice =
     }
   | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
 
-/** Distinct results, best first: proved above assumed, then by support, then rows that say something, then by open risk. */
+/** Distinct results, best first: proved above assumed, doubtful last, then by support, then rows that say something, then by open risk. */
 export function rankClasses(state: SearchState): readonly RankedClass[] {
   return resultClasses(state.candidates)
     .map((members): RankedClass => {
@@ -40,6 +40,7 @@ export function rankClasses(state: SearchState): readonly RankedClass[] {
     .sort(
       (a, b) =>
         Number(isProved(b.representative)) - Number(isProved(a.representative)) ||
+        Number(isSound(b.representative)) - Number(isSound(a.representative)) ||
         b.support - a.support ||
         weight(a.representative) - weight(b.representative) ||
         byProof(a.representative, b.representative),
@@ -67,9 +68,9 @@ export function decided(state: SearchState, candidate: CandidateView): Choice & 
     : { kind: 'decided', status: 'answered', candidate: candidate.id, reason: null };
 }
 
-/** With the paper's proof the judge's word is all there is, so a proved operator is one that needed no assumption. */
+/** Every body that reads data or rests on an assumption is proved. */
 export function isProved(candidate: CandidateView): boolean {
-  return candidate.kind === 'rows' && candidate.openRisk === 0;
+  return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
 }
 
 /** Nothing doubtful is left in it, and its result is not an empty one that nothing was counted for. */

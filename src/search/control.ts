@@ -8,11 +8,12 @@
  */
 import type { EndedBy, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
-import { addUnanswerable, runCandidates, unanswerableReason } from './candidates';
+import { addUnanswerable, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
-import { plansOfRoot, selectable } from './frontier';
+import { ROOT, plansOfRoot, selectable } from './frontier';
+import { derivations } from './independence';
 import { mergeExpansions, rootTrajectory } from './merge';
 import { planRef } from './plan-view';
 import { density, rankTrajectories, score } from './select';
@@ -126,13 +127,15 @@ class SearchLoop {
   }
 
   private async iterate(): Promise<void> {
-    await this.evaluate();
+    const second = this.secondOpinion();
+    if (second === null) await this.evaluate();
     const left = callsLeft(this.state.usage, this.settings.budgets) ?? Infinity;
-    const chosen = this.ranked().slice(0, Math.max(1, Math.min(this.settings.parallelism, left)));
+    const width = Math.max(1, Math.min(this.settings.parallelism, left));
+    const chosen = second === null ? this.ranked().slice(0, width) : [second];
     const expansions = await Promise.all(
       chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }))),
     );
-    this.state = mergeExpansions(this.state, expansions, this.settings);
+    this.state = withdrawRefuted(mergeExpansions(this.state, expansions, this.settings));
     for (const { impossible, trajectory } of expansions) {
       if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible);
     }
@@ -143,6 +146,17 @@ class SearchLoop {
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
     await this.steps.checkpoint(this.state);
+  }
+
+  /**
+   * The root, while a plan that ran still stands alone: a second derivation tells more about its open doubts than further
+   * attempts on them, and which comes next needs no evaluation. Not in preset `paper`.
+   */
+  private secondOpinion(): Trajectory | null {
+    if (!this.settings.followOn || this.settings.parallelism > 1) return null;
+    const made = derivations(this.state.candidates).length;
+    if (made === 0 || made >= this.settings.cMin) return null;
+    return selectable(this.state.trajectories).find((trajectory) => trajectory.id === ROOT) ?? null;
   }
 
   /** One model call scores the open trajectories; there is nothing to compare while only one is open. */
@@ -276,11 +290,11 @@ class SearchLoop {
       usageBefore: state.usage,
       elapsedMs: () => hooks.now() - state.startedAtMs,
       cancelled: () => hooks.stopRequested() !== null,
-      report: (bottleneck, learned) => this.report(bottleneck, learned ?? this.learned),
+      report: (bottleneck, learned, usage) => this.report(bottleneck, learned ?? this.learned, usage),
     };
   }
 
-  private report(bottleneck: string | null, learned: string | null): void {
+  private report(bottleneck: string | null, learned: string | null, underWay: Usage = NO_USAGE): void {
     this.bottleneck = bottleneck;
     this.learned = learned;
     const { state, settings } = this;
@@ -294,7 +308,7 @@ class SearchLoop {
       bottleneck,
       learned,
       candidates: state.candidates.length,
-      usage: state.usage,
+      usage: addUsage(state.usage, underWay),
       plan: (shown?.plan?.operators ?? []).map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
       frontier: open.map((trajectory) => ({
         id: trajectory.id,

@@ -24,7 +24,8 @@ export interface ExpansionContext extends DraftContext {
   readonly steps: SearchSteps;
   readonly trajectory: Trajectory;
   readonly otherPlans: readonly PlanRef[];
-  report(bottleneck: string | null, learned: string | null): void;
+  /** For the progress line; `usage` is what this expansion has spent so far. */
+  report(bottleneck: string | null, learned: string | null, usage: Usage): void;
 }
 
 export interface Expansion {

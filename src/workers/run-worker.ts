@@ -114,7 +114,7 @@ const COMMON = {
   dataConverter,
   /** Cached workflows hold a control view each; without a limit a batch could fill the heap. */
   maxCachedWorkflows: 300,
-  /** Beats carry cancellation to running steps; the default would hold them back for 24 of 30 s. */
+  /** Beats carry cancellation to running steps; the default would hold them back far too long. */
   maxHeartbeatThrottleInterval: '5s',
   defaultHeartbeatThrottleInterval: '5s',
 } as const;

@@ -32,7 +32,7 @@ const STATEMENTS_PER_STEP = 60;
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 const COMMON: ActivityOptions = {
   scheduleToCloseTimeout: OUTAGE,
-  heartbeatTimeout: '30s',
+  heartbeatTimeout: '15s',
   retry: RETRY,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };

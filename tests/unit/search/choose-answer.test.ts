@@ -67,6 +67,11 @@ describe('selecting the answer', () => {
     expect(ranking(state)).toEqual(['c5', 'c3', 'c6', 'c1', 'c2']);
   });
 
+  test('a plan whose data-reading bodies are all proved ranks above one that merely lists no assumption', () => {
+    const bodies = [{ operator: 'op_a', bodyId: 'b1', updateId: 'u1', counts: false }];
+    expect(ranking(at(candidate('c1'), candidate('c2', { bodies, openRisk: 0.1 })))).toEqual(['c2', 'c1']);
+  });
+
   test('one opinion that it cannot be answered ranks below rows that were found and above an empty result', () => {
     const found = addUnanswerable(
       at(candidate('c1', doubtful), candidate('c2', { ...doubtful, trivial: true })),

@@ -169,6 +169,16 @@ describe('a doubtful question', () => {
     expect(gap).toMatchObject({ state: 'assumed', bodyId: 'gap', updateId: null });
   });
 
+  test('that cannot be proved brings a second derivation before further attempts, without an evaluation', async () => {
+    const guess = (planId: string, bodyId: string) =>
+      planned(planOf(planId, [operator('op_gap', { bodyId, risk: 0.6 })]));
+    const plans = inTurn(guess('p1', 'x'), guess('p2', 'y'));
+    const { end, called } = await search({ plan: plans, candidate: equalToFirst });
+    expect(called).not.toContain('evaluate');
+    expect(called.filter((step) => step === 'plan')).toHaveLength(2);
+    expect(end).toMatchObject({ status: 'answered', endedBy: 'agreement' });
+  });
+
   test('a body that the database rejects goes back to the judge with the exact error', async () => {
     const { steps } = await search({
       ...proving,

@@ -1,4 +1,5 @@
 import type { SearchState, Trajectory } from '../../../src/domain';
+import { withdrawRefuted } from '../../../src/search/candidates';
 import { candidateBodies } from '../../../src/search/independence';
 import { dependentsOf, withdraw } from '../../../src/search/dependence';
 import { initialState } from '../../../src/search/control';
@@ -92,5 +93,20 @@ describe('rule S10: dependence', () => {
     const once = withdraw(state, 'u1', 'vetoed');
     expect(withdraw(once, 'u1', 'vetoed').updates).toEqual(once.updates);
     expect(withdraw(once, 'u1', 'vetoed').trajectories).toEqual(once.trajectories);
+  });
+
+  test('a candidate on a reading that a proof has refuted is withdrawn, and only that one', () => {
+    const assumed = planOf('p3', [operator('op_z', { bodyId: 'z', risk: 0.4 })]);
+    const before: SearchState = {
+      ...state,
+      trajectories: [rootTrajectory(), trajectory('t1', { plan: assumed }), trajectory('t2', { plan: other })],
+      updates: [updateFor('u9', assumed, 'op_z', 'proved')],
+      candidates: [candidate('c1', assumed)],
+    };
+    const after = withdrawRefuted(before);
+    expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+    expect(after.events.at(-1)).toMatchObject({ subject: 'c1', detail: 'another reading of op_z was proved' });
+    const confirmed = withdrawRefuted({ ...before, updates: [updateFor('u9', assumed, 'op_z', 'z')] });
+    expect(confirmed.candidates.map(({ status }) => status)).toEqual(['active']);
   });
 });
