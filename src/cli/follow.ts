@@ -76,11 +76,12 @@ function isOver(signal: AbortSignal): boolean {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
     const wake = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
       resolve();
     };
+    const timer = setTimeout(wake, ms);
     signal.addEventListener('abort', wake, { once: true });
   });
 }

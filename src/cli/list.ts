@@ -46,7 +46,7 @@ export const listCommand: CommandFactory = (io) =>
           cut(answer ?? '', 60),
         ]);
         io.out(
-          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.columns })}\n`,
+          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.columns, whole: 1 })}\n`,
         );
       }),
     'gate list --limit 5',

@@ -6,16 +6,18 @@ export interface TableOptions {
   /** Total width; wide columns share what is left. */
   readonly width: number;
   readonly indent?: string;
+  /** The first columns that are never cut, such as ids to copy. */
+  readonly whole?: number;
 }
 
 export function textTable(
   head: readonly string[],
   rows: readonly (readonly SqlValue[])[],
-  { width, indent = '' }: TableOptions,
+  { width, indent = '', whole = 0 }: TableOptions,
 ): string {
   const lines = [head, ...rows].map((row) => row.map((value) => visible(cell(value)).replace(/\s+/g, ' ')));
   const natural = head.map((_, column) => Math.max(1, ...lines.map((line) => line[column]?.length ?? 0)));
-  const widths = shrink(natural, width - indent.length - 2 * (head.length - 1));
+  const widths = shrink(natural, width - indent.length - 2 * (head.length - 1), whole);
   const numeric = head.map(
     (_, column) => rows.length > 0 && rows.every((row) => typeof (row[column] ?? 0) === 'number'),
   );
@@ -39,13 +41,13 @@ function csvCell(value: SqlValue): string {
 }
 
 /** Takes from the widest columns until all fit, and leaves each at least 4. */
-function shrink(natural: readonly number[], room: number): number[] {
+function shrink(natural: readonly number[], room: number, whole: number): number[] {
   const widths = natural.map((width) => Math.min(width, 200));
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
   while (over > 0) {
-    const widest = Math.max(...widths);
+    const widest = Math.max(0, ...widths.slice(whole));
     if (widest <= 4) break;
-    widths[widths.indexOf(widest)] = widest - 1;
+    widths[widths.indexOf(widest, whole)] = widest - 1;
     over -= 1;
   }
   return widths;

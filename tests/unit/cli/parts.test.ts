@@ -60,6 +60,11 @@ describe('tables', () => {
     expect(table).toMatch(/NULL +1$/);
   });
 
+  test('an id stays whole, however narrow the table', () => {
+    const table = textTable(['id', 'text'], [['q-0123456789abcdef', 'x'.repeat(90)]], { width: 30, whole: 1 });
+    expect(table).toContain('q-0123456789abcdef  xxxxxxx');
+  });
+
   test('CSV keeps NULL and the empty text apart and quotes what it must', () => {
     expect(
       csv(
