@@ -1,0 +1,30 @@
+import type { AnswerRecord } from '../../src/domain';
+import { gateHome } from '../helpers/gate-process';
+
+/** Nothing listens there: the demo asks no model. */
+const NO_MODEL = 'http://127.0.0.1:9/v1';
+
+describe('gate demo', () => {
+  test('answers the sprint question with 4, proved, from the recording; naive readings are refuted', async () => {
+    const home = gateHome({ baseUrl: NO_MODEL });
+    const { code, out, err } = await home.run(['demo', '--json']);
+    expect(err).toContain('REPLAYED');
+    expect(code).toBe(0);
+    const record = JSON.parse(out) as AnswerRecord & { report: string; ui: string | null };
+    expect(record).toMatchObject({ status: 'answered', endedBy: 'agreement', answer: '4', rows: [[4]] });
+    expect(record.usage).toMatchObject({ llmCalls: 3, costUsd: 0 });
+    const gap = record.evidence.find(({ operator }) => operator === 'op_gap');
+    expect(gap).toMatchObject({ state: 'proved', observed: { rowCount: 18 } });
+    expect(gap?.rejected.map(({ verdict }) => verdict)).toEqual(['refuted', 'refuted']);
+    expect(record.candidates.map(({ agreesWith }) => agreesWith)).toEqual([['c2'], ['c1']]);
+    expect(record.report).toMatch(/\.html$/);
+  });
+
+  test('prints the plan, the proof with its rows, what it refuted, the answer and the report', async () => {
+    const home = gateHome({ baseUrl: NO_MODEL });
+    const { code, out } = await home.run(['demo']);
+    expect(code).toBe(0);
+    for (const part of ['Plan', 'op_gap  proved', '+21.048', 'rejected', 'Answer  4', 'Report'])
+      expect(out).toContain(part);
+  });
+});
