@@ -1,5 +1,5 @@
 /** One suite for the port SqlEngine: each claim runs against PostgreSQL and SQLite, on real databases. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'libsql';
 import { Client } from 'pg';
-import { createPostgresEngine } from '../../src/adapters/postgres/engine';
-import { createSqliteEngine } from '../../src/adapters/sqlite/engine';
+import { createGuardedEngine } from '../../src/adapters/guard';
+import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { DatabaseDescription, SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import { profileQueries } from '../../src/search/profile';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 
 const TABLES = `
@@ -550,5 +552,75 @@ describe('the engine of sqlite', () => {
     writer.exec('INSERT INTO t VALUES (2)');
     expect(await runOne(engine, 'SELECT count(*) FROM t')).toMatchObject({ rows: [[2]] });
     writer.close();
+  });
+
+  test('a query of a process that was killed ends soon, also in the middle', async () => {
+    const script = `const { createSqliteEngine } = require(${JSON.stringify(require.resolve('../../src/adapters/sqlite/index.ts'))});
+      createSqliteEngine({ path: ${JSON.stringify(file)} }).run([${JSON.stringify(ENDLESS)}], { timeoutMs: 60000, maxRows: 1, tag: 't', signal: new AbortController().signal });`;
+    const parent = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', script], {
+      stdio: 'ignore',
+    });
+    const children = (): string[] => {
+      const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent.pid)]);
+      const lines = stdout
+        .toString()
+        .split('\n')
+        .filter((line) => line.includes('child.ts'));
+      return lines.map((line) => line.trim().split(' ')[0] ?? '');
+    };
+    const [pid] = await eventually(children, (found) => found.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    parent.kill('SIGKILL');
+    await eventually(
+      () =>
+        spawnSync('ps', ['-o', 'stat=', '-p', pid ?? ''])
+          .stdout.toString()
+          .trim(),
+      (state) => state === '' || state.startsWith('Z'),
+    );
+  });
+});
+
+async function eventually<T>(look: () => T, holds: (seen: T) => boolean): Promise<T> {
+  for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+    const seen = look();
+    if (holds(seen)) return seen;
+    if (Date.now() - started > 15_000) throw new Error(`still ${JSON.stringify(seen)} after 15 s`);
+  }
+}
+
+describe('the guard around a real engine', () => {
+  test.each(subjects)(
+    '$name: a hidden column can be neither read nor profiled, the rest can',
+    async ({ open, name }) => {
+      const inspector = name === 'sqlite' ? createSqliteInspector() : await createPostgresInspector();
+      const guarded = createGuardedEngine(open(), inspector, { allow: [], deny: ['player.weight', 'team'] });
+      const { tables } = await guarded.describe(options());
+      const player = tables.find((table) => table.name === 'player');
+      expect(tables.map((table) => table.name)).not.toContain('team');
+      expect(player?.columns.map((column) => column.name)).toEqual(['id', 'team_id', 'name', 'joined']);
+      const names = player?.columns.map((column) => column.name) ?? [];
+      const { statements } = profileQueries(player!, names, guarded.dialect);
+      const { results } = await guarded.run(
+        [...statements, 'SELECT weight FROM player', 'SELECT * FROM player', 'SELECT 1 FROM team'],
+        options(),
+      );
+      expect(results.map(({ kind }) => kind)).toEqual([
+        ...statements.map(() => 'rows'),
+        'refused',
+        'refused',
+        'refused',
+      ]);
+    },
+  );
+
+  test.each(subjects)("$name: an error of the statement is the engine's own", async ({ open, name }) => {
+    const inspector = name === 'sqlite' ? createSqliteInspector() : await createPostgresInspector();
+    const guarded = createGuardedEngine(open(), inspector);
+    expect(await runOne(guarded, 'SELECT nope FROM team')).toMatchObject({
+      kind: 'sql-error',
+      message: expect.stringContaining('nope') as string,
+    });
+    expect(await runOne(guarded, 'SELECT FROM WHERE')).toMatchObject({ kind: 'sql-error' });
   });
 });

@@ -67,7 +67,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[]): string | n
     const renames =
       aliases.has(token.text) ||
       names.has(token.text) ||
-      previous === ')' ||
+      (previous === ')' && !continues(tokens, index)) ||
       (previous === 'as' && tokens[index - 2]?.text === ')');
     const afterTable = BEFORE_TABLE.has(previous) || names.has(previous) || previous === ')';
     if (renames && next?.text === '(' && afterTable)
@@ -99,6 +99,22 @@ function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<st
   }
   return aliases;
 }
+
+/** After a closing bracket: a word that no relation can be called, or the window or filter of a function. */
+function continues(tokens: readonly Token[], index: number): boolean {
+  const token = tokens[index];
+  if (token?.kind !== 'word') return false;
+  const inside = tokens[index + 2]?.text ?? '';
+  if (token.text === 'over') return [')', 'partition', 'order'].includes(inside);
+  if (token.text === 'filter') return inside === 'where';
+  return RESERVED.has(token.text);
+}
+
+const RESERVED = new Set(
+  'in and or not then else when union except intersect on using where having limit offset from select join like ilike as'.split(
+    ' ',
+  ),
+);
 
 const NOT_AN_ALIAS = new Set(
   'on using join left right inner outer full cross natural where group order having limit offset fetch union except intersect window tablesample and or as from'.split(

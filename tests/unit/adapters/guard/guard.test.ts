@@ -150,6 +150,8 @@ describe('columns', () => {
     "SELECT name FROM public.patient WHERE name LIKE '%ssn%' -- not the ssn",
     'SELECT * FROM visit',
     'WITH a AS (SELECT id, name FROM patient) SELECT a.id FROM a',
+    'SELECT lower(p.name) IN ($$a$$), (p.id) IN (SELECT id FROM visit), sum(p.id) OVER (PARTITION BY p.name), count(*) FILTER (WHERE p.id > 1) OVER () FROM patient p GROUP BY p.name, p.id',
+    '(SELECT id FROM patient) UNION (SELECT id FROM visit)',
     'SELECT ARRAY[p.id], (ARRAY[1, 2])[p.ward_id] FROM patient p',
   ])('allowed: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'rows' });
@@ -177,6 +179,8 @@ describe('columns', () => {
     'SELECT c FROM patient p(a, b, c, d)',
     'SELECT c FROM patient AS patient(a, b, c, d)',
     'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) AS j(a, b, c, d, e, f, g)',
+    'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) over(a, b, c, d, e, f, g)',
+    'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) filter(a, b, c, d, e, f, g)',
     'TABLE patient',
     'SELECT U&"\\0053SN" FROM patient',
     'SELECT (ARRAY[p.id])[length(ssn)] FROM patient p',
