@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstPlan, secondPlan } from '../examples/sprint/replies';
+import { secondPlan } from '../examples/sprint/replies';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import { userFolders } from '../src/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
@@ -25,17 +25,17 @@ async function startModel(): Promise<{ readonly url: string; close(): void }> {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') return response.end(JSON.stringify({ object: 'list', data: [{ id: 'at-once' }] }));
-      const content = JSON.stringify(body.includes('existing plan') ? { ...secondPlan, ordered: false } : secondPlan);
-      return response.end(
-        JSON.stringify({
-          id: 'x',
-          object: 'chat.completion',
-          model: 'at-once',
-          choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
-          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-        }),
-      );
+      const models = { object: 'list', data: [{ id: 'at-once', object: 'model', created: 0, owned_by: 'bench' }] };
+      const completion = {
+        id: 'x',
+        object: 'chat.completion',
+        model: 'at-once',
+        choices: [
+          { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: JSON.stringify(secondPlan) } },
+        ],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      };
+      response.end(JSON.stringify(request.method === 'GET' ? models : completion));
     });
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -91,9 +91,8 @@ function firstSqlMs(env: Record<string, string>, database: string, store: string
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => {
       const fresh = searches(store).find((search) => !known.has(search));
-      if (code !== 0 || fresh === undefined) return reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
-      const first = join(store, 'runs', fresh, 'step', 'prepare.json');
-      resolve(statSync(first).mtimeMs - startedAt);
+      if (code !== 0 || fresh === undefined) reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
+      else resolve(statSync(join(store, 'runs', fresh, 'step', 'prepare.json')).mtimeMs - startedAt);
     });
   });
 }
