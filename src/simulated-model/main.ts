@@ -34,7 +34,7 @@ const { doubt, wrong, inconclusive, immaterial } = DEFAULT_RATES;
 function program(): Command {
   return new Command('simulated-model')
     .description(
-      'An OpenAI-compatible server that plays every role of a search from questions with gold SQL, for load, fault and\n' +
+      'An OpenAI-compatible server that plays every role of a search from questions with gold SQL, for load, fault and ' +
         'cost tests. It knows the answers: nothing measured with it is ever called accuracy.',
     )
     .requiredOption('--questions <file>', 'questions with gold SQL, one JSON object a line (repeatable)', collect, [])

@@ -38,11 +38,9 @@ export async function simulateReply(
   const fitting = found.filter(({ engine }) => asked.dialect === null || engine === asked.dialect);
   const question = fitting.length > 1 ? await bySchema(fitting, asked, options) : fitting[0];
   if (question === undefined) {
-    const where = found.length > 0 ? `only for ${found.map(({ engine }) => engine).join(', ')}` : 'not';
-    return {
-      kind: 'refused',
-      error: `the simulated model has gold SQL ${where} for this question: ${asked.question.slice(0, 200)}`,
-    };
+    const elsewhere = found.map(({ engine }) => engine).join(', ');
+    const known = elsewhere === '' ? 'it is in no --questions file' : `it is known for ${elsewhere} only`;
+    return { kind: 'refused', error: `no gold SQL for this question (${known}): ${asked.question.slice(0, 200)}` };
   }
   const draw = drawer(options.seed);
   const about = [body.seed ?? 0, question.id];

@@ -50,10 +50,6 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
   const draw = drawer(options.seed);
 
   async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (options.apiKey !== null && request.headers.authorization !== `Bearer ${options.apiKey}`) {
-      fail(response, 401, 'Incorrect API key provided', 'invalid_api_key');
-      return;
-    }
     const parsed = ChatBody.safeParse(parseJson(await textOf(request)));
     if (!parsed.success) {
       fail(response, 400, `not a chat request: ${parsed.error.issues[0]?.message ?? ''}`);
@@ -103,6 +99,11 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = `${request.method ?? ''} ${(request.url ?? '').split('?')[0] ?? ''}`;
+    const wrongKey = options.apiKey !== null && request.headers.authorization !== `Bearer ${options.apiKey}`;
+    if (wrongKey && route.includes(' /v1/')) {
+      fail(response, 401, 'Incorrect API key provided', 'invalid_api_key');
+      return;
+    }
     switch (route) {
       case 'POST /v1/chat/completions':
         return complete(request, response);

@@ -75,7 +75,7 @@ describe.each(['sqlite', 'postgresql'] as const)('gate ask on %s', (engine) => {
     expect(second.rows).toEqual(first.rows);
     expect(model.ledger().totals.asked).toBe(0);
     const listed = await home.run(['list', '--json']);
-    expect(JSON.parse(listed.out)).toMatchObject([{ searchId: first.id, status: 'answered' }]);
+    expect(JSON.parse(listed.out)).toMatchObject([{ id: first.id, status: 'answered' }]);
   });
 });
 
