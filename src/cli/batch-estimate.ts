@@ -7,7 +7,7 @@ import type { Config } from '../config';
 import type { Settings } from '../domain';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../presets';
-import { schemaText } from '../steps';
+import { renderSchemaContext, SCHEMA_CHARS } from '../search/schema-context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
 import { textTable } from './table';
@@ -144,7 +144,7 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
     const { engine } = await composition.engine(name);
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     const tables = description.tables.length;
-    const schemaTokens = Math.ceil(schemaText(description).length / CHARS_PER_TOKEN);
+    const schemaTokens = Math.ceil(renderSchemaContext(description, { maxChars: SCHEMA_CHARS }).length / CHARS_PER_TOKEN);
     return { tables, schemaTokens, problem: tables === 0 ? 'no tables that may be read' : null };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -1,8 +1,9 @@
 /**
- * Results as text: CSV for a model, cut at a number of characters (paper: 8,000), and one line for a person or for the
+ * Results as text: CSV for a model, cut at a number of characters, and one line for a person or for the
  * comparison of candidates.
  */
 import type { SqlResult, SqlValue } from '../domain';
+import { toCsv } from './csv';
 
 /** What a model sees of a result. A cut falls between rows and says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {
@@ -21,31 +22,8 @@ export function resultText(result: SqlResult, maxChars: number): string {
 }
 
 function csvText(result: Extract<SqlResult, { kind: 'rows' }>, maxChars: number): string {
-  const lines = [csvLine(result.columns.map((column) => column.name))];
-  let length = lines[0]?.length ?? 0;
-  for (const row of result.rows) {
-    const line = csvLine(row);
-    if (length + line.length + 1 > maxChars) break;
-    lines.push(line);
-    length += line.length + 1;
-  }
-  const shown = lines.length - 1;
-  if (shown < result.rows.length)
-    lines.push(`… ${shown} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows shown`);
-  else if (result.truncated) lines.push(`… more rows exist than the ${shown} that were read`);
-  else if (shown === 0) lines.push('(no rows)');
-  return lines.join('\n').slice(0, maxChars + 80);
-}
-
-/** RFC 4180 quoting; NULL is written out, since an empty field is an empty text. */
-export function csvLine(values: readonly SqlValue[]): string {
-  return values.map((value) => csvField(value)).join(',');
-}
-
-function csvField(value: SqlValue): string {
-  if (value === null) return 'NULL';
-  const text = String(value);
-  return /[",\r\n]/.test(text) || text === 'NULL' || text === '' ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = toCsv(result, { maxChars, nulls: 'NULL' });
+  return result.rows.length === 0 ? `${text}\n(no rows)` : text;
 }
 
 /** One short line: the value of a single cell, else the first rows. */

@@ -6,6 +6,9 @@
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
 
+/** What of a prompt the schema may take; ours: about 15,000 tokens. */
+export const SCHEMA_CHARS = 60_000;
+
 export interface SchemaContextOptions {
   readonly maxChars: number;
   readonly question?: string;

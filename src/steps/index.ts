@@ -23,7 +23,6 @@ import { settle } from './settle';
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
 export { createRunStore, readEnvelope, writeEnvelope, type RunStore } from './run-store';
-export { schemaText } from './schema-text';
 
 export function createSteps(deps: StepDeps): SearchSteps {
   return {

@@ -3,12 +3,12 @@
  * that the question is likely to touch, and the memory snapshot of scope `database`.
  */
 import { SqlEngineError } from '../ports';
+import { renderSchemaContext, SCHEMA_CHARS } from '../search/schema-context';
 import type { Prepared, PrepareInput } from '../search/steps';
 import { once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
 import { profileLikely } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
-import { schemaText } from './schema-text';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   return once(context, async () => {
@@ -22,7 +22,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       );
     }
     const { profiles, usage } = await profileLikely(context, description);
-    const text = schemaText(description);
+    const text = renderSchemaContext(description, { maxChars: SCHEMA_CHARS, question: context.input.question.text });
     await context.run.put('schema', SCHEMA_ID, { schemaVersion: 1, description, text, profiles: [...profiles] });
     const knownUpdates = await takeMemory(context, description.fingerprint);
     return { schemaFingerprint: description.fingerprint, knownUpdates, usage };
