@@ -1,0 +1,90 @@
+import { executionMatch } from '../../src/benchmarks';
+import type { PresetName } from '../../src/domain';
+import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+import { askInProcess, openDatabase, type Opened } from './in-process';
+
+jest.setTimeout(240_000);
+
+let postgres: TestPostgres;
+let data: TestData;
+const opened = new Map<string, Opened>();
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  data = await loadTestData(postgres, { only: ['bird_superhero', 'defog_postgres', 'defog_idk'] });
+});
+afterAll(async () => {
+  for (const { engine } of opened.values()) await engine.close();
+  data.close();
+  await postgres.stop();
+});
+
+/** About thirty questions of both engines, or the whole sample. */
+function someQuestions(): TestData['questions'] {
+  const step = Math.max(1, Math.floor(data.questions.length / 30));
+  return data.questions.filter((_, at) => at % step === 0).slice(0, 30);
+}
+
+async function callsOf(model: SimulatedModel, preset: PresetName): Promise<number[]> {
+  const calls: number[] = [];
+  for (const question of someQuestions()) {
+    const address = data.address(question);
+    const database = opened.get(address) ?? (await openDatabase(address, question.engine));
+    opened.set(address, database);
+    const { record } = await askInProcess({ question, database, baseUrl: model.baseUrl, preset });
+    const said = { id: question.id, status: record.status };
+    expect(said).toEqual({ id: question.id, status: question.answerable ? 'answered' : 'unanswerable' });
+    if (question.answerable) {
+      const options = { timeoutMs: 30_000, maxRows: 10_000, signal: new AbortController().signal, tag: 'test' };
+      const [found, gold] = (await database.engine.run([record.sql!, question.gold_sql[0]!], options)).results;
+      expect({ ...said, ...executionMatch(found!, [gold!]) }).toMatchObject({ ...said, kind: 'match' });
+    }
+    calls.push(record.usage.llmCalls);
+  }
+  return calls.sort((a, b) => a - b);
+}
+
+const sure = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
+
+it.each([
+  ['fast', 2],
+  ['thorough', 3],
+  ['paper', 2],
+] as const)('preset %s answers easy questions in %i model calls', async (preset, calls) => {
+  const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
+  try {
+    expect([...new Set(await callsOf(model, preset))]).toEqual([calls]);
+  } finally {
+    await model.close();
+  }
+});
+
+it('doubtful questions earn their probes: at most 6 calls each for nine in ten with preset fast', async () => {
+  const rates = { ...sure, doubt: 1 };
+  const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates });
+  try {
+    const calls = await callsOf(model, 'fast');
+    expect(calls[Math.floor(calls.length * 0.9)]).toBeLessThanOrEqual(6);
+    expect(model.ledger().roles['ground']?.billed).toBeGreaterThan(0);
+  } finally {
+    await model.close();
+  }
+});
+
+it('broken JSON, failing SQL and wrong readings cost calls, not the answer', async () => {
+  const model = await startSimulatedModel({
+    questions: data.questionFiles,
+    databases: data.databases,
+    rates: { wrong: 0.3, inconclusive: 0.2 },
+    faults: { 'broken-json': 0.15, 'failing-sql': 0.1 },
+    seed: 7,
+  });
+  try {
+    const calls = await callsOf(model, 'fast');
+    expect(calls.reduce((sum, each) => sum + each, 0)).toBe(model.ledger().totals.billed);
+  } finally {
+    await model.close();
+  }
+});

@@ -1,0 +1,104 @@
+import { renderPlan } from '../../../src/prompts';
+import {
+  startSimulatedModel,
+  type GoldQuestion,
+  type SimulatedModel,
+  type SimulatedModelOptions,
+} from '../../../src/simulated-model';
+
+const QUESTION: GoldQuestion = {
+  id: 'q',
+  engine: 'sqlite',
+  database: 'none',
+  question: 'What do clouds weigh?',
+  gold_sql: [],
+  answerable: false,
+};
+
+const messages = renderPlan({
+  question: {
+    ...{ schemaVersion: 1, text: QUESTION.question, database: 'none', outputMode: 'sql', tools: ['execute_sql'] },
+    ...{ context: null, instructions: null, documents: [] },
+  },
+  ...{ dialect: 'sqlite', schema: '', profiles: null, memory: [], facts: [], knownIntents: [], otherPlans: [] },
+  ...{ revise: null, carryTests: false, breadth: 1, strict: 'execution' },
+});
+
+let model: SimulatedModel;
+afterEach(() => model.close());
+
+async function start(more: Partial<SimulatedModelOptions> = {}): Promise<void> {
+  model = await startSimulatedModel({ questions: [QUESTION], databases: [], ...more });
+}
+
+const ask = (headers: Record<string, string> = {}, changed: object = {}, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${model.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'simulated', messages, ...changed }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+it('the ledger counts what was asked and what was billed, per role and content', async () => {
+  await start();
+  for (let time = 0; time < 2; time += 1) expect((await ask()).status).toBe(200);
+  await ask({}, { seed: 5 });
+  const ledger = model.ledger();
+  expect(ledger.totals).toMatchObject({ asked: 3, billed: 3, distinct: 2, billedAgain: 1, inFlight: 0 });
+  expect(ledger.roles).toEqual({ plan: { asked: 3, billed: 3, faults: 0, abandoned: 0 } });
+  expect(
+    Object.values(ledger.contents)
+      .map(({ asked }) => asked)
+      .sort(),
+  ).toEqual([1, 2]);
+  const served = (await (await fetch(model.baseUrl.replace('/v1', '/ledger'))).json()) as typeof ledger;
+  expect(served).toEqual(ledger);
+  model.reset();
+  expect(model.ledger().totals.asked).toBe(0);
+});
+
+it.each([
+  ['rate-limit', 429],
+  ['server-error', 500],
+] as const)('%s on demand is a %i, and is not billed', async (fault, status) => {
+  await start({ retryAfterSeconds: 7 });
+  model.failNext(fault);
+  const response = await ask();
+  expect(response.status).toBe(status);
+  if (status === 429) expect(response.headers.get('retry-after')).toBe('7');
+  expect(model.ledger().totals).toMatchObject({ asked: 1, billed: 0, faults: 1 });
+  expect((await ask()).status).toBe(200);
+});
+
+it('a dropped connection and a malformed body fail at the client', async () => {
+  await start();
+  model.failNext('drop', 'malformed');
+  await expect(ask()).rejects.toThrow();
+  await expect((await ask()).json()).rejects.toThrow();
+});
+
+it('a request that hangs until its client leaves is a fault, and one left during the wait is abandoned', async () => {
+  await start({ latencyMs: 5_000 });
+  model.failNext('hang');
+  for (let time = 0; time < 2; time += 1) await expect(ask({}, {}, AbortSignal.timeout(100))).rejects.toThrow();
+  while (model.ledger().totals.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(model.ledger().totals).toMatchObject({ asked: 2, billed: 0, faults: 1, abandoned: 1 });
+});
+
+it('faults by rate do not doom a request: asked again, it meets another fate', async () => {
+  await start({ faults: { 'server-error': 0.5 }, seed: 3 });
+  const statuses: number[] = [];
+  for (let time = 0; time < 12; time += 1) statuses.push((await ask()).status);
+  expect(new Set(statuses)).toEqual(new Set([200, 500]));
+  model.reset();
+  const again: number[] = [];
+  for (let time = 0; time < 12; time += 1) again.push((await ask()).status);
+  expect(again).toEqual(statuses);
+});
+
+it('a wrong key is 401, an unknown model 404, and neither is in the ledger', async () => {
+  await start({ apiKey: 'right' });
+  expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401);
+  expect((await ask({ authorization: 'Bearer right' }, { model: 'other' })).status).toBe(404);
+  expect(model.ledger().totals.asked).toBe(0);
+});
