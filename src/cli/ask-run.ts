@@ -11,7 +11,7 @@ import type { AnswerRecord, SearchInput } from '../domain';
 import { cut } from '../report/printable';
 import { startQuestion } from '../workers/client';
 import { compose, type Composition } from '../workers/composition';
-import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
 import { localQueues } from '../workers/task-queues';
 import type { AskFlags } from './ask';
 import { modelsFor, questionOf, questionText, searchInput } from './ask-input';
@@ -131,22 +131,19 @@ type Prepared = Asking & { readonly flags: RunFlags; readonly ready: Promise<voi
 
 async function askAttended({ services, composition, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
   installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
-  const session = await openReady(services.config, io, ready);
+  const serve = (opened: TemporalSession): Promise<GateWorkers> =>
+    createGateWorkers({
+      ...{ address: opened.address, namespace: opened.namespace, steps: composition.steps },
+      batch: batchPorts(services.store),
+      ...(opened.connectionOptions === null ? {} : { connectionOptions: opened.connectionOptions as never }),
+      databases: [database.name],
+      serve: 'local',
+    });
+  const { session, made: workers } = await openReady(services.config, io, ready, serve);
   let ended: Awaited<ReturnType<typeof followSearch>>;
   let staysUp = false;
   try {
     if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
-    const workers = await createGateWorkers({
-      ...{
-        address: session.address,
-        namespace: session.namespace,
-        steps: composition.steps,
-        batch: batchPorts(services.store),
-      },
-      ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
-      databases: [database.name],
-      serve: 'local',
-    });
     const serving = workers.run();
     try {
       await start(session, services.config, input, database.name);
@@ -177,7 +174,7 @@ async function askAttended({ services, composition, database, input, flags, io, 
 
 async function askDetached({ services, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
   const { config } = services;
-  const session = await openReady(config, io, ready);
+  const { session } = await openReady(config, io, ready, () => Promise.resolve());
   const ui = session.uiOf(input.searchId);
   try {
     await serveInBackground(config, database, session, io);
@@ -195,16 +192,19 @@ async function askDetached({ services, database, input, flags, io, ready }: Prep
   return EXIT.ok;
 }
 
-/** Opens Temporal while the checks run; a failed check closes it again and wins. */
-async function openReady(config: Config, io: Io, ready: Promise<void>): Promise<TemporalSession> {
+/** Opens Temporal, and what serves on it, while the checks run; a failed check closes it again and wins. */
+async function openReady<T>(
+  config: Config,
+  io: Io,
+  ready: Promise<void>,
+  make: (session: TemporalSession) => Promise<T>,
+): Promise<{ readonly session: TemporalSession; readonly made: T }> {
   const opening = openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
-  const [opened, checked] = await Promise.allSettled([opening, ready]);
-  if (checked.status === 'rejected') {
-    if (opened.status === 'fulfilled') await opened.value.close();
-    throw checked.reason;
-  }
-  if (opened.status === 'rejected') throw opened.reason;
-  return opened.value;
+  const [checked, opened, made] = await Promise.allSettled([ready, opening, opening.then(make)]);
+  if (checked.status === 'fulfilled' && made.status === 'fulfilled')
+    return { session: await opening, made: made.value };
+  if (opened.status === 'fulfilled') await opened.value.close();
+  throw checked.status === 'rejected' ? checked.reason : (made as PromiseRejectedResult).reason;
 }
 
 async function start(session: TemporalSession, config: Config, input: SearchInput, database: string): Promise<void> {

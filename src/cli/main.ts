@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command `gate`: runs one command and ends with its exit code. */
+import './compile-cache';
 import { nodeIo } from './io';
 import { run } from './program';
 
