@@ -1,6 +1,6 @@
 /**
  * Questions with gold SQL and the databases they run on. With the development data (GATE_SHARED_DATA, else a folder
- * `shared/data` beside the checkout) its own `load.sh` loads it; without, the tests run on the sprint example and the
+ * `shared/data` beside the checkout) its own `load.sh` loads it; without (or with GATE_SHARED_DATA=none) the tests run on the sprint example and the
  * questions in `examples/questions`, on both engines. Nothing is ever skipped.
  */
 import { execFileSync } from 'node:child_process';
@@ -28,6 +28,7 @@ export interface TestData {
 
 export function sharedDataFolder(): string | null {
   const given = process.env['GATE_SHARED_DATA'];
+  if (given === 'none') return null;
   if (given !== undefined && given !== '') {
     if (!existsSync(given)) throw new Error(`GATE_SHARED_DATA: no folder ${given}`);
     return given;
