@@ -1,6 +1,6 @@
 /**
  * Which database each question of a batch means: `--db NAME=…`, else a template with `{database}` (one per engine at
- * most), else a configured database of that name. Whatever is missing or wrong is said at once, before anything starts.
+ * most; it serves questions of its engine), else a configured database of that name. Whatever is missing or wrong is said at once, before anything starts.
  */
 import type { BenchmarkItem } from '../benchmarks';
 import { ConfigError, type Config } from '../config';
@@ -92,7 +92,7 @@ function specOf(config: Config, { named, templates, single }: Mapping, { databas
   const given = named.get(database);
   if (given !== undefined) return given;
   const fitting = engine === null ? templates : templates.filter(({ dialect }) => dialect === engine);
-  const template = fitting[0] ?? (templates.length === 1 ? templates[0] : undefined);
+  const [template] = fitting;
   if (template !== undefined) return filled(template.spec, template.dialect, database);
   return config.databases[database] === undefined ? null : database;
 }

@@ -144,7 +144,9 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
     const { engine } = await composition.engine(name);
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
     const tables = description.tables.length;
-    const schemaTokens = Math.ceil(renderSchemaContext(description, { maxChars: SCHEMA_CHARS }).length / CHARS_PER_TOKEN);
+    const schemaTokens = Math.ceil(
+      renderSchemaContext(description, { maxChars: SCHEMA_CHARS }).length / CHARS_PER_TOKEN,
+    );
     return { tables, schemaTokens, problem: tables === 0 ? 'no tables that may be read' : null };
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -70,13 +70,20 @@ export function replaceFile(path: string, text: string): void {
 
 function checkWritable(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     const why = isFile(folder) || isFile(dirname(folder)) ? 'a file is in the way' : `it cannot be written (${code})`;
     throw new UsageError(`--out ${folder}: ${why}; give a folder that can be written`);
   }
+}
+
+/** One folder at a time: the recursive form of `mkdirSync` never returns where nothing can be made (`/proc`). */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 function isFile(path: string): boolean {

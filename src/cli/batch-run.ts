@@ -261,7 +261,8 @@ class BatchRun {
     await checkModel(config, composition, models);
     const receivers = {
       endpoint: composition.model.endpoint,
-      database: [...open].sort().join("', '"),
+      // All of the batch, whatever is left of it: it is said once.
+      database: [...new Set(batch.searches.map(({ question }) => question.database))].sort().join("', '"),
       unpriced: unpricedModels(config, models),
       costCeilingUsd: batch.settings.budgets.costUsd,
     };

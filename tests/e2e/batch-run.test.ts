@@ -1,0 +1,117 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BatchSummary } from '../../src/cli/batch-summary';
+import type { ResultLine } from '../../src/cli/batch-score';
+import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(180_000);
+
+let postgres: TestPostgres;
+let data: TestData;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  data = await loadTestData(postgres, { sample: true });
+});
+afterAll(async () => {
+  data.close();
+  await postgres.stop();
+});
+
+async function withModel<T>(
+  latencyMs: number,
+  work: (model: SimulatedModel, home: GateHome) => Promise<T>,
+): Promise<T> {
+  const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, latencyMs });
+  try {
+    return await work(model, gateHome({ baseUrl: model.baseUrl }));
+  } finally {
+    await model.close();
+  }
+}
+
+const batch = (...more: string[]): string[] => {
+  const databases = data.databases.flatMap((spec) => ['--db', spec]);
+  return ['batch', 'run', data.questionFiles[0] ?? '', ...databases, '--out', 'out', ...more];
+};
+const resultsOf = (home: GateHome): ResultLine[] =>
+  readFileSync(join(home.folder, 'out', 'results.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text) as ResultLine);
+const summaryOf = (home: GateHome): BatchSummary =>
+  JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+
+describe('gate batch run', () => {
+  test('the other method answers a file over both engines; its usage is what was billed; again it asks no model', async () => {
+    const method = 'react';
+    await withModel(0, async (model, home) => {
+      const { code, out } = await home.run(batch('--method', method, '--json'));
+      const summary = JSON.parse(out) as BatchSummary;
+      expect(code).toBe(0);
+      expect(summary).toMatchObject({ complete: true, method, infrastructureFailures: { count: 0 } });
+      expect(new Set(summary.databases.map(({ engine }) => engine))).toEqual(new Set(['sqlite', 'postgresql']));
+      expect(summary.usage.total.llmCalls).toBe(model.ledger().totals.billed);
+      expect(summary.reliability).not.toBeNull();
+      const before = resultsOf(home);
+      expect(new Set(before.map(({ id }) => id)).size).toBe(summary.questions);
+      model.reset();
+      const again = await home.run(batch('--method', method));
+      expect([again.code, model.ledger().totals.asked]).toEqual([0, 0]);
+      expect(resultsOf(home)).toEqual(before);
+    });
+  });
+
+  test('an interrupt pauses with exit 3, cancels nothing, and the same command goes on with all that was paid', async () => {
+    await withModel(100, async (model, home) => {
+      const first = home.start(batch('--concurrency', '2'));
+      await first.said(/\n2\/\d+ /);
+      first.child.kill('SIGINT');
+      const { code, err } = await first.ended;
+      expect(code).toBe(3);
+      expect(err).toMatch(/paused with \d+ questions open; the same command goes on and pays nothing twice/);
+      expect(resultsOf(home).every(({ status }) => status !== 'cancelled')).toBe(true);
+      expect((await home.run(batch('--concurrency', '2'))).code).toBe(0);
+      const { total } = summaryOf(home).usage;
+      expect(total).toMatchObject({ llmCalls: model.ledger().totals.billed, possiblyBilledCalls: 0 });
+    });
+  });
+
+  test('--max-total-cost starts no more questions, and a higher one goes on', async () => {
+    await withModel(0, async (_model, home) => {
+      const prices = { simulated: { inputPerMillion: 100, outputPerMillion: 100 } };
+      writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices, budgets: { costUsd: null } }));
+      const { code, err } = await home.run(batch('--concurrency', '1', '--max-total-cost', '0.01'));
+      expect(code).toBe(3);
+      expect(err).toMatch(/questions not asked: raise --max-total-cost, and it goes on/);
+      expect(summaryOf(home).complete).toBe(false);
+      expect((await home.run(batch('--max-total-cost', '1000'))).code).toBe(0);
+      expect(summaryOf(home).complete).toBe(true);
+    });
+  });
+
+  test('infrastructure failures are apart, end with exit 1, and are asked again', async () => {
+    await withModel(0, async (_model, home) => {
+      const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names'];
+      const failed = await home.run(batch(...ids, '--model', 'no-such-model', '--name', 'x'));
+      expect(failed.code).toBe(1);
+      expect(summaryOf(home)).toMatchObject({ judged: 0, ex: null, infrastructureFailures: { count: 2 } });
+      expect(resultsOf(home).map(({ verdict }) => verdict)).toEqual(['infrastructure', 'infrastructure']);
+      const again = await home.run(batch(...ids, '--model', 'no-such-model', '--name', 'x'));
+      expect(again.err).toMatch(/2 infrastructure failures: the same command asks them again/);
+    });
+  });
+
+  test('--dry-run checks the databases, estimates, and asks nothing', async () => {
+    await withModel(0, async (model, home) => {
+      const { code, out } = await home.run(batch('--dry-run'));
+      expect(code).toBe(0);
+      expect(out).toMatch(/24 of 24 questions to ask: 48 to 144 model calls/);
+      expect(out).toMatch(/Assumed: 2 to 6 calls a question \(preset fast\)/);
+      expect(model.ledger().totals.asked).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,327 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchmarkItem } from '../../../src/benchmarks';
+import { createMemoryStore } from '../../../src/adapters/scripted';
+import type { BatchFlags } from '../../../src/cli/batch';
+import { batchDatabases } from '../../../src/cli/batch-databases';
+import { batchName, planBatch, selectItems } from '../../../src/cli/batch-plan';
+import { ResultFile, withResultFolder } from '../../../src/cli/batch-results';
+import type { ResultLine } from '../../../src/cli/batch-score';
+import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
+import { batchDisplay } from '../../../src/cli/batch-table';
+import { limiter } from '../../../src/cli/limiter';
+import { loadConfig } from '../../../src/config';
+import { testProcess } from './test-io';
+
+const here = testProcess({ GATE_MODEL: 'm' });
+const config = loadConfig(here.io);
+for (const name of ['a', 'b', 'c']) writeFileSync(join(here.home, `${name}.sqlite`), '');
+
+const item = (id: string, more: Partial<BenchmarkItem> = {}): BenchmarkItem => ({
+  ...{
+    id,
+    question: `How many ${id}?`,
+    context: null,
+    instructions: null,
+    engine: 'sqlite',
+    database: 'a',
+    gold: null,
+  },
+  ...more,
+});
+const flags: BatchFlags = { method: 'gate', concurrency: 8, output: 'sql' };
+
+describe('databases of a batch', () => {
+  const resolve = (specs: string[], selected: BenchmarkItem[], others: BenchmarkItem[] = []) =>
+    batchDatabases(config, specs, { selected, others }, here.home);
+
+  test('NAME= wins over a template, and a template serves questions of its engine', () => {
+    const questions = [item('1'), item('2', { database: 'b' }), item('3', { database: 'p', engine: 'postgresql' })];
+    const found = resolve(['a=./c.sqlite', './{database}.sqlite', 'postgresql://u:pw@h/x_{database}'], questions);
+    const addresses = questions.map((question) => found.of(question)).map(({ address }) => address);
+    expect(addresses[0]).toMatchObject({ path: expect.stringMatching(/c\.sqlite$/) as string });
+    expect(addresses[1]).toMatchObject({ path: expect.stringMatching(/b\.sqlite$/) as string });
+    expect(addresses[2]?.kind === 'url' && addresses[2].url.reveal()).toBe('postgresql://u:pw@h/x_p');
+    expect(JSON.stringify(found.all)).not.toContain('pw');
+  });
+
+  test('all missing databases are named at once, with how many questions need them', () => {
+    const questions = [
+      item('1', { database: 'x' }),
+      item('2', { database: 'x' }),
+      item('3', { database: 'y' }),
+      item('4'),
+    ];
+    expect(() => resolve(['a=./a.sqlite'], questions)).toThrow(
+      /^no database is given for x \(2 questions\), y \(1 question\): add --db 'NAME=…' for each$/,
+    );
+  });
+
+  test('all unusable addresses are named at once', () => {
+    const questions = [item('1', { database: 'x' }), item('2', { database: 'y' })];
+    expect(() => resolve(['x=./no-x.sqlite', 'y=./no-y.sqlite'], questions)).toThrow(/no-x\.sqlite.*\n.*no-y\.sqlite/);
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['an address without a name', ['./a.sqlite'], /says neither for which database/],
+    ['a name given twice', ['a=./a.sqlite', 'a=./b.sqlite'], /--db a is given twice/],
+    ['two templates for one engine', ['./{database}.sqlite', './x/{database}.db'], /two templates for sqlite/],
+  ])('%s is refused', (_claim, specs, line) => {
+    expect(() => resolve(specs, [item('1')])).toThrow(line);
+  });
+
+  test('a name that leads out of the folder of a template is refused', () => {
+    expect(() => resolve(['./{database}.sqlite'], [item('1', { database: '../a' })])).toThrow(
+      /cannot be put into a template/,
+    );
+  });
+
+  test('a file that names no database takes a plain address', () => {
+    const question = item('1', { database: null, engine: null });
+    expect(resolve(['./a.sqlite'], [question]).of(question).name).toMatch(/^a-/);
+    expect(() => resolve([], [question])).toThrow(/names no database/);
+  });
+
+  test('what is not selected needs no database', () => {
+    expect(resolve(['a=./a.sqlite'], [item('1')], [item('2', { database: 'zz' })]).all).toHaveLength(1);
+  });
+});
+
+describe('what a batch is', () => {
+  const store = createMemoryStore();
+  const planOf = (items: BenchmarkItem[], more: Partial<BatchFlags> = {}, name = 'n') => {
+    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
+    const settings = { ...flags, ...more };
+    return planBatch({ config, store, flags: settings, name, items, databases, models: { default: 'm' } });
+  };
+
+  test('the same command is the same batch; other questions, settings or another name are not', async () => {
+    const items = [item('1'), item('2')];
+    const { batchId } = await planOf(items);
+    expect((await planOf(items)).batchId).toBe(batchId);
+    expect((await planOf(items, { concurrency: 2, maxTotalCost: 1 })).batchId).toBe(batchId);
+    const others = [
+      planOf([item('1')]),
+      planOf(items, { seed: 1 }),
+      planOf(items, { method: 'react' }),
+      planOf(items, {}, 'o'),
+    ];
+    for (const other of await Promise.all(others)) expect(other.batchId).not.toBe(batchId);
+  });
+
+  test('the first questions of a file are not paid again by all of it', async () => {
+    const [few, all] = [await planOf([item('1')]), await planOf([item('1'), item('2')])];
+    expect(all.searches[0]?.searchId).toBe(few.searches[0]?.searchId);
+    expect(all.scope).toBe(few.scope);
+  });
+
+  test('context and instructions are passed on; gold, category and id are not', async () => {
+    const gold = {
+      sql: ['SELECT 42'],
+      answer: null,
+      answerable: true,
+      abstainText: null,
+      category: 'secret',
+      difficulty: null,
+    };
+    const { searches, settings } = await planOf([
+      item('id-1', { question: 'Q?', context: 'c', instructions: 'i', gold }),
+    ]);
+    expect(searches[0]?.question).toMatchObject({ text: 'Q?', context: 'c', instructions: 'i' });
+    expect(JSON.stringify(searches)).not.toMatch(/secret|SELECT 42|id-1/);
+    expect(settings.memoryScope).toBe('question');
+  });
+
+  test('questions that ask the same are one search', async () => {
+    const { searches, questions } = await planOf([item('1', { question: 'Q?' }), item('2', { question: 'Q?' })]);
+    expect([searches.length, questions.length]).toEqual([1, 2]);
+  });
+
+  test('--fresh begins anew, and later runs go on with the new one', async () => {
+    const items = [item('f')];
+    const before = await planOf(items, {}, 'fresh');
+    const fresh = await planOf(items, { fresh: true }, 'fresh');
+    expect(fresh.batchId).not.toBe(before.batchId);
+    expect((await planOf(items, {}, 'fresh')).batchId).toBe(fresh.batchId);
+    await planOf(items, { fresh: true, dryRun: true }, 'fresh');
+    expect((await planOf(items, {}, 'fresh')).batchId).toBe(fresh.batchId);
+  });
+
+  test('--ids and --limit select in the order of the file, and unknown ids are named', () => {
+    const items = ['1', '2', '3'].map((id) => item(id));
+    expect(selectItems(items, { ids: ['3,1'], limit: 2 }).map(({ id }) => id)).toEqual(['1', '3']);
+    expect(() => selectItems(items, { ids: ['9,1', '8'] })).toThrow(/not in the file: 9, 8/);
+    expect(batchName('/x/mixed.jsonl', {})).toBe('mixed');
+  });
+});
+
+const usage = {
+  llmCalls: 2,
+  possiblyBilledCalls: 0,
+  promptTokens: 90,
+  completionTokens: 10,
+  costUsd: 0.01,
+  sqlExecutions: 3,
+  sqlMs: 5,
+};
+const line = (id: string, more: Partial<ResultLine> = {}): ResultLine => ({
+  ...{
+    id,
+    searchId: `q-${id}`,
+    database: 'a',
+    status: 'answered',
+    endedBy: 'agreement',
+    sql: 'SELECT 1',
+    answer: null,
+  },
+  ...{ verdict: 'correct', verdictReason: '', execution: true, official: null, usage, wallMs: 10, error: null },
+  ...more,
+});
+
+describe('results.jsonl', () => {
+  const folder = join(here.home, 'results');
+  const read = (): string[] =>
+    readFileSync(join(folder, 'results.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((text) => (JSON.parse(text) as ResultLine).id);
+
+  test('what is known is written in the order of the file, new lines are appended, and there are no doubles', () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'results.jsonl'), 'left by an earlier run\n');
+    const results = new ResultFile(folder, ['1', '2', '3']);
+    results.add(line('2'));
+    expect(readFileSync(join(folder, 'results.jsonl'), 'utf8')).toBe('left by an earlier run\n');
+    results.rewrite();
+    results.add(line('3'));
+    results.add(line('1'));
+    results.add(line('2', { verdict: 'wrong' }));
+    results.rewrite();
+    expect(read()).toEqual(['1', '2', '3']);
+  });
+
+  test('a folder that another process writes is refused, and one that cannot be made', async () => {
+    await withResultFolder(folder, async () => undefined);
+    writeFileSync(join(folder, '.gate-batch.lock'), '1');
+    await expect(withResultFolder(folder, async () => undefined)).rejects.toThrow(/process 1 is writing there/);
+    writeFileSync(join(here.home, 'file'), '');
+    for (const bad of ['file', 'file/x']) {
+      await expect(withResultFolder(join(here.home, bad), async () => undefined)).rejects.toThrow(
+        /a file is in the way/,
+      );
+    }
+  });
+});
+
+describe('the summary', () => {
+  const summarised = async (lines: ResultLine[]) => {
+    const items = ['1', '2', '3'].map((id) => item(id));
+    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
+    const batch = await planBatch({
+      config,
+      store: createMemoryStore(),
+      flags,
+      name: 's',
+      items,
+      databases,
+      models: { default: 'm' },
+    });
+    const run = { wallMs: 60_000, ended: lines.length };
+    const rest = { file: 'f', command: 'gate', endedAt: '', knowledge: false, concurrency: 8, unpricedModels: [], run };
+    return batchSummary(lines, { batch, ...rest });
+  };
+
+  test('an infrastructure failure enters no score and is listed with its reason', async () => {
+    const summary = await summarised([
+      line('1'),
+      line('2', { verdict: 'infrastructure', status: 'infrastructure-failure', usage: null, error: 'bad key' }),
+    ]);
+    expect(summary).toMatchObject({ complete: false, notAsked: 1, judged: 1, ex: 1, reliability: null });
+    expect(summary.infrastructureFailures).toEqual({ count: 1, reasons: { 'bad key': 1 } });
+    expect(summaryText(summary, 100)).toMatch(
+      /Apart, not in any score: 1 infrastructure\n[^]*infrastructure failure \(1\): bad key/,
+    );
+  });
+
+  test('reliability is given where unanswerable questions were judged', async () => {
+    const summary = await summarised([
+      line('1'),
+      line('2', { verdict: 'correct-abstained' }),
+      line('3', { verdict: 'wrong-answered' }),
+    ]);
+    expect(summary).toMatchObject({ complete: true, exAnswerable: 1 });
+    expect(summary.reliability?.rs10).toBeCloseTo((100 * (2 - 10)) / 3);
+  });
+
+  test('questions that share a search are charged once', async () => {
+    const summary = await summarised([line('1', { searchId: 'q' }), line('2', { searchId: 'q' })]);
+    expect(summary.usage.total).toEqual(usage);
+  });
+
+  test('the live table shows pace, score and cost, and is erased at the end', async () => {
+    const io = { ...testProcess().io, live: true };
+    const { searches, questions } = await planBatch({
+      ...{
+        config,
+        store: createMemoryStore(),
+        flags,
+        name: 's',
+        items: [item('1'), item('2')],
+        models: { default: 'm' },
+      },
+      databases: batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home),
+    });
+    const display = batchDisplay(
+      { batchId: 'b', scope: 's', name: 's', settings: {} as never, searches, questions },
+      io,
+    );
+    display.inFlight([{ searchId: questions[1]?.input.searchId ?? '', progress: null }]);
+    display.ended(line('1'), true);
+    display.note('a note');
+    display.stop();
+    expect(io.printed.err).toMatch(/a note\n1 of 2, EX 100\.0 %, 2 model calls, \$0\.010/);
+    expect(io.printed.err).toContain('How many 2?');
+    expect(io.printed.err.endsWith('\u001b[0J')).toBe(true);
+  });
+});
+
+describe('gate batch run', () => {
+  writeFileSync(join(here.home, 'q.jsonl'), `${JSON.stringify({ question: 'Q?', database: 'a' })}\n`);
+  writeFileSync(join(here.home, 'bad.jsonl'), '{"text": "Q?"}\n');
+  test.each<[string, string[], RegExp]>([
+    ['no file', ['no.jsonl', '--out', 'o'], /no\.jsonl cannot be read \(it does not exist\)/],
+    ['a file of something else', ['bad.jsonl', '--out', 'o'], /bad\.jsonl, line 1: question: is missing/],
+    ['no folder for the results', ['q.jsonl'], /where do the results go\? add --out FOLDER/],
+    [
+      'no database',
+      ['q.jsonl', '--out', 'o'],
+      /no database is given for a \(1 question\): add --db 'NAME=…' for each, or one template/,
+    ],
+    ['a template without its place', ['q.jsonl', '--out', 'o', '--db', './a.sqlite'], /says neither/],
+    ['no concurrency', ['q.jsonl', '--out', 'o', '--concurrency', '0'], /give a whole number above 0/],
+    ['a folder that cannot be made', ['q.jsonl', '--db', 'a=./a.sqlite', '--out', 'q.jsonl'], /a file is in the way/],
+  ])('%s ends with 2 and one line', async (_claim, args, expected) => {
+    const { code, out, err } = await here.gate('batch', 'run', ...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(expected);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+test('a limiter runs so many at once, in order, and idle tells of the first failure', async () => {
+  const jobs = limiter(2);
+  const order: number[] = [];
+  let running = 0;
+  let most = 0;
+  for (const n of [1, 2, 3, 4]) {
+    jobs.add(async () => {
+      most = Math.max(most, (running += 1));
+      order.push(n);
+      await Promise.resolve();
+      running -= 1;
+      if (n === 3) throw new Error('third');
+    });
+  }
+  await expect(jobs.idle()).rejects.toThrow('third');
+  expect([order, most]).toEqual([[1, 2, 3, 4], 2]);
+});
