@@ -253,7 +253,9 @@ class BatchRun {
     const { config } = services;
     const open = new Set([...this.pending].map((n) => batch.searches[n]?.question.database ?? ''));
     const checks = await Promise.allSettled([...open].map((name) => checkDatabase(composition, name)));
-    const problems = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+    const failed = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+    // One server that is down is one line, however many databases it holds.
+    const problems = [...new Map(failed.map((problem) => [problem.message, problem])).values()];
     for (const problem of problems.slice(0, -1)) this.display.note(`gate: ${problem.message}`);
     const last = problems.at(-1);
     if (last !== undefined) throw last;
