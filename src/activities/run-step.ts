@@ -40,7 +40,7 @@ function afterAbort(context: Context): Error | null {
 
 function startHeartbeat(context: Context): () => void {
   const timeoutMs = context.info.heartbeatTimeoutMs;
-  if (timeoutMs === undefined) return () => undefined;
+  if (!timeoutMs) return () => undefined;
   context.heartbeat();
   const timer = setInterval(() => context.heartbeat(), Math.min(LONGEST_BEAT_MS, Math.ceil(timeoutMs / 3)));
   return () => clearInterval(timer);

@@ -287,6 +287,7 @@ class SearchLoop {
       updates: state.updates,
       facts: state.facts,
       otherPlans: plansOfRoot(state.trajectories).flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)])),
+      unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
       usageBefore: state.usage,
       elapsedMs: () => hooks.now() - state.startedAtMs,
       cancelled: () => hooks.stopRequested() !== null,

@@ -24,6 +24,8 @@ export interface ExpansionContext extends DraftContext {
   readonly steps: SearchSteps;
   readonly trajectory: Trajectory;
   readonly otherPlans: readonly PlanRef[];
+  /** Reasons of earlier replies that nothing can be answered. */
+  readonly unanswerable: readonly string[];
   /** For the progress line; `usage` is what this expansion has spent so far. */
   report(bottleneck: string | null, learned: string | null, usage: Usage): void;
 }

@@ -32,6 +32,7 @@ export async function makePlan(context: ExpansionContext, draft: Draft): Promise
         ...(executionError === undefined ? {} : { executionError }),
         memory: draft.memory(),
         otherPlans: context.otherPlans,
+        ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
         revise: revision(context),
       }),
     async (planned, tryNumber) => {

@@ -72,6 +72,8 @@ export interface PlanInput extends ModelStepBase {
   readonly role: 'plan';
   /** Other plans of the root, so that the new one is a different derivation. */
   readonly otherPlans: readonly PlanRef[];
+  /** Why earlier replies said that nothing can be answered: the new one looks again with these in view. */
+  readonly unanswerable?: readonly string[];
   /** A plan to revise (replan), with the operators that are blocked. */
   readonly revise: {
     readonly plan: PlanRef;

@@ -8,7 +8,9 @@ import {
   ActivityCancellationType,
   CancellationScope,
   proxyActivities,
+  proxyLocalActivities,
   type ActivityOptions,
+  type LocalActivityOptions,
 } from '@temporalio/workflow';
 import type { ModelActivities, ModelStepValue } from '../activities/model';
 import type { SqlActivities, SqlStepValue } from '../activities/sql';
@@ -37,6 +39,16 @@ const COMMON: ActivityOptions = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };
 
+/**
+ * Store writes are short and run in the worker that has the workflow: as local activities they leave one event each and
+ * no copy of the state in the history (design D3).
+ */
+const STORING: LocalActivityOptions = {
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: OUTAGE,
+  retry: RETRY,
+};
+
 export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const { taskQueues } = options;
   const labels = new Labels();
@@ -50,7 +62,6 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     startToCloseTimeout: Math.min(options.sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
     ...(taskQueues.sql === null ? {} : { taskQueue: taskQueues.sql }),
   };
-  const store: ActivityOptions = { ...COMMON, startToCloseTimeout: '1 minute' };
 
   /** The role decides the type of the value; activities cannot say so in their signature. */
   async function callModel<T extends ModelStepValue>(input: ModelStepInput | ActInput): Promise<ModelOutcome<T>> {
@@ -65,7 +76,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     labels.learn(value);
     return value as T;
   }
-  const storing = (summary: string): StoreActivities => proxyActivities<StoreActivities>({ ...store, summary });
+  const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {
     evaluate: (input) => callModel(input),
     plan: (input) => callModel(input),

@@ -269,6 +269,13 @@ describe('a question without an answer', () => {
     expect(end.state.usage.llmCalls).toBe(2);
   });
 
+  test('the second look is told the reason of the first, so that it does not merely repeat it', async () => {
+    const { steps } = await search({ plan: () => no });
+    const [first, second] = steps.inputs<PlanInput>('plan');
+    expect(first?.unanswerable).toBeUndefined();
+    expect(second?.unanswerable).toEqual(['wages are not stored']);
+  });
+
   test('one such reply beside one candidate goes to the judge', async () => {
     const replies = inTurn<ReturnType<NonNullable<Script['plan']>>>(no, planned(written('p1', 'a')));
     const { steps, end } = await search({ plan: replies }, testSettings('fast', { maxPlans: 2 }));
