@@ -1,0 +1,165 @@
+/** Which searches are recorded. Between them they take every path of the control loop that a history can show. */
+import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch';
+import { DEMO_QUESTION } from '../../src/cli/demo-run';
+import type { Settings } from '../../src/domain';
+import type { ObjectStore } from '../../src/ports';
+import { settingsFor, type SettingsInput } from '../../src/presets';
+import {
+  awaitBatch,
+  awaitQuestion,
+  cancelWorkflow,
+  startBatch,
+  startQuestion,
+  type GateClient,
+} from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
+import { REFUSED_QUESTION, type HangingModel, type MODELS } from './replies';
+
+/** Name of the database, and so of the queue. */
+export const DATABASE = 'sprint';
+
+export interface Recording {
+  readonly gate: GateClient;
+  readonly store: ObjectStore;
+  /** Stores the question under this search id. */
+  readonly ask: (searchId: string, text: string, settings: Settings) => Promise<void>;
+  /** A model of this name that never replies to the judge's call. */
+  readonly hang: (name: string) => HangingModel;
+}
+
+export interface RecordedCase {
+  readonly name: string;
+  /** Returns the workflow to fetch; fails if it did not end as the case wants. */
+  readonly record: (recording: Recording) => Promise<string>;
+}
+
+type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-in-batch';
+
+interface QuestionCase extends Pick<SettingsInput, 'overrides'> {
+  readonly method?: Settings['method'];
+  readonly preset?: Settings['preset'];
+  readonly model: ModelName;
+  readonly iterationsPerRun?: number;
+  readonly ends: string;
+}
+
+export const CASES: readonly RecordedCase[] = [
+  question('gate-fast', { model: 'agreeing', ends: 'answered agreement' }),
+  question('gate-fast-chosen', { model: 'disagreeing', overrides: { iterations: 4, cMax: 2 }, ends: 'answered' }),
+  question('gate-fast-parallel', {
+    ...{ model: 'undecided', ends: 'budget:llmCalls' },
+    overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },
+  }),
+  question('gate-paper', {
+    ...{ model: 'undecided', preset: 'paper', ends: 'budget:llmCalls' },
+    overrides: { budgets: limited(16) },
+  }),
+  question('gate-continued', {
+    ...{ model: 'undecided', iterationsPerRun: 2, ends: 'iterations' },
+    overrides: { iterations: 5 },
+  }),
+  question('gate-failed', { model: 'revoked', ends: 'failed: the endpoint refused the key: check OPENAI_API_KEY' }),
+  question('react', { model: 'acting', method: 'react', ends: 'answered finished' }),
+  {
+    name: 'gate-cancelled',
+    record: async (recording) => {
+      const { asked } = recording.hang('hanging');
+      const searchId = 'q-gate-cancelled';
+      await start(recording, searchId, { model: 'hanging', ends: 'cancelled cancel' });
+      await asked;
+      await cancelWorkflow(recording.gate, questionWorkflowId(searchId));
+      return ended(recording, searchId, 'cancelled cancel');
+    },
+  },
+  {
+    // Two pages, two at a time, handed over to a second run with questions in flight; one question fails.
+    name: 'batch',
+    record: async (recording) => {
+      const texts = [DEMO_QUESTION, DEMO_QUESTION, REFUSED_QUESTION, DEMO_QUESTION];
+      const batchId = await beginBatch(recording, 'b-batch', texts, 'refusing', 8);
+      const end = await awaitBatch(recording.gate, batchId);
+      expectEnd(batchId, JSON.stringify(end), '"infrastructure-failure":1');
+      return batchWorkflowId(batchId);
+    },
+  },
+  {
+    name: 'batch-cancelled',
+    record: async (recording) => {
+      const { asked } = recording.hang('hanging-in-batch');
+      const batchId = await beginBatch(
+        recording,
+        'b-cancelled',
+        Array(3).fill(DEMO_QUESTION),
+        'hanging-in-batch',
+        1000,
+      );
+      await asked;
+      await cancelWorkflow(recording.gate, batchWorkflowId(batchId));
+      expectEnd(batchId, JSON.stringify(await awaitBatch(recording.gate, batchId)), '"stopping":true');
+      return batchWorkflowId(batchId);
+    },
+  },
+];
+
+function question(name: string, wanted: QuestionCase): RecordedCase {
+  return {
+    name,
+    record: async (recording) => {
+      await start(recording, `q-${name}`, wanted);
+      return ended(recording, `q-${name}`, wanted.ends);
+    },
+  };
+}
+
+async function start(recording: Recording, searchId: string, wanted: QuestionCase): Promise<void> {
+  const { method = 'gate', preset = 'fast', model, overrides, iterationsPerRun } = wanted;
+  const settings = settingsFor({ method, preset, models: { default: model }, overrides });
+  await recording.ask(searchId, DEMO_QUESTION, settings);
+  await startQuestion(recording.gate, {
+    ...{ searchId, settings, iterationsPerRun, modelTimeoutMs: 60_000, queues: localQueues(DATABASE) },
+    label: `${DATABASE} · "Dominant victories?"`,
+  });
+}
+
+async function ended({ gate }: Recording, searchId: string, wanted: string): Promise<string> {
+  const end = await awaitQuestion(gate, searchId);
+  const text = end.kind === 'failed' ? `failed: ${end.message}` : `${end.value.status} ${end.value.endedBy}`;
+  expectEnd(searchId, text, wanted);
+  return questionWorkflowId(searchId);
+}
+
+async function beginBatch(
+  { gate, store, ask }: Recording,
+  batchId: string,
+  texts: readonly string[],
+  model: ModelName,
+  eventsPerRun: number,
+): Promise<string> {
+  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: model } });
+  const entries: BatchEntry[] = [];
+  for (const [n, text] of texts.entries()) {
+    const searchId = `q-${batchId}-${n}`;
+    await ask(searchId, text, settings);
+    entries.push({ n, searchId, label: `question ${n + 1}`, taskQueues: localQueues(DATABASE) });
+  }
+  const { pages } = await writeBatchManifest(store, batchId, entries, 2);
+  const asked = { settings, modelTimeoutMs: 60_000, iterationsPerRun: 20 };
+  const limits = { concurrency: 2, total: entries.length, pages, eventsPerRun };
+  await startBatch(
+    gate,
+    { batchId, question: asked, resume: null, ...limits },
+    localQueues(DATABASE).workflow,
+    batchId,
+  );
+  return batchId;
+}
+
+function limited(llmCalls: number): Settings['budgets'] {
+  return { ...settingsFor({ method: 'gate', preset: 'fast', models: { default: 'x' } }).budgets, llmCalls };
+}
+
+/** A case that takes another path than it is named for would cover less than it says. */
+function expectEnd(name: string, found: string, wanted: string): void {
+  if (!found.includes(wanted)) throw new Error(`${name} ended as "${found}" and not as "${wanted}"`);
+}

@@ -1,0 +1,151 @@
+/**
+ * The models behind the recorded histories, one per name: the hand-written replies of the sprint example, bent so that
+ * the searches take different paths. A reply depends on the request alone, so that a recording can be repeated.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { firstPlan, judgement, secondPlan } from '../../examples/sprint/replies';
+import { scriptedModel } from '../../src/adapters/scripted';
+import { ModelError, type LanguageModel, type ModelRequest } from '../../src/ports';
+
+type Reply = (request: ModelRequest) => object | string | Promise<object | string>;
+
+/** Asked by one batch, so that one of its questions fails and the others do not. */
+export const REFUSED_QUESTION = 'Which question does the model refuse?';
+
+/** Two derivations that agree: plan, proof of the gap, second plan. */
+const agreeing: Reply = (request) => {
+  if (request.role === 'plan') return isSecondPlan(request) ? secondPlan : firstPlan;
+  if (request.role === 'ground') return judgement(lastObservation(request));
+  throw new Error(`no reply for the role ${request.role}`);
+};
+
+/** The first try of every plan is not JSON, and the second plan counts something else: the judge has to choose. */
+const disagreeing: Reply = (request) => {
+  if (request.role === 'plan' && triesBefore(request) === 0) return 'Let me think about the sprint events first.';
+  if (request.role === 'plan' && isSecondPlan(request))
+    return JSON.stringify(secondPlan).replace('gap_ms > 5000', 'gap_ms > 9000');
+  if (request.role === 'evaluate') return evaluation(request);
+  if (request.role === 'propose') return { tests: [], done: true, note: 'nothing left to test' };
+  if (request.role === 'select') return { reason: 'the first is proved', choice: 1 };
+  return agreeing(request);
+};
+
+/** A judge that never decides: the search goes on until something else ends it. */
+const undecided: Reply = (request) => {
+  switch (request.role) {
+    case 'plan':
+      return { ...firstPlan, tests: [] };
+    case 'propose':
+      return { tests: firstPlan.tests, done: observationsIn(request).length > 1, note: 'look again' };
+    case 'ground': {
+      const [judged] = judgement(lastObservation(request)).judgements;
+      const verdicts = (judged?.verdicts ?? []).map((one) => ({ ...one, verdict: 'open' }));
+      return { ...judgement(''), judgements: [{ ...judged, winner: null, sql: null, verdicts }], facts: [] };
+    }
+    case 'evaluate':
+      return evaluation(request);
+    case 'select':
+      return { reason: 'nothing is proved', choice: 0 };
+    case 'react':
+      throw new Error('this model plans');
+  }
+};
+
+/** Two looks, a final query that does not run, one that does. */
+const acting: Reply = (request) => {
+  const done = request.messages.filter(({ role }) => role === 'assistant').length;
+  const act = {
+    action: 'tool_call',
+    tool: 'execute_sql',
+    sql: null,
+    answer: null,
+    finalSql: null,
+    unanswerable: false,
+  };
+  const look = 'SELECT performance FROM sprint_results ORDER BY result_id LIMIT 3';
+  const count = 'SELECT count(*) AS events FROM events';
+  if (done < 2) return { ...act, note: 'look', sql: done === 0 ? look : count };
+  const finalSql = done === 2 ? 'SELECT count(*) FROM dominant_victories' : count;
+  return { ...act, note: 'enough', action: 'end', tool: null, answer: '18', finalSql };
+};
+
+const refusing: Reply = (request) => {
+  if (textOf(request).includes(REFUSED_QUESTION)) throw new ModelError('bad-request', 'the model refused the request');
+  return agreeing(request);
+};
+
+const revoked: Reply = (request) => {
+  if (request.role === 'ground') throw new ModelError('authentication', 'the endpoint refused the key');
+  return agreeing(request);
+};
+
+/** The judge is asked and never replies. */
+export interface HangingModel extends LanguageModel {
+  readonly asked: Promise<void>;
+}
+
+export function hangingModel(): HangingModel {
+  let isAsked: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  const script = model(agreeing);
+  return {
+    endpoint: script.endpoint,
+    asked,
+    complete: async (request, options) => {
+      if (request.role !== 'ground') return script.complete(request, options);
+      isAsked();
+      return sleep(600_000, undefined, { signal: options.signal, ref: false }) as Promise<never>;
+    },
+  };
+}
+
+export const MODELS = {
+  agreeing: model(agreeing),
+  disagreeing: model(disagreeing),
+  undecided: model(undecided),
+  acting: model(acting),
+  refusing: model(refusing, 50),
+  revoked: model(revoked),
+} as const;
+
+function model(reply: Reply, latencyMs = 0): LanguageModel {
+  return scriptedModel({
+    latencyMs,
+    replies: async (request) => {
+      const made = await reply(request);
+      return typeof made === 'string' ? made : JSON.stringify(made);
+    },
+  });
+}
+
+function evaluation(request: ModelRequest): object {
+  const ids = [...new Set(textOf(request).match(/\bt\d+\b(?= )/g) ?? [])];
+  const scores = ids.map((trajectory, at) => ({
+    ...{ trajectory, progress: 0.5, bottleneck: null, note: '' },
+    potential: trajectory === 't0' ? 9 : 3 + at,
+  }));
+  return { scores };
+}
+
+/** A later plan of the root is shown the earlier ones. */
+function isSecondPlan(request: ModelRequest): boolean {
+  return textOf(request).includes('op_gap');
+}
+
+function triesBefore(request: ModelRequest): number {
+  return request.messages.filter(({ role }) => role === 'assistant').length;
+}
+
+function lastObservation(request: ModelRequest): string {
+  const last = observationsIn(request).at(-1);
+  if (last === undefined) throw new Error('no observation to judge in the prompt');
+  return last;
+}
+
+function observationsIn(request: ModelRequest): string[] {
+  return [...new Set(textOf(request).match(/\bi\d+\.t\d+\.s\d+\.a\d+\.r\d+\.probe\b/g) ?? [])];
+}
+
+function textOf(request: ModelRequest): string {
+  return request.messages.map(({ content }) => content).join('\n');
+}

@@ -1,0 +1,131 @@
+/**
+ * Records the histories that tests/replay replays: real searches on a Temporal server of its own, with scripted models and
+ * the sprint database. Run it when the control loop was changed on purpose (docs/changing-the-search.md):
+ * npx tsx scripts/record-histories.ts
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGuardedEngine } from '../src/adapters/guard';
+import { createMemoryStore } from '../src/adapters/scripted';
+import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
+import { batchPorts } from '../src/cli/services';
+import { buildSprintDatabase } from '../src/cli/sprint-database';
+import type { Question } from '../src/domain';
+import { userFolders } from '../src/folders';
+import type { LanguageModel } from '../src/ports';
+import { createReactSteps, createSteps, storeInput } from '../src/steps';
+import { connectClient, type GateClient } from '../src/workers/client';
+import { sha256 } from '../src/workers/composition';
+import { createGateWorkers, installLogger } from '../src/workers/run-worker';
+import { findTemporalBinary } from '../src/workers/temporal-binary';
+import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
+import { bundleWorkflows } from '../src/workers/workflow-bundle';
+import { CASES, DATABASE, type Recording } from './histories/cases';
+import { privateParts, readableText, toCleanJson, toText } from './histories/history';
+import { hangingModel, MODELS } from './histories/replies';
+
+const HISTORIES = join(__dirname, '..', 'tests', 'replay', 'histories');
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-histories-'));
+  const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
+  const logFile = join(folder, 'temporal.log');
+  const server = await startServerProcess({ binary, databaseFile: null, uiPort: null, detached: false, logFile });
+  try {
+    await record(folder, `127.0.0.1:${server.port}`);
+  } finally {
+    await stopServerProcess(server.pid);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function record(folder: string, address: string): Promise<void> {
+  installLogger('ERROR', () => undefined);
+  const path = join(folder, 'sprint.sqlite');
+  buildSprintDatabase(join(__dirname, '..', 'examples', 'sprint', 'sprint.sql'), path);
+  const inspector = createSqliteInspector();
+  const engine = createGuardedEngine(createSqliteEngine({ path }), inspector);
+  const models = new Map<string, LanguageModel>(Object.entries(MODELS));
+  const store = createMemoryStore();
+  const deps = {
+    ...{ store, hash: sha256, clock: { now: () => Date.now() } },
+    models: (name: string) => known(models, name),
+    engine: () => Promise.resolve({ engine, inspector }),
+  };
+  const temporal = { address, namespace: 'default' };
+  const workers = await createGateWorkers({
+    ...{ ...temporal, databases: [DATABASE], serve: 'local' as const, batch: batchPorts(store) },
+    steps: { ...createSteps(deps), ...createReactSteps(deps) },
+    bundle: { code: (await bundleWorkflows()).code },
+  });
+  const serving = workers.run();
+  const gate = await connectClient(temporal);
+  const recording: Recording = {
+    ...{ gate, store },
+    ask: (searchId, text, settings) => {
+      const question: Question = {
+        ...{ schemaVersion: 1, text, database: DATABASE, outputMode: 'answer', tools: ['execute_sql'] },
+        ...{ context: null, instructions: null, documents: [] },
+      };
+      return storeInput(deps, { schemaVersion: 1, searchId, namespace: 'replay', question, settings });
+    },
+    hang: (name) => {
+      const model = hangingModel();
+      models.set(name, model);
+      return model;
+    },
+  };
+  try {
+    const files = new Map<string, string>();
+    for (const { name, record: run } of CASES) {
+      for (const [file, text] of await histories(gate, name, await run(recording))) files.set(file, text);
+    }
+    replaceFiles(files);
+  } finally {
+    workers.stop();
+    await serving;
+    await gate.close();
+    await engine.close();
+  }
+}
+
+/** One file per run, from the last back to the first. */
+async function histories({ client }: GateClient, name: string, workflowId: string): Promise<[string, string][]> {
+  const runs: string[] = [];
+  let runId: string | undefined;
+  do {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const clean = toCleanJson(history);
+    const found = privateParts(await readableText(clean));
+    if (found.length > 0) throw new Error(`the history of ${name} holds what it must not: ${found.join(' ')}`);
+    runs.unshift(toText(clean));
+    const before = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+    runId = before ? before : undefined;
+  } while (runId !== undefined);
+  return runs.map((text, at) => [runs.length === 1 ? `${name}.json` : `${name}-${at + 1}.json`, text]);
+}
+
+/** All or nothing: the files of the last recording go once everything is recorded; folders of older ones stay. */
+function replaceFiles(files: ReadonlyMap<string, string>): void {
+  mkdirSync(HISTORIES, { recursive: true });
+  for (const file of readdirSync(HISTORIES).filter((name) => name.endsWith('.json'))) rmSync(join(HISTORIES, file));
+  for (const [file, text] of files) {
+    writeFileSync(join(HISTORIES, file), text);
+    const events = (JSON.parse(text) as { events: unknown[] }).events.length;
+    console.log(
+      `${file.padEnd(28)} ${String(events).padStart(4)} events ${(text.length / 1024).toFixed(0).padStart(5)} KB`,
+    );
+  }
+}
+
+function known(models: ReadonlyMap<string, LanguageModel>, name: string): LanguageModel {
+  const model = models.get(name);
+  if (model === undefined) throw new Error(`no scripted model ${name}`);
+  return model;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = 1;
+});
