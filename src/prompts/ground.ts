@@ -9,7 +9,7 @@ import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
-import { checkTests, notListed, testRules, TestReply, tidyTest } from './test-reply';
+import { notListed, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planShape, planText } from './texts';
 import type { EvidenceText, HypothesisText, PlanText } from './texts';
 
@@ -79,9 +79,7 @@ export function renderGround(input: GroundInput): ChatMessage[] {
 
 export function parseGround(text: string, input: GroundInput): Parsed<GroundReply> {
   const observed = observedHypotheses(input);
-  const parsed = parseReply(text, GroundReply, (reply) =>
-    checkGround(complete(reply, observed, input), observed, input),
-  );
+  const parsed = parseReply(text, GroundReply, (reply) => checkGround(complete(reply, observed, input), observed));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: complete(parsed.reply, observed, input) } : parsed;
 }
 
@@ -121,25 +119,58 @@ function observedHypotheses(input: GroundInput): Map<string, HypothesisText[]> {
   return byOperator;
 }
 
-/** Tidies SQL, drops what was not asked for, and lets a winner keep the SQL that its hypothesis carried. */
+/**
+ * Tidies SQL, lets a winner keep the SQL that its hypothesis carried, and drops what was not asked for or cannot be used:
+ * the rows were judged, and that is not paid for again because of an extra that came along.
+ */
 function complete(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundInput): GroundReply {
-  const bodyOf = ({ operator, winner, sql }: Judgement) => {
-    if (winner === null) return null;
-    return shared.tidyOptionalSql(sql ?? observed.get(operator)?.find(({ id }) => id === winner)?.sql ?? null);
-  };
+  const judgements = reply.judgements.map((judgement) =>
+    completeJudgement(judgement, observed.get(judgement.operator) ?? []),
+  );
+  const open = openOperators(input.plan, [...observed.keys()]);
+  const written = reply.written
+    .map((each) => ({ ...each, sql: shared.tidySql(each.sql) }))
+    .filter(({ operator, sql }) => open.includes(operator) && sql !== '');
+  const won = judgements.filter(({ sql }) => sql !== null);
+  const shape = planShape(
+    input.plan,
+    [...won, ...written].map(({ operator }) => operator),
+  );
+  const tests = input.carryTests ? soundTests(reply.tests, shape).slice(0, input.breadth).map(tidyTest) : [];
+  return { ...reply, judgements, written, tests };
+}
+
+/** A hypothesis that nothing was said about stays open, and a winner that its own verdict does not support is none. */
+function completeJudgement(judgement: Judgement, hypotheses: readonly HypothesisText[]): Judgement {
+  const { verdicts } = judgement;
+  const silent = hypotheses.filter(({ id }) => !verdicts.some(({ hypothesis }) => hypothesis === id));
+  const isKnown = hypotheses.some(({ id }) => id === judgement.winner);
+  const supported = verdicts.some(
+    ({ hypothesis, verdict }) => hypothesis === judgement.winner && verdict === 'supported',
+  );
+  const winner = isKnown && !supported ? null : judgement.winner;
+  const sql = judgement.sql ?? hypotheses.find(({ id }) => id === winner)?.sql ?? null;
   return {
-    ...reply,
-    judgements: reply.judgements.map((judgement) => ({ ...judgement, sql: bodyOf(judgement) })),
-    written: reply.written.map((written) => ({ ...written, sql: shared.tidySql(written.sql) })),
-    tests: input.carryTests ? reply.tests.slice(0, input.breadth).map(tidyTest) : [],
+    ...judgement,
+    verdicts: [
+      ...verdicts,
+      ...silent.map(({ id }) => ({ hypothesis: id, reason: 'no verdict was given', verdict: 'open' as const })),
+    ],
+    winner,
+    sql: winner === null ? null : shared.tidyOptionalSql(sql),
   };
 }
 
-function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>, input: GroundInput): Problem[] {
+/** What a judgement may write besides the operators that it judges. */
+function openOperators(plan: PlanText, judged: readonly string[]): string[] {
+  return plan.operators
+    .filter(({ state, name }) => state !== 'grounded' && !judged.includes(name))
+    .map(({ name }) => name);
+}
+
+function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>): Problem[] {
   const judged = reply.judgements.map(({ operator }) => operator);
   const missing = [...observed.keys()].filter((operator) => !judged.includes(operator));
-  const won = reply.judgements.filter(({ winner }) => winner !== null).map(({ operator }) => operator);
-  const written = [...won, ...reply.written.map(({ operator }) => operator)];
   return [
     ...missing.map((operator) => ({
       where: 'judgements',
@@ -149,10 +180,9 @@ function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>
     ...reply.judgements.flatMap((judgement, at) =>
       checkJudgement(judgement, `judgements[${at}]`, judged.indexOf(judgement.operator) < at, observed),
     ),
-    ...reply.written.flatMap(({ operator, sql, assumptions }, at) =>
-      checkWritten(operator, sql, assumptions, `written[${at}]`, judged, input.plan),
+    ...reply.written.flatMap(({ assumptions }, at) =>
+      assumptions.flatMap((assumption, index) => checkAssumption(assumption, `written[${at}].assumptions[${index}]`)),
     ),
-    ...checkTests(reply.tests, 'tests', planShape(input.plan, written)),
   ];
 }
 
@@ -182,34 +212,10 @@ function checkJudgement(
     else if (given.indexOf(id) < at)
       add(`verdicts[${at}].hypothesis`, `${id} has a verdict already`, 'one verdict per hypothesis');
   });
-  for (const id of ids)
-    if (!given.includes(id)) add('verdicts', `no verdict on ${id}`, `give one for each of ${ids.join(', ')}`);
   const { winner, sql } = judgement;
   if (winner === null) return problems;
   if (!ids.includes(winner)) problems.push(notListed(`${where}.winner`, winner, ids));
-  else if (!judgement.verdicts.some(({ hypothesis, verdict }) => hypothesis === winner && verdict === 'supported'))
-    add('winner', `${winner} is not supported by its own verdict`, 'name a supported hypothesis or null');
   if (sql === null)
     add('sql', `found null with winner ${winner}`, "write the operator's body for the winner, or set winner to null");
   return problems;
-}
-
-function checkWritten(
-  operator: string,
-  sql: string,
-  assumptions: GroundReply['written'][number]['assumptions'],
-  where: string,
-  judged: readonly string[],
-  plan: PlanText,
-): Problem[] {
-  const open = plan.operators
-    .filter(({ state, name }) => state !== 'grounded' && !judged.includes(name))
-    .map(({ name }) => name);
-  return [
-    ...(open.includes(operator) ? [] : [notListed(`${where}.operator`, operator, open)]),
-    ...(sql === ''
-      ? [{ where: `${where}.sql`, found: 'found ""', allowed: 'write the body or leave the entry out' }]
-      : []),
-    ...assumptions.flatMap((assumption, at) => checkAssumption(assumption, `${where}.assumptions[${at}]`)),
-  ];
 }

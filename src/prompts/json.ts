@@ -1,6 +1,6 @@
 /**
  * Finds the JSON object of a reply, wherever the model put it: bare, in a fence, or after its reasoning. The last
- * object counts. The scanner is ours, and not `JSON.parse`, for two reasons: its errors name the line, what stands
+ * object counts. Line breaks inside strings and commas before a closing bracket, slips with one meaning, are mended. The scanner is ours, and not `JSON.parse`, for two reasons: its errors name the line, what stands
  * there and what to write instead, and they do not change between Node versions (a recorded retry must replay).
  */
 export type Extracted =
@@ -27,7 +27,7 @@ export function extractJson(reply: string): Extracted {
     }
     const scan = scanObject(text, at, 1);
     if ('end' in scan) {
-      last = { kind: 'found', value: JSON.parse(text.slice(at, scan.end)) };
+      last = { kind: 'found', value: JSON.parse(mended(text.slice(at, scan.end))) };
       at = scan.end;
     } else {
       last = { kind: 'broken', error: `${scan.error} ${place(text, scan.at)}`, hint: scan.hint };
@@ -60,10 +60,8 @@ function scanMembers(text: string, start: number, close: '}' | ']', member: (at:
     at = skipSpace(text, scan.end);
     if (text[at] === close) return { end: at + 1 };
     if (text[at] !== ',') return fault(text, at, `a comma or ${close}`);
-    const next = skipSpace(text, at + 1);
-    if (text[next] === '}' || text[next] === ']')
-      return { at, error: `trailing comma before ${text[next]}`, hint: 'Remove the comma after the last element.' };
-    at = next;
+    at = skipSpace(text, at + 1);
+    if (text[at] === close) return { end: at + 1 };
   }
 }
 
@@ -83,10 +81,6 @@ function scanString(text: string, start: number): Scan {
   for (let at = start + 1; at < text.length; at += 1) {
     const char = text.charAt(at);
     if (char === '"') return { end: at + 1 };
-    if (char < ' ') {
-      const hint = 'Inside a string write \\n for a line break and \\t for a tab.';
-      return { at, error: 'unescaped line break or control character in a string', hint };
-    }
     if (char === '\\') {
       if (!/^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.test(text.slice(at, at + 6)) && at + 1 < text.length) {
         const hint = 'In JSON a backslash in SQL (a regular expression, say) is written twice: \\\\d.';
@@ -97,6 +91,23 @@ function scanString(text: string, start: number): Scan {
   }
   return fault(text, text.length, 'the end of the string');
 }
+
+/** Scanned text as JSON takes it: control characters in strings escaped, commas before a closing bracket left out. */
+function mended(text: string): string {
+  let out = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '"') {
+      const scan = scanString(text, at);
+      const end = 'end' in scan ? scan.end : text.length;
+      out += text.slice(at, end).replace(CONTROL, (found) => JSON.stringify(found).slice(1, -1));
+      at = end - 1;
+    } else if (char !== ',' || !/[}\]]/.test(text.charAt(skipSpace(text, at + 1)))) out += char;
+  }
+  return out;
+}
+
+const CONTROL = /[\u0000-\u001f]/g;
 
 function fault(text: string, at: number, expected: string): Fault {
   if (at >= text.length) {

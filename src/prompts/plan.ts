@@ -9,7 +9,8 @@ import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
-import { checkTests, notListed, testRules, TestReply, tidyTest } from './test-reply';
+import { mendPlan } from './mend-plan';
+import { notListed, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planText } from './texts';
 import type { EvidenceText, PlanText } from './texts';
 
@@ -17,6 +18,8 @@ export interface PlanInput extends PromptContext {
   readonly knownIntents: readonly string[];
   /** Plans that exist already: the new one must be another derivation. */
   readonly otherPlans: readonly PlanText[];
+  /** Reasons of earlier replies that found the question unanswerable. */
+  readonly unanswerable?: readonly string[];
   readonly revise: {
     readonly plan: PlanText;
     readonly blocked: readonly string[];
@@ -85,6 +88,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
       ? []
       : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
     ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, planText(plan))),
+    ...(input.unanswerable ?? []).map((reason, at) => shared.data(`found unanswerable ${at + 1}`, reason)),
     ...(input.revise === null
       ? []
       : [
@@ -98,8 +102,8 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
 }
 
 export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
-  const parsed = parseReply(text, PlanReply, (reply) => checkPlan(reply, input));
-  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(parsed.reply, input) } : parsed;
+  const parsed = parseReply(text, PlanReply, (reply) => checkPlan(mendPlan(reply)));
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(mendPlan(parsed.reply), input) } : parsed;
 }
 
 const OPERATORS = `OPERATORS
@@ -129,6 +133,10 @@ function task(input: PlanInput): string {
       `Revise the plan above. Blocked, tested without success: ${blocked}. Reach the answer without them or split them; keep names and bodies of operators that stand, and heed the evidence.`,
     );
   }
+  if ((input.unanswerable ?? []).length > 0)
+    lines.push(
+      'An earlier look found the question unanswerable, for the reason above. Test that reason: look through every table, column, code list and JSON key for another place or derivation that holds the fact, and plan if there is one. Unanswerable again only if there is none.',
+    );
   if (input.otherPlans.length > 0)
     lines.push(
       'Make a genuinely different derivation from the existing plans: other tables, another join path or another formula, so that agreement would mean something. Same answer columns. If no other derivation exists, vary what is most doubtful.',
@@ -141,7 +149,7 @@ function task(input: PlanInput): string {
   return lines.join('\n');
 }
 
-function checkPlan(reply: PlanReply, input: PlanInput): Problem[] {
+function checkPlan(reply: PlanReply): Problem[] {
   if (reply.kind === 'unanswerable')
     return reply.reason === null
       ? [{ where: 'reason', found: 'found null', allowed: 'say which fact is missing and where you looked' }]
@@ -159,7 +167,6 @@ function checkPlan(reply: PlanReply, input: PlanInput): Problem[] {
       ? [{ where: 'potential', found: `found ${reply.potential}`, allowed: 'use 0 or more' }]
       : []),
     ...reply.wording.flatMap(({ operator }, at) => unknown(`wording[${at}].operator`, operator)),
-    ...checkTests(keptTests(reply, input), 'tests', shapeOf(reply)),
   ];
 }
 
@@ -199,12 +206,6 @@ function checkOperator(reply: PlanReply, at: number): Problem[] {
       );
   if (operator.sql === null && operator.mapping === null)
     add('sql', 'sql and mapping are both null', 'write sql, or describe the open mapping');
-  if (operator.sql !== null && operator.mapping !== null)
-    add(
-      'mapping',
-      'sql and mapping are both given',
-      'set mapping to null if the sql is your reading, or sql to null if it is open',
-    );
   operator.assumptions.forEach((assumption, index) =>
     problems.push(...checkAssumption(assumption, `${where}.assumptions[${index}]`)),
   );
@@ -230,9 +231,12 @@ function shapeOf(reply: PlanReply) {
   return { operators: reply.operators.map(({ name, inputs, sql }) => ({ name, inputs, written: sql !== null })) };
 }
 
-/** The model lists the most useful test first; more than were asked for are dropped, not paid for again. */
+/**
+ * The model lists the most useful test first. What was not asked for or cannot run is dropped: a plan is not paid for again
+ * because of a test, which can be asked for alone.
+ */
 function keptTests(reply: PlanReply, input: PlanInput): TestReply[] {
-  return input.carryTests ? reply.tests.slice(0, input.breadth) : [];
+  return input.carryTests ? soundTests(reply.tests, shapeOf(reply)).slice(0, input.breadth) : [];
 }
 
 function tidy(reply: PlanReply, input: PlanInput): PlanReply {

@@ -8,7 +8,7 @@ import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
-import { checkTests, testRules, TestReply, tidyTest } from './test-reply';
+import { checkTests, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planShape, planText } from './texts';
 import type { EvidenceText, PlanText } from './texts';
 
@@ -54,7 +54,7 @@ export function renderPropose(input: ProposeInput): ChatMessage[] {
 export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeReply> {
   const parsed = parseReply(text, ProposeReply, (reply) => checkPropose(reply, input));
   return parsed.kind === 'ok'
-    ? { kind: 'ok', reply: { ...parsed.reply, tests: parsed.reply.tests.map(tidyTest) } }
+    ? { kind: 'ok', reply: { ...parsed.reply, tests: usableTests(parsed.reply, input).map(tidyTest) } }
     : parsed;
 }
 
@@ -69,8 +69,16 @@ function task(input: ProposeInput): string {
   ].join('\n');
 }
 
+function usableTests(reply: ProposeReply, input: ProposeInput): TestReply[] {
+  return soundTests(reply.tests, planShape(input.plan), input.targets);
+}
+
+/** One test that can run is worth more than another call for the rest. */
 function checkPropose(reply: ProposeReply, input: ProposeInput): Problem[] {
-  if (reply.tests.length > 0) return checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
+  if (reply.tests.length > 0)
+    return usableTests(reply, input).length > 0
+      ? []
+      : checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
   if (reply.done && input.mode === 'rollout' && input.rollout.length > 0) return [];
   return [{ where: 'tests', found: 'found []', allowed: `give a test of ${input.targets.join(' or ')}` }];
 }

@@ -2,7 +2,8 @@
  * From a model's text to a checked reply, or to the exact error and a hint for the next try (paper, App. B.4).
  *
  * 1. The schema sent to the model is the schema the reply is parsed with; the sketch in the prompt is made from it too.
- * 2. A left-out nullable field is null and a left-out list is empty: not worth a paid retry. Nothing else is guessed.
+ * 2. What has one meaning is not worth a paid retry: a left-out nullable field is null, a left-out list, text or flag is
+ *    empty or false, a number in quotes is a number, an unlisted member of a list with "other" is other. Nothing is guessed.
  * 3. Every problem says which field, what was found and what is allowed.
  */
 import { z } from 'zod';
@@ -148,16 +149,44 @@ function complete(value: unknown, schema: JsonSchema): unknown {
   const nullable = options.some((option) => option.type === 'null');
   if (nullable && (value === undefined || (typeof value === 'string' && /^\s*(?:null)?\s*$/i.test(value)))) return null;
   const main = options.find((option) => option.type !== 'null');
-  if (main?.items !== undefined) {
-    const { items } = main;
-    if (value === undefined) return [];
-    return Array.isArray(value) ? value.map((item) => complete(item, items)) : value;
-  }
-  if (main?.properties !== undefined && isRecord(value) && !Array.isArray(value))
+  if (main === undefined || (nullable && value === null)) return value;
+  if (main.items !== undefined) return completeList(value, main.items);
+  if (main.properties !== undefined && isRecord(value) && !Array.isArray(value))
     return Object.fromEntries(
       Object.entries(main.properties).map(([key, inner]) => [key, complete(value[key], inner)]),
     );
-  return value;
+  return completeScalar(value, main);
+}
+
+function completeList(value: unknown, items: JsonSchema): unknown {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string' && items.type === 'string') return value.trim() === '' ? [] : [value];
+  return Array.isArray(value) ? value.map((item) => complete(item, items)) : value;
+}
+
+function completeScalar(value: unknown, schema: JsonSchema): unknown {
+  if (schema.enum !== undefined) return listedValue(value, schema.enum);
+  switch (schema.type) {
+    case 'string':
+      return value ?? '';
+    case 'boolean':
+      if (value === undefined || value === null) return false;
+      return typeof value === 'string' && /^(?:true|false)$/i.test(value.trim())
+        ? value.trim().toLowerCase() === 'true'
+        : value;
+    case 'number':
+    case 'integer':
+      return typeof value === 'string' && /^\s*[+-]?\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value;
+    default:
+      return value;
+  }
+}
+
+/** The listed value whatever its case; a list with "other" has a place for anything else. */
+function listedValue(value: unknown, listed: readonly unknown[]): unknown {
+  if (typeof value !== 'string' || listed.includes(value)) return value;
+  const plain = value.trim().toLowerCase();
+  return listed.find((each) => each === plain) ?? (listed.includes('other') ? 'other' : value);
 }
 
 function sketchOf(schema: JsonSchema): string {

@@ -50,6 +50,18 @@ export interface PlanShape {
   }[];
 }
 
+/** Tests that can run as far as this folder can tell, one per operator. */
+export function soundTests(
+  tests: readonly TestReply[],
+  plan: PlanShape,
+  allowed: readonly string[] = plan.operators.map(({ name }) => name),
+): TestReply[] {
+  return tests.reduce<TestReply[]>(
+    (kept, test) => (checkTests([...kept, test], 'tests', plan, allowed).length === 0 ? [...kept, test] : kept),
+    [],
+  );
+}
+
 export function checkTests(
   tests: readonly TestReply[],
   path: string,
@@ -126,9 +138,9 @@ function checkHypotheses(test: TestReply, where: string): Problem[] {
   });
 }
 
-/** Evaluated as `WITH observation AS (probe) SELECT (expression)`: without its own FROM it has nothing to read. */
+/** A bare expression reads the columns of the observation; a subquery has to say what it reads. */
 function checkExpression(where: string, sql: string): Problem[] {
-  if (/\bselect\b/i.test(sql) && /\bobservation\b/i.test(sql)) return [];
+  if (sql.trim() !== '' && (!/\bselect\b/i.test(sql) || /\bobservation\b/i.test(sql))) return [];
   return [
     {
       where,

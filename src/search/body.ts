@@ -44,8 +44,28 @@ export function makeOperatorBody(
   return { ...body, recursive: body.reads.includes(operator.name) };
 }
 
+/** Of the text as an engine reads it, so that another layout is no other derivation (rule S4). */
 export function bodyId(sql: string, reads: readonly string[], hash: Hash): string {
-  return `b${hash(JSON.stringify([sql, reads])).slice(0, 16)}`;
+  return `b${hash(JSON.stringify([plainSql(sql), reads])).slice(0, 16)}`;
+}
+
+/** Without comments, layout and the case of unquoted words; quoted pieces stay as they are. */
+export function plainSql(sql: string): string {
+  let plain = '';
+  let isApart = false;
+  for (let at = 0, next = 0; at < sql.length; at = next) {
+    next = tokenEnd(sql, at);
+    const token = sql.slice(at, next);
+    if (/^(?:\s|--|\/\*)/.test(token)) {
+      isApart = true;
+      continue;
+    }
+    // Blanks beside brackets and commas are layout; elsewhere one may keep two words or signs apart.
+    const needsSpace = isApart && !/[(,]$/.test(plain) && !/^[(),]/.test(token) && plain !== '';
+    plain += (needsSpace ? ' ' : '') + (token.length === 1 ? token.toLowerCase() : token);
+    isApart = false;
+  }
+  return plain;
 }
 
 function sameName(left: string, right: string): boolean {
@@ -73,7 +93,7 @@ function isFiller(sql: string, at: number): boolean {
 }
 
 /** End of the comment, quoted piece or single character that starts at `at`. */
-function tokenEnd(sql: string, at: number): number {
+export function tokenEnd(sql: string, at: number): number {
   if (sql.startsWith('--', at)) return after(sql, '\n', at + 2);
   if (sql.startsWith('/*', at)) return after(sql, '*/', at + 2);
   const character = sql.charAt(at);

@@ -17,6 +17,7 @@ import type {
   TestOutcome,
   Verdict,
 } from '../domain';
+import { expressionQuery } from './expression';
 import { normaliseSql } from './body';
 
 export interface PredicateStatement {
@@ -48,8 +49,11 @@ export function predicateStatements(probeSql: string, test: Pick<Test, 'hypothes
 }
 
 function overObservation(probe: string, expressions: readonly string[]): string {
-  const columns = expressions.map((expression) => `(${normaliseSql(expression)})`).join(', ');
-  return `WITH observation AS (\n${probe}\n)\nSELECT ${columns}`;
+  const queries = expressions.map(expressionQuery);
+  const [only, ...others] = queries;
+  const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
+  const main = others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`;
+  return `WITH observation AS (\n${probe}\n)\n${main}`;
 }
 
 /** `results` stand in the order of `predicateStatements`; a missing one was not run. */

@@ -35,7 +35,7 @@ export function validateSelect(
   return `${what} reads ${list(stray)}, which the schema does not have`;
 }
 
-/** A predicate or agreement count is an expression over `observation`, inspected as `SELECT (expression)`. */
+/** A predicate or agreement count is an expression over `observation`, inspected as the query that runs it. */
 export function validateExpression(inspection: Inspection, what: string): string | null {
   if (inspection.kind !== 'select') return `${what} is not accepted: ${inspection.message}`;
   const other = inspection.relations.filter((relation) => relation.toLowerCase() !== 'observation');

@@ -7,17 +7,27 @@ import type { StepContext } from './context';
 
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };
 
+/**
+ * A body may read its declared inputs and any table of the schema: which tables a reading needs is often known only once it
+ * is written, and its judge cannot declare. What it reads stands in the body itself (`relations`).
+ */
 export function operatorBody(
   sql: string,
   operator: Pick<Operator, 'name' | 'relations' | 'inputs'>,
-  inspector: SqlInspector,
-  hash: Hash,
+  { inspector, relations, hash }: BodyScope,
 ): Made<Body> {
   const text = normaliseSql(sql);
   const inspection = inspector.inspect(text);
-  const error = validateBody(inspection, operator);
+  const error = validateBody(inspection, { ...operator, relations: [...operator.relations, ...relations] });
   if (error !== null || inspection.kind !== 'select') return { kind: 'invalid', error: error ?? 'no SELECT' };
   return { kind: 'ok', value: makeOperatorBody(text, operator, inspection, hash) };
+}
+
+export interface BodyScope {
+  /** Relations of the schema. */
+  readonly relations: readonly string[];
+  readonly inspector: SqlInspector;
+  readonly hash: Hash;
 }
 
 /** A SELECT over base relations and some operators, with what the compiler needs to know of it. */

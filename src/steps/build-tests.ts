@@ -5,19 +5,15 @@
 import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { TestReply } from '../prompts';
-import { normaliseSql, type Hash } from '../search/body';
+import { expressionQuery, namesSomething } from '../search/expression';
 import { validateExpression } from '../search/validate';
-import { operatorBody, selectText, storeBody } from './bodies';
+import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
 
-export interface TestScope {
+export interface TestScope extends BodyScope {
   readonly operators: readonly Operator[];
   /** Operators that have SQL. */
   readonly written: readonly string[];
-  /** Relations of the schema. */
-  readonly relations: readonly string[];
-  readonly inspector: SqlInspector;
-  readonly hash: Hash;
 }
 
 export interface BuiltTest {
@@ -66,7 +62,9 @@ function expressionProblems(hypothesis: HypothesisReply, operator: string, inspe
   const texts = [...predicates, ...(agreement === null ? [] : [agreement.matching, agreement.examined])];
   return texts.flatMap((text) => {
     const what = `the predicate "${text}" of ${id} for ${operator}`;
-    return validateExpression(inspector.inspect(`SELECT (${normaliseSql(text)})`), what) ?? [];
+    if (!namesSomething(text))
+      return `${what} does not read the relation observation: write it over the probe's columns`;
+    return validateExpression(inspector.inspect(expressionQuery(text)), what) ?? [];
   });
 }
 
@@ -74,9 +72,9 @@ function expressionProblems(hypothesis: HypothesisReply, operator: string, inspe
 function buildHypothesis(
   { sql, ...reply }: HypothesisReply,
   operator: Operator,
-  { inspector, hash }: TestScope,
+  scope: TestScope,
 ): { readonly hypothesis: Hypothesis; readonly body: Body | null } {
-  const made = sql === null ? null : operatorBody(sql, operator, inspector, hash);
+  const made = sql === null ? null : operatorBody(sql, operator, scope);
   const body = made?.kind === 'ok' ? made.value : null;
   return { hypothesis: { ...reply, bodyId: body?.bodyId ?? null }, body };
 }

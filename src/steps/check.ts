@@ -21,12 +21,16 @@ export async function check(context: StepContext, step: CheckInput): Promise<Che
     );
     const { results, usage } = await runSql(context, statements);
     const failures = runnable.flatMap((name, index): Failure[] => {
-      const error = failureOf(findLoaded(plan, name)?.operator, results[index]);
+      const error = failureOf(plan, name, results[index]);
       return error === null ? [] : [{ operator: name, error }];
     });
     const profiled = await profileTouched(context, step.plan.planId, plan);
     return { failures: firstCauses(plan, failures), usage: addDeltas(usage, profiled) };
   });
+}
+
+export function isAnswer(plan: LoadedPlan, name: string): boolean {
+  return plan.operators.at(-1)?.operator.name === name;
 }
 
 /** An operator over inputs without SQL cannot run yet; that is no failure of its body. */
@@ -43,9 +47,10 @@ function firstCauses(plan: LoadedPlan, failures: readonly Failure[]): Failure[] 
   return failures.filter(({ operator }) => !restsOnFailure(operator));
 }
 
-function failureOf(operator: Operator | undefined, result: SqlResult | undefined): string | null {
+function failureOf(plan: LoadedPlan, name: string, result: SqlResult | undefined): string | null {
+  const operator = findLoaded(plan, name)?.operator;
   if (operator === undefined || result === undefined) return 'it was not run';
-  return runError(result) ?? columnDifference(operator, result);
+  return runError(result) ?? columnDifference(operator, result, isAnswer(plan, name));
 }
 
 /** Null when the statement gave rows, even none. */
@@ -63,13 +68,23 @@ export function runError(result: SqlResult): string | null {
   }
 }
 
-/** Null when the columns are the declared ones, in name and order, whatever the case. */
-export function columnDifference(operator: Pick<Operator, 'columns'>, result: SqlResult): string | null {
+/**
+ * Null when the result carries the declared interface, whatever the case. Operators that others read are read by name, so
+ * there the order does not matter; of the answer only its values are read, so there a column may lack its alias.
+ */
+export function columnDifference(
+  operator: Pick<Operator, 'columns'>,
+  result: SqlResult,
+  isAnswer: boolean,
+): string | null {
   if (result.kind !== 'rows') return null;
-  const declared = operator.columns.map((column) => column.name);
-  const returned = result.columns.map((column) => column.name);
-  if (declared.join('\n').toLowerCase() === returned.join('\n').toLowerCase()) return null;
-  return `it returns (${returned.join(', ')}) but declares (${declared.join(', ')}): return exactly the declared columns in that order`;
+  const declared = operator.columns.map((column) => column.name.toLowerCase());
+  const returned = result.columns.map((column) => column.name.toLowerCase());
+  const isSame = isAnswer
+    ? declared.every((name, index) => name === returned[index] || !returned.includes(name))
+    : declared.every((name) => returned.includes(name));
+  if (declared.length === returned.length && isSame) return null;
+  return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
 }
 
 /** The compiled text, or why the plan does not fit together. */

@@ -64,7 +64,8 @@ interface Judged {
 function read(judge: Judge, reply: GroundReply): Read<Grounded> {
   const judged = reply.judgements.map((judgement) => judgeOperator(judge, judgement));
   const problems = judged.filter((each) => typeof each === 'string');
-  if (problems.length > 0) return invalid(problems, 'the SQL of a winner reads only what its operator declares');
+  if (problems.length > 0)
+    return invalid(problems, 'the SQL of a winner reads tables of the schema and the inputs of its operator');
   const kept = judged.filter((each) => typeof each !== 'string');
   return { kind: 'ok', store: () => storeGrounding(judge, reply, kept) };
 }
@@ -83,10 +84,7 @@ function judgeOperator(judge: Judge, judgement: Judgement): Judged | string {
     return outcome === undefined ? { ...said, overruled: null } : keepVerdict(said, outcome);
   });
   const stands = verdicts.some(({ hypothesis, verdict }) => hypothesis === judgement.winner && verdict === 'supported');
-  const made =
-    stands && judgement.sql !== null
-      ? operatorBody(judgement.sql, operator, judge.scope.inspector, judge.context.deps.hash)
-      : null;
+  const made = stands && judgement.sql !== null ? operatorBody(judgement.sql, operator, judge.scope) : null;
   if (made?.kind === 'invalid') return made.error;
   const body = made?.kind === 'ok' ? made.value : null;
   const grounding = {
@@ -184,7 +182,7 @@ async function storeWritten(
   const written: Grounded['written'][number][] = [];
   for (const { operator: name, sql, assumptions } of reply.written) {
     const operator = findLoaded(plan, name)?.operator;
-    const made = operator === undefined ? null : operatorBody(sql, operator, scope.inspector, context.deps.hash);
+    const made = operator === undefined ? null : operatorBody(sql, operator, scope);
     if (made?.kind !== 'ok') continue;
     await storeBody(context, made.value, assumptions);
     const risk = assumptions.reduce((highest, each) => Math.max(highest, each.risk), 0);

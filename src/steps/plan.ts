@@ -8,7 +8,7 @@ import { parsePlan, planSchema, renderPlan, type PlanReply } from '../prompts';
 import { toOperatorView } from '../search/shape';
 import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
 import { sameRelation } from '../search/validate';
-import { operatorBody, queryBody, storeBody } from './bodies';
+import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
 import { openInspector, type StepContext } from './context';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
@@ -22,6 +22,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     ...base,
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],
     otherPlans: await Promise.all(step.otherPlans.map((ref) => planTextOf(context, ref))),
+    unanswerable: step.unanswerable ?? [],
     revise: step.revise === null ? null : await revision(context, step.revise),
     carryTests: settings.planCarriesTests,
     breadth: settings.breadth,
@@ -77,22 +78,25 @@ function read(writer: Writer, id: string, reply: PlanReply): Read<Planned> {
 
 type OperatorReply = PlanReply['operators'][number];
 
-/** The operator, or what is wrong with it. */
+/** The operator, or what is wrong with it. What its SQL reads of the schema is thereby declared (rule S8). */
 function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | string[] {
-  const { sql, mapping, assumptions, ...face } = reply;
-  const relations = writer.description.tables.map((table) => table.name);
+  const { sql, mapping, assumptions, ...said } = reply;
+  const scope = bodyScope(writer);
+  const declared = said.relations.map((relation) => knownRelation(relation, scope.relations) ?? relation);
+  const made = sql === null ? null : operatorBody(sql, { ...said, relations: declared }, scope);
+  const body = made?.kind === 'ok' ? made.value : null;
+  const read = (body?.relations ?? []).map((relation) => knownRelation(relation, scope.relations) ?? relation);
+  const face = { ...said, relations: body === null ? unique(declared) : unique([...declared, ...read]) };
   const problems = [
-    ...(relations.some((relation) => sameRelation(relation, face.name))
+    ...(scope.relations.some((relation) => sameRelation(relation, face.name))
       ? [`${face.name} is the name of a table: choose another`]
       : []),
     ...face.relations
-      .filter((relation) => !relations.some((known) => sameRelation(known, relation)))
+      .filter((relation) => knownRelation(relation, scope.relations) === null)
       .map((relation) => `${face.name} declares the relation ${relation}, which the schema does not have`),
+    ...(made?.kind === 'invalid' ? [made.error] : []),
   ];
-  const made = sql === null ? null : operatorBody(sql, face, writer.inspector, writer.context.deps.hash);
-  if (made?.kind === 'invalid') problems.push(made.error);
   if (problems.length > 0) return problems;
-  const body = made?.kind === 'ok' ? made.value : null;
   const operator: Operator = {
     ...face,
     intent: knownIntent(face.intent, writer.knownIntents),
@@ -102,6 +106,24 @@ function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | 
         : { kind: 'assumed', bodyId: body.bodyId, assumptions },
   };
   return { operator, body, assumptions };
+}
+
+function bodyScope({ context, inspector, description }: Writer): BodyScope {
+  return { inspector, hash: context.deps.hash, relations: description.tables.map((table) => table.name) };
+}
+
+/** As the schema names it, so that one table has one name in every interface (rule S3). */
+function knownRelation(relation: string, known: readonly string[]): string | null {
+  const plain = relation.replace(/["`[\]]/g, '').trim();
+  return (
+    known.find((each) => each.toLowerCase() === plain.toLowerCase()) ??
+    known.find((each) => sameRelation(each, plain)) ??
+    null
+  );
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
 }
 
 /** A known intent copied with other case or blanks is still the same intent (rule S3). */
@@ -172,17 +194,15 @@ function otherReading(
 ): Body | null {
   const operator = operators.find(({ name }) => name === choice.operator);
   if (operator === undefined || choice.otherSql === null) return null;
-  const made = operatorBody(choice.otherSql, operator, writer.inspector, writer.context.deps.hash);
+  const made = operatorBody(choice.otherSql, operator, bodyScope(writer));
   return made.kind === 'ok' ? made.value : null;
 }
 
 /** Tests that cannot run are dropped: their operators get a proposal of their own. */
 function firstTests(writer: Writer, operators: readonly Operator[], reply: PlanReply): readonly BuiltTest[] {
   return buildTests(reply.tests, {
+    ...bodyScope(writer),
     operators,
     written: operators.filter((operator) => operator.body.kind === 'assumed').map(({ name }) => name),
-    relations: writer.description.tables.map((table) => table.name),
-    inspector: writer.inspector,
-    hash: writer.context.deps.hash,
   }).built;
 }

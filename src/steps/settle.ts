@@ -7,7 +7,7 @@ import { compilePlan } from '../search/compile';
 import { prove } from '../search/proof';
 import { operatorShape } from '../search/shape';
 import type { Settled, SettleInput } from '../search/steps';
-import { columnDifference, runError, tryCompile } from './check';
+import { columnDifference, isAnswer, runError, tryCompile } from './check';
 import { once, openInspector, runSql, type StepContext } from './context';
 import type { Contents } from './contents';
 import { mergedOutcomes } from './ground';
@@ -60,7 +60,7 @@ async function settleOne(settling: Settling, won: Won, result: SqlResult): Promi
   const loaded = findLoaded(plan, won.operator);
   if (loaded === undefined) return { ...base, update: null, assumed: false, error: 'the plan has no such operator' };
   const bodyError = runError(result);
-  const columnsDiffer = columnDifference(loaded.operator, result);
+  const columnsDiffer = columnDifference(loaded.operator, result, isAnswer(plan, won.operator));
   const observations = await Promise.all(grounding.observations.map((id) => context.run.get('observation', id)));
   const observation = observations.find(({ observationId }) => observationId === won.observationId);
   const judged = observation?.tests.find(({ operator }) => operator === won.operator);

@@ -23,16 +23,24 @@ describe('a JSON object is found', () => {
   });
 });
 
+describe('a slip with one meaning is mended, not paid for again', () => {
+  it.each([
+    ['a trailing comma in an object', '{"a": "x,}",}', { a: 'x,}' }],
+    ['a trailing comma in a list', '{"a": [1, 2, ]}', { a: [1, 2] }],
+    ['line breaks and tabs in a string', '{"sql": "SELECT 1,\r\n\t2\nFROM t"}', { sql: 'SELECT 1,\r\n\t2\nFROM t' }],
+    ['escapes beside them', '{"sql": "a\\n\n\\"b\\" ,"}', { sql: 'a\n\n"b" ,' }],
+  ])('%s', (_, text, value) => expect(extractJson(text)).toEqual({ kind: 'found', value }));
+});
+
 describe('a broken object is refused with what stands where', () => {
   it.each([
-    ['a trailing comma in an object', '{"a": 1,}', 'trailing comma before }', 'Remove the comma'],
-    ['a trailing comma in a list', '{"a": [1, 2, ]}', 'trailing comma before ]', 'Remove the comma'],
     ['NaN', '{"a": NaN}', 'found NaN where a JSON value was expected', 'NaN is not JSON: use a number or null'],
     ['-Infinity', '{"a": -Infinity}', 'found -Infinity', 'use a number or null'],
     ['None', '{"a": None}', 'found None', 'use null, true or false'],
     ['single quotes', "{'a': 1}", "found ' where a key in double quotes", 'double quotes'],
     ['a comment', '{"a": 1 // one\n}', 'found / where a comma or }', 'no comments'],
-    ['an unescaped line break', '{"sql": "SELECT 1\nFROM t"}', 'unescaped line break', 'write \\n'],
+    ['two commas', '{"a": [1,, 2]}', 'found , where a JSON value', 'Write a JSON value'],
+    ['a comma before the wrong bracket', '{"a": [1, }', 'found } where a JSON value', 'Write a JSON value'],
     ['a lone backslash', '{"sql": "x ~ \'\\d\'"}', 'invalid escape \\d', 'written twice'],
     ['an unescaped quote', '{"sql": "SELECT "a" FROM t"}', 'found a where a comma or }', 'escape double quotes'],
     ['a leading zero', '{"a": 01}', 'found 01', 'Write a JSON value'],
@@ -57,7 +65,7 @@ describe('a broken object is refused with what stands where', () => {
   });
 
   it('and never replaced by an object inside it', () => {
-    expect(extractJson('{"operators": [{"name": "a",}, {"name": "b"}]}')).toMatchObject({ kind: 'broken' });
+    expect(extractJson('{"operators": [{"name": NaN}, {"name": "b"}]}')).toMatchObject({ kind: 'broken' });
     expect(extractJson('{"operators": [{"name": "a"}, {"name": "b"}')).toMatchObject({ kind: 'broken' });
   });
 });

@@ -1,5 +1,6 @@
 import { parsePlan } from '../../../src/prompts';
 import type { PlanInput, PlanReply } from '../../../src/prompts';
+import { checkTests } from '../../../src/prompts/test-reply';
 import { planInput } from './fixtures';
 
 const rows = {
@@ -56,9 +57,6 @@ const parse = (change: Partial<Draft> = {}, input: Partial<PlanInput> = {}) =>
   parsePlan(JSON.stringify({ ...good, ...change }), { ...planInput, ...input });
 const withOperator = (at: number, change: object) =>
   parse({ operators: good.operators.map((operator, index) => (index === at ? { ...operator, ...change } : operator)) });
-const withTest = (change: object) => parse({ tests: [{ ...test, ...change }] });
-const withHypothesis = (change: object) =>
-  withTest({ hypotheses: [{ ...hypothesis('h1'), ...change }, hypothesis('h2')] });
 
 function replyOf(parsed: ReturnType<typeof parsePlan>): PlanReply {
   if (parsed.kind === 'invalid') throw new Error(parsed.error);
@@ -97,12 +95,6 @@ describe('a plan is refused, with the field, what was found and what is allowed:
     ['a name without prefix', withOperator(2, { name: 'answer' }), 'operators[2].name: found "answer"', 'use op_ and'],
     ['a name used twice', withOperator(1, { name: 'op_rows', inputs: [] }), 'op_rows is used twice', 'its own name'],
     [
-      'an input that is no operator',
-      withOperator(1, { inputs: ['op_rows', 'lap'] }),
-      '"lap" is no earlier operator',
-      'base tables go into relations',
-    ],
-    [
       'an input that comes later',
       withOperator(0, { inputs: ['op_gap'] }),
       'operators[0].inputs: "op_gap" is no earlier',
@@ -113,18 +105,6 @@ describe('a plan is refused, with the field, what was found and what is allowed:
       withOperator(1, { mapping: null }),
       'sql and mapping are both null',
       'write sql, or describe',
-    ],
-    [
-      'both sql and mapping',
-      withOperator(1, { sql: 'SELECT 1' }),
-      'sql and mapping are both given',
-      'set mapping to null if',
-    ],
-    [
-      'an operator that nothing uses',
-      withOperator(2, { inputs: [] }),
-      'no later operator reads op_gap',
-      'put the answer last',
     ],
     [
       'no columns',
@@ -149,18 +129,6 @@ describe('a plan is refused, with the field, what was found and what is allowed:
       withOperator(0, { grain: ['lap_id'] }),
       '"lap_id" is no output column',
       'use race_id, or []',
-    ],
-    [
-      'an unknown type',
-      withOperator(2, { columns: [{ ...answer.columns[0], type: 'int' }] }),
-      'operators[2].columns[0].type: found "int"',
-      '"integer", "number"',
-    ],
-    [
-      'an unknown assumption kind',
-      withOperator(0, { assumptions: [{ kind: 'guess', statement: 's', risk: 0 }] }),
-      'assumptions[0].kind: found "guess"',
-      '"meaning", "unit"',
     ],
     [
       'a risk above 1',
@@ -189,61 +157,119 @@ describe('a plan is refused, with the field, what was found and what is allowed:
       'wording[0].operator: found "op_z"',
       'use one of',
     ],
-    [
-      'a test of an unknown operator',
-      withTest({ operator: 'op_z' }),
-      'tests[0].operator: found "op_z"',
-      'use one of op_rows',
-    ],
-    [
-      'two tests of one operator',
-      parse({ tests: [test, test] }),
-      'tests[1].operator: op_gap has a test already',
-      'one test per operator',
-    ],
-    ['a test without hypotheses', withTest({ hypotheses: [] }), 'tests[0].hypotheses: found []', 'rival readings'],
-    ['a hypothesis id out of form', withHypothesis({ id: 'first' }), 'hypotheses[0].id: found "first"', 'h1, h2'],
-    ['a hypothesis id twice', withHypothesis({ id: 'h2' }), 'h2 is used twice', 'number the hypotheses'],
-    ['a hypothesis without a reading', withHypothesis({ mapping: '' }), 'hypotheses[0].mapping: found ""', 'in words'],
-    [
-      'a predicate without observation',
-      withHypothesis({ predicates: ['plus > 0'] }),
-      'predicates[0]: found "plus > 0"',
-      '(SELECT … FROM observation)',
-    ],
-    [
-      'an agreement that is no subquery',
-      withHypothesis({ agreement: { matching: 'count(*)', examined: '1' } }),
-      'agreement.matching: found "count(*)"',
-      '(SELECT … FROM observation)',
-    ],
-    ['an empty probe', withTest({ probe: ' ; ' }), 'tests[0].probe: found ""', 'write one SELECT'],
-    [
-      'a probe that reads what it tests',
-      withTest({ probe: 'SELECT * FROM op_gap' }),
-      'it reads op_gap, the operator under test',
-      'read its inputs',
-    ],
-    [
-      'a probe that reads what is built on it',
-      withTest({ probe: 'SELECT * FROM op_answer' }),
-      'op_answer, which is built on op_gap',
-      'leave op_answer out',
-    ],
-    [
-      'a probe that reads an unwritten operator',
-      parse({
-        tests: [{ ...test, operator: 'op_rows', probe: 'SELECT * FROM OP_GAP' }],
-        operators: [rows, { ...gap, inputs: [] }, { ...answer, inputs: ['op_rows', 'op_gap'] }],
-      }),
-      'it reads op_gap, which has no SQL yet',
-      'base relations or written operators',
-    ],
   ])('%s', (_, parsed, error, hint) => {
     expect(parsed.kind).toBe('invalid');
     if (parsed.kind === 'invalid') {
       expect(parsed.error).toContain(error);
       expect(parsed.hint).toContain(hint);
     }
+  });
+});
+
+describe('a test that cannot run is dropped and the plan stands:', () => {
+  const changed = (change: object) => [{ ...test, ...change }];
+  const changedHypothesis = (change: object) =>
+    changed({ hypotheses: [{ ...hypothesis('h1'), ...change }, hypothesis('h2')] });
+  const shape = {
+    operators: good.operators.map(({ name, inputs, sql }) => ({ name, inputs, written: sql !== null })),
+  };
+
+  it.each<[string, (typeof test)[], string, string]>([
+    [
+      'a test of an unknown operator',
+      changed({ operator: 'op_z' }),
+      'tests[0].operator: found "op_z"',
+      'use one of op_rows',
+    ],
+    [
+      'two tests of one operator',
+      [test, test],
+      'tests[1].operator: op_gap has a test already',
+      'one test per operator',
+    ],
+    ['a test without hypotheses', changed({ hypotheses: [] }), 'tests[0].hypotheses: found []', 'rival readings'],
+    ['a hypothesis id out of form', changedHypothesis({ id: 'first' }), 'hypotheses[0].id: found "first"', 'h1, h2'],
+    ['a hypothesis id twice', changedHypothesis({ id: 'h2' }), 'h2 is used twice', 'number the hypotheses'],
+    [
+      'a hypothesis without a reading',
+      changedHypothesis({ mapping: '' }),
+      'hypotheses[0].mapping: found ""',
+      'in words',
+    ],
+    ['an empty probe', changed({ probe: ' ; ' }), 'tests[0].probe: found ""', 'write one SELECT'],
+    [
+      'a probe that reads what it tests',
+      changed({ probe: 'SELECT * FROM op_gap' }),
+      'it reads op_gap, the operator under test',
+      'read its inputs',
+    ],
+    [
+      'a probe that reads what is built on it',
+      changed({ probe: 'SELECT * FROM op_answer' }),
+      'op_answer, which is built on op_gap',
+      'leave op_answer out',
+    ],
+    [
+      'a probe that reads an unwritten operator',
+      changed({ operator: 'op_rows', probe: 'SELECT * FROM OP_GAP' }),
+      'it reads op_gap, which is built on op_rows',
+      'leave op_gap out',
+    ],
+    [
+      'a subquery that does not read the observation',
+      changedHypothesis({ predicates: ['(SELECT count(*) > 0 FROM lap)'] }),
+      'which reads nothing from observation',
+      '(SELECT … FROM observation)',
+    ],
+    [
+      'an empty count',
+      changedHypothesis({ agreement: { matching: '', examined: 'n' } }),
+      'agreement.matching: found ""',
+      '(SELECT … FROM observation)',
+    ],
+  ])('%s', (_, tests, error, hint) => {
+    expect(replyOf(parse({ tests })).tests).toHaveLength(tests.length - 1);
+    const [problem] = checkTests(tests, 'tests', shape);
+    expect(`${problem?.where}: ${problem?.found}`).toContain(error);
+    expect(problem?.allowed).toContain(hint);
+  });
+
+  it('while bare expressions over the columns of the observation may run', () => {
+    const tests = changedHypothesis({ predicates: ['plus > 0'], agreement: { matching: 'plus', examined: 'n' } });
+    expect(replyOf(parse({ tests })).tests).toHaveLength(1);
+  });
+});
+
+describe('slips that have one right correction are mended, not paid for again:', () => {
+  const operatorsOf = (parsed: ReturnType<typeof parsePlan>) => replyOf(parsed).operators;
+
+  it('declarations follow what the SQL reads, and tables stand apart from operators', () => {
+    const sloppy = withOperator(2, { inputs: ['lap'], relations: ['op_rows'] });
+    expect(operatorsOf(sloppy)[2]).toMatchObject({ inputs: ['op_rows', 'op_gap'], relations: ['lap'] });
+  });
+
+  it('an operator that a written answer does not read is left out, with what was said of it', () => {
+    const reply = replyOf(withOperator(2, { inputs: [], sql: 'SELECT count(*) AS n FROM op_rows' }));
+    expect(reply.operators.map(({ name }) => name)).toEqual(['op_rows', 'op_answer']);
+    expect(reply).toMatchObject({ bottleneck: null, tests: [] });
+  });
+
+  it('but what an open answer will read is not known, so a missing input is for its writer to mend', () => {
+    const parsed = withOperator(2, { inputs: [], sql: null, mapping: 'count which?' });
+    expect(parsed).toMatchObject({ kind: 'invalid', error: expect.stringContaining('no later operator') as unknown });
+  });
+
+  it.each([
+    ['doubted, when it is what the reply wants settled', 1, 0.5],
+    ['explained, when it is not', 2, 0.1],
+  ])('SQL beside a mapping is %s', (_, at, risk) => {
+    const both = withOperator(at, { sql: 'SELECT 1 AS race_id FROM op_gap, op_rows', mapping: 'the reading' });
+    const { sql, mapping, assumptions } = operatorsOf(both)[at]!;
+    expect({ sql: sql !== null, mapping }).toEqual({ sql: true, mapping: null });
+    expect(assumptions).toEqual([{ kind: 'other', statement: 'the reading', risk }]);
+  });
+
+  it('a grain is spelled as its column', () => {
+    expect(operatorsOf(withOperator(0, { grain: ['Race_ID'] }))[0]?.grain).toEqual(['race_id']);
   });
 });

@@ -67,6 +67,13 @@ describe('modes', () => {
     expect(told).not.toMatch(/different derivation|Revise/);
   });
 
+  it('a second look at a question found unanswerable is shown the reason as data, and asked to test it', () => {
+    const told = last(renderPlan({ ...given.planInput, unanswerable: ['no table holds wages'] }));
+    expect(told).toContain('<data name="found unanswerable 1">\nno table holds wages\n</data>');
+    expect(told).toContain('Test that reason');
+    expect(last(renderPlan(given.planInput))).not.toContain('Test that reason');
+  });
+
   it('a rollout shows its probes so far and the probes left', () => {
     const told = last(
       renderPropose({ ...given.proposeInput, mode: 'rollout', rollout: [given.evidence], callsLeft: 3 }),

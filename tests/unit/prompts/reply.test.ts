@@ -8,6 +8,13 @@ const Reply = z.object({
   count: z.int(),
   parts: z.array(z.object({ name: z.string(), size: z.number().nullable() })),
 });
+const Slips = z.object({
+  type: z.enum(['text', 'other']),
+  note: z.string(),
+  sure: z.boolean(),
+  risk: z.number(),
+  tags: z.array(z.string()),
+});
 const parse = (value: unknown) => parseReply(JSON.stringify(value), Reply, () => []);
 const good = { kind: 'a', note: null, count: 1, parts: [{ name: 'x', size: 2 }] };
 
@@ -21,6 +28,26 @@ describe('parsing', () => {
       kind: 'ok',
       reply: { kind: 'b', note: null, count: 0, parts: [] },
     });
+  });
+
+  it.each([
+    [
+      { type: 'Text', risk: '0.3', tags: 'x', sure: 'True' },
+      { type: 'text', note: '', sure: true, risk: 0.3, tags: ['x'] },
+    ],
+    [
+      { type: 'varchar', note: 'n', risk: 1, tags: null, sure: null },
+      { type: 'other', note: 'n', sure: false, risk: 1, tags: [] },
+    ],
+  ])('reads %j, whose slips have one meaning, without a retry', (value, reply) => {
+    expect(parseReply(JSON.stringify(value), Slips, () => [])).toEqual({ kind: 'ok', reply });
+  });
+
+  it.each([
+    ['a number in words', { risk: 'low', type: 'text' }, 'risk: found "low"'],
+    ['a left-out choice', { risk: 1 }, 'type: is missing'],
+  ])('does not guess %s', (_, value, error) => {
+    expect(parseReply(JSON.stringify(value), Slips, () => [])).toMatchObject({ kind: 'invalid', error });
   });
 
   it.each(['', '  ', 'null', 'NULL'])('reads %j in a nullable text field as null', (note) => {

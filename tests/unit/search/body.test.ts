@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { makeBody, makeOperatorBody, normaliseSql } from '../../../src/search/body';
+import { bodyId, makeBody, makeOperatorBody, normaliseSql } from '../../../src/search/body';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const inspection = (relations: string[]) => ({ kind: 'select' as const, relations, ctes: [], hasWith: false });
@@ -33,6 +33,17 @@ test('the id of a body covers its text and the operators it reads, not what stan
   expect(makeBody('SELECT * FROM op_a; -- x', ['op_a'], inspection(['op_a']), hash).bodyId).toBe(one.bodyId);
   expect(makeBody('SELECT * FROM op_a', [], inspection(['op_a']), hash).bodyId).not.toBe(one.bodyId);
   expect(one.bodyId).toMatch(/^b[0-9a-f]{16}$/);
+});
+
+test('S4: another layout, case or comment is the same body; another text, name or sign is not', () => {
+  const id = (sql: string) => bodyId(sql, [], hash);
+  const one = id("SELECT DISTINCT a, Count(b) FROM t WHERE c = 'X ( y' AND d IN (1, 2)");
+  expect(id("select distinct a,count( b )\n  from T -- rows\n where c = 'X ( y' /* ! */ and d in(1,2)")).toBe(one);
+  expect(id("SELECT DISTINCT a, Count(b) FROM t WHERE c = 'X (y' AND d IN (1, 2)")).not.toBe(one);
+  expect(id("SELECT DISTINCT a, Count(b) FROM t WHERE c = 'x ( y' AND d IN (1, 2)")).not.toBe(one);
+  expect(id('SELECT "A" FROM t')).not.toBe(id('SELECT "a" FROM t'));
+  expect(id('SELECT a - -b FROM t')).not.toBe(id('SELECT a --b FROM t'));
+  expect(id('SELECT a b FROM t')).not.toBe(id('SELECT ab FROM t'));
 });
 
 test('a body records only the operators that its text reads, apart from base relations', () => {

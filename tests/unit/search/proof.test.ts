@@ -9,6 +9,7 @@ import {
   readAgreement,
   readPredicate,
 } from '../../../src/search/proof';
+import { namesSomething } from '../../../src/search/expression';
 
 const containing = (part: string): string => expect.stringContaining(part) as string;
 const rows = (values: SqlValue[][]): SqlResult => ({
@@ -54,6 +55,20 @@ const proof = (test: TestOutcome, more: Partial<Parameters<typeof prove>[0]> = {
     ...more,
   });
 
+function run(sql: string): SqlResult {
+  const database = new Database(':memory:');
+  try {
+    return rows(database.prepare(sql).raw(true).all() as SqlValue[][]);
+  } finally {
+    database.close();
+  }
+}
+
+function judge(probe: string, predicate: string): PredicateOutcome {
+  const [statement] = predicateStatements(probe, { hypotheses: [hypothesis('h1', [predicate])] });
+  return readPredicate(run(statement?.sql ?? ''), 'sqlite').outcome;
+}
+
 describe('S2: predicates are evaluated by the database on the probe itself', () => {
   test.each([
     'SELECT 1 AS n UNION ALL SELECT 2;',
@@ -86,6 +101,39 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     });
     expect(h2?.predicates.map((each) => each.outcome)).toEqual(['not-established', 'not-established']);
     expect(h2?.predicates[0]?.note).toContain('nothing');
+  });
+
+  test.each<[string, string, PredicateOutcome]>([
+    ['a bare expression over the one row', 'SELECT 3 AS n, 3 AS fits', 'true'],
+    ['a bare expression over several rows', 'SELECT 3 AS n, 3 AS fits UNION ALL SELECT 3, 0', 'not-established'],
+  ])('%s', (_, probe, expected) => {
+    for (const predicate of [
+      'fits = n',
+      '(fits = n)',
+      '(SELECT fits = n FROM observation)',
+      '((SELECT fits = n FROM observation)) ;',
+    ])
+      expect(judge(probe, predicate)).toBe(expected);
+  });
+
+  test('counts of agreement may be bare as well, and a column of several rows is no count', () => {
+    const test = { hypotheses: [hypothesis('h1', [], { matching: 'fits', examined: '(SELECT n FROM observation)' })] };
+    const count = (probe: string) => {
+      const [statement] = predicateStatements(probe, test);
+      return readAgreement(run(statement?.sql ?? ''));
+    };
+    expect(count('SELECT 3 AS n, 2 AS fits')).toEqual({ matching: 2, examined: 3 });
+    expect(count('SELECT 3 AS n, 2 AS fits UNION ALL SELECT 3, 1')).toBeNull();
+  });
+
+  test('a bracket in a text or a comment closes nothing', () => {
+    expect(judge("SELECT ')' AS mark", "(SELECT mark = ')' /* ) */ FROM observation)")).toBe('true');
+    expect(judge('SELECT 2 AS n', '(SELECT n FROM observation) = (SELECT count(*) + 1 FROM observation)')).toBe('true');
+  });
+
+  test('a bare expression of literals says nothing about the data', () => {
+    for (const empty of ['1 = 1', 'TRUE', "'a' = 'a' AND NOT 1 IS NULL"]) expect(namesSomething(empty)).toBe(false);
+    for (const named of ['n > 0', 'count(*) = 1', '"Weight" IN (1, 2)']) expect(namesSomething(named)).toBe(true);
   });
 
   test.each<[string, SqlResult | undefined, 'sqlite' | 'postgresql', PredicateOutcome]>([

@@ -1,4 +1,5 @@
 /** Check, probe, ground and settle: what the data says, and what is kept of it. */
+import { columnDifference } from '../../../src/steps/check';
 import { planRef } from '../../../src/search/plan-view';
 import type { PlanRef } from '../../../src/search/steps';
 import { createRunStore } from '../../../src/steps';
@@ -95,11 +96,35 @@ describe('check', () => {
 
   test('other columns than the declared ones are a failure that names both', async () => {
     const made = await planned({
-      plan: planReply({ tests: [] }, [{ name: 'op_runners', sql: 'SELECT place, event, mark FROM entry' }]),
+      plan: planReply({ tests: [] }, [{ name: 'op_runners', sql: 'SELECT place, event AS id, mark FROM entry' }]),
     });
     expect((await checkAll(made, made.ref)).failures[0]?.error).toContain(
-      'returns (place, event, mark) but declares (event, place, mark)',
+      'returns (place, id, mark) but declares (event, place, mark)',
     );
+  });
+
+  test.each([
+    ['columns that others read by name, in another order', 'SELECT place, EVENT, mark FROM entry', []],
+    ['a column too many', 'SELECT place, event, mark, car FROM entry', [containing('returns')]],
+  ])('%s', async (_, sql, errors) => {
+    const made = await planned({ plan: planReply({ tests: [] }, [{ name: 'op_runners', sql }]) });
+    expect((await checkAll(made, made.ref)).failures.map(({ error }) => error)).toEqual(errors);
+  });
+
+  test('the answer may lack an alias, but its columns keep their places', () => {
+    const type = 'text' as const;
+    const operator = { columns: ['name', 'n'].map((name) => ({ name, type, meaning: '' })) };
+    const returned = (...names: string[]) => ({
+      kind: 'rows' as const,
+      columns: names.map((name) => ({ name, kind: 'text' as const })),
+      rows: [],
+      truncated: false,
+      elapsedMs: 1,
+    });
+    expect(columnDifference(operator, returned('Name', 'COUNT(*)'), true)).toBeNull();
+    expect(columnDifference(operator, returned('Name', 'COUNT(*)'), false)).toContain('declares (name, n)');
+    expect(columnDifference(operator, returned('n', 'name'), true)).toContain('declares (name, n)');
+    expect(columnDifference(operator, returned('name'), true)).toContain('declares (name, n)');
   });
 });
 
@@ -258,13 +283,18 @@ describe('S1: ground and settle', () => {
     expect((await settleOf(made)).results).toMatchObject([{ update: null, assumed: false, error: containing('gapp') }]);
   });
 
-  test('S8: a winner whose SQL reads what its operator does not declare is invalid', async () => {
-    const made = await planned(
-      { ground: [groundReply({}, { sql: 'SELECT 1 AS event, 2 AS place, 3 AS gap FROM event' })] },
-      settings,
-    );
-    await probeOf(made);
-    expect(await groundOf(made)).toMatchObject({ kind: 'invalid', error: containing('reads event') });
+  test('S8: a winner may read any table of the schema, but no operator that it does not declare', async () => {
+    const reading = async (relation: string) => {
+      const made = await planned(
+        { ground: [groundReply({}, { sql: `SELECT 1 AS event, 2 AS place, 3 AS gap FROM ${relation}` })] },
+        settings,
+      );
+      await probeOf(made);
+      return groundOf(made);
+    };
+    expect(await reading('event')).toMatchObject({ kind: 'ok' });
+    expect(await reading('op_answer')).toMatchObject({ kind: 'invalid', error: containing('reads op_answer') });
+    expect(await reading('races')).toMatchObject({ kind: 'invalid', error: containing('reads races') });
   });
 
   test('an observation without rows establishes no fact', async () => {

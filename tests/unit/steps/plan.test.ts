@@ -40,15 +40,15 @@ test('a plan is stored with its bodies, and control sees states, shapes and the 
 
 test.each<[string, Record<string, unknown>, string]>([
   [
-    'an undeclared relation',
-    { name: 'op_runners', sql: 'SELECT event, place, mark FROM event' },
-    'reads event, not among its relations',
+    'an unknown relation',
+    { name: 'op_runners', sql: 'SELECT event, place, mark FROM results' },
+    'reads results, not among its relations',
   ],
   ['a relation that does not exist', { name: 'op_runners', relations: ['races'] }, 'declares the relation races'],
   [
-    'another operator',
-    { name: 'op_answer', sql: 'SELECT count(*) AS n FROM op_runners' },
-    'reads op_runners, not among its inputs',
+    'an unknown operator',
+    { name: 'op_answer', sql: 'SELECT count(*) AS n FROM op_gap JOIN op_cars' },
+    'reads op_cars, not among its inputs',
   ],
   ['no SELECT', { name: 'op_answer', sql: 'DELETE FROM op_gap' }, 'write one SELECT'],
 ])('S8: a body with %s is invalid and its writer is told why', async (_, operator, message) => {
@@ -58,6 +58,18 @@ test.each<[string, Record<string, unknown>, string]>([
     error: containing(message),
     usage: { llmCalls: 1 },
   });
+});
+
+test('S8: what the SQL reads of the schema is thereby declared, under the name that the schema gives it', async () => {
+  const sloppy = {
+    name: 'op_runners',
+    relations: ['"ENTRY"'],
+    sql: 'SELECT e.event, place, mark FROM Entry e, main.event',
+  };
+  const { steps, deps } = await prepared({ plan: [text(planReply({}, [sloppy]))] });
+  expect(await steps.plan(step())).toMatchObject({ kind: 'ok' });
+  const stored = (await deps.store.get(`runs/${SEARCH}/plan/i1.t0.plan.json`)) ?? '';
+  expect(stored).toContain('"relations":["entry","event"]');
 });
 
 test('a later try repeats the conversation with the reply and the exact error, of parsing or of execution', async () => {
