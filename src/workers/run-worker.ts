@@ -56,7 +56,10 @@ export interface GateWorkers {
 
 /** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. */
 export function installLogger(level: LogLevel, write: (line: string) => void): void {
-  const logger = new DefaultLogger(level, (entry) => write(`${entry.level} ${entry.message}`));
+  // A queue that only serves SQL has no workflows on purpose.
+  const logger = new DefaultLogger(level, (entry) => {
+    if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`);
+  });
   const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
   Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
 }
