@@ -47,6 +47,7 @@ interface QuestionCase extends Pick<SettingsInput, 'overrides'> {
 export const CASES: readonly RecordedCase[] = [
   question('gate-fast', { model: 'agreeing', ends: 'answered agreement' }),
   question('gate-fast-chosen', { model: 'disagreeing', overrides: { iterations: 4, cMax: 2 }, ends: 'answered' }),
+  question('gate-fast-doubtful', { model: 'doubtful', ends: 'answered' }),
   question('gate-fast-parallel', {
     ...{ model: 'undecided', ends: 'budget:llmCalls' },
     overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },

@@ -30,6 +30,15 @@ const disagreeing: Reply = (request) => {
   return agreeing(request);
 };
 
+/** The first plan runs and is doubtful, so that it stays open while the root is asked for a second derivation. */
+const doubtful: Reply = (request) => {
+  if (request.role === 'plan' && textOf(request).includes('op_duration_gap')) return firstPlan;
+  if (request.role === 'plan')
+    return JSON.parse(JSON.stringify(secondPlan).replace('"risk":0.1', '"risk":0.6')) as object;
+  if (request.role === 'propose') return { tests: [], done: true, note: 'nothing to test it against' };
+  return request.role === 'evaluate' ? evaluation(request) : agreeing(request);
+};
+
 /** A judge that never decides: the search goes on until something else ends it. */
 const undecided: Reply = (request) => {
   switch (request.role) {
@@ -102,6 +111,7 @@ export function hangingModel(): HangingModel {
 export const MODELS = {
   agreeing: model(agreeing),
   disagreeing: model(disagreeing),
+  doubtful: model(doubtful),
   undecided: model(undecided),
   acting: model(acting),
   refusing: model(refusing, 50),
