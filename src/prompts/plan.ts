@@ -108,7 +108,7 @@ export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
 
 const OPERATORS = `OPERATORS
 - One step, like a CTE: name op_… (lower case, digits, _), purpose, what it reads (relations: base tables; inputs: earlier operators), output columns, grain (those that identify a row; [] for a single row), and either sql or mapping, the other null.
-- sql: one SELECT, no final semicolon, reading only its relations and inputs, returning the declared columns, same names and order. mapping, where data must decide: the rival readings in words and what would tell them apart.
+- sql: one SELECT reading only its relations and inputs, returning the declared columns, same names and order. mapping, where data must decide: the rival readings in words and what would tell them apart.
 - Few operators. Give a doubtful reading an operator of its own, so that the rest runs without it: op_orders (rows, sql) -> op_amount_eur (unit unknown, mapping) -> op_answer.
 - Use only tables, columns, JSON keys and codes that are shown; spell values exactly as samples and profiles do. A value you have not seen is an assumption.
 - Names mislead. Profiles show constant, copied, placeholder and near-empty columns, sentinels (9999-12-31, -1, 'N/A': keep them out of measures), mixed formats and JSON shapes, keys that do not join as they stand.
@@ -118,7 +118,7 @@ const ASSUME = `ASSUMPTIONS. Write as sql what you would bet on, and list all it
 
 const SETTLE = `CERTAINTY. Written sql is taken as settled: write it only where you are sure, and list what it rests on as assumptions (risk 0 to 1: chance that it is wrong and changes the answer). Leave everything else as mapping.`;
 
-const ANSWER = `ANSWER. The last operator returns exactly the columns the question asks for, in the order asked, no helper columns. Think through: one row per what; duplicates (a list of values: DISTINCT; a list of events: keep); ties at a top-n cut; NULLs; groups without rows. A yes/no question gives one boolean. No rounding, formatting or relabelling unless asked. "This/last year" are calendar units of the clock; "past N months" run back from it. ordered: true only if an order is asked. control: a SELECT of one count, the rows examined before the last condition (it may read operators), so that a zero or empty answer can be trusted.`;
+const ANSWER = `ANSWER. The last operator returns exactly the columns the question asks for, in the order asked, no helper columns. Think through: one row per what; duplicates (a list of values: DISTINCT; a list of events: keep); ties at a top-n cut; NULLs; groups without rows. A yes/no question gives one boolean. Percentages are times 100. No rounding, formatting or relabelling unless asked. "This/last year" are calendar units of the clock; "past N months" run back from it. ordered: true only if an order is asked. control: a SELECT of one count, the rows examined before the last condition (it may read operators), so that a zero or empty answer can be trusted.`;
 
 const DOUBT = `DOUBT
 - bottleneck: the operator with mapping, or with the riskiest assumption, whose settling helps most and whose inputs have sql; null if nothing is doubtful. potential: steps still needed after that (1 nothing doubtful, 2-4 one join or lookup, 5-10 several doubts, 10-20 unclear structure).

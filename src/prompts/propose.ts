@@ -58,7 +58,7 @@ export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeR
     : parsed;
 }
 
-const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. For an operator marked assumed, h1 is its present SQL. note: in one or two sentences, what is in doubt and why this probe decides it.`;
+const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. note: in one or two sentences, what is in doubt and why this probe decides it.`;
 
 function task(input: ProposeInput): string {
   const targets = input.targets.join(', ');

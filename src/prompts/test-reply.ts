@@ -24,7 +24,7 @@ export const TestReply = z.object({
 export type TestReply = z.infer<typeof TestReply>;
 
 const RULES = `TESTS. A test settles one operator: rival readings (hypotheses) and one probe that tells them apart.
-- hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof). expectation: what the rows would show.
+- hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof); an operator that has sql: h1 is that sql. expectation: what the rows would show.
 - probe: one SELECT over base relations and operators that have SQL; never the operator under test or one built on it. Best is a relation that must hold: parts against a stored total, a recount against a control figure, overlap of two sources, a code against columns filled only for it, row counts before and after a join. Count over all rows (per format, code or unit) instead of listing a few. It returns a row even if what you look for is absent: counts, always with the number examined.
 PREDICATES`;
 

@@ -35,11 +35,14 @@ export function equalResults(left: SqlResult, right: SqlResult, comparison: Comp
   return comparison.ordered ? equalSequences(one, two) : equalMultisets(one, two);
 }
 
-/** Empty, all NULL, or nothing but zeros (and NULLs): agreement on it proves little (rules S5, S9). */
+/** Empty, all NULL, or nothing but zeros (and NULLs; a false is one in either engine): agreement on it proves little (S5, S9). */
 export function isTrivial(result: SqlResult): boolean {
   if (result.kind !== 'rows') return true;
   const isNothing = (value: SqlValue, column: ResultColumn | undefined): boolean =>
-    value === null || value === 0 || (column?.kind === 'number' && typeof value === 'string' && Number(value) === 0);
+    value === null ||
+    value === 0 ||
+    value === false ||
+    (column?.kind === 'number' && typeof value === 'string' && Number(value) === 0);
   return result.rows.every((row) => row.every((value, index) => isNothing(value, result.columns[index])));
 }
 

@@ -137,6 +137,8 @@ describe('S5: a trivial result', () => {
       ),
       false,
     ],
+    ['a false, which SQLite writes as 0', one(false, 'boolean'), true],
+    ['a true', one(true, 'boolean'), false],
     ['the text 0', one('0', 'text'), false],
     ['a value', one(4), false],
     ['an error', { kind: 'timeout', afterMs: 1 }, true],
