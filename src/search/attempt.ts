@@ -20,6 +20,8 @@ export interface AttemptsResult {
   readonly next: PendingProposal | null;
 }
 
+const RAN: ReadonlySet<Probed['tests'][number]['outcome']> = new Set(['rows', 'empty']);
+
 /** Up to J attempts on the targets, fewer once all of them are resolved. */
 export async function attemptTargets(
   context: ExpansionContext,
@@ -47,6 +49,8 @@ export async function attemptTargets(
     if (probes.length === 0) break;
     const judged = probes.flatMap((probed) => takeImmaterial(draft, probed, decided));
     if (judged.length === 0) continue;
+    // A probe that did not run has nothing to judge: the next proposal gets its error as evidence.
+    if (!runsAll && probes.every(({ tests }) => tests.every(({ outcome }) => !RAN.has(outcome)))) continue;
     next = (await judge(context, draft, at, probes, decided)) ?? next;
   }
   return { decided, next };

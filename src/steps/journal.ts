@@ -5,7 +5,8 @@
  * 1. A stored reply is returned and nothing is paid.
  * 2. An intent is written before the call and the reply before anything is returned, so a crash repeats at most the
  *    call in flight, and that one is counted as possibly billed.
- * 3. A request that differs from the one journalled under its key is an error: nothing may guess which one is right.
+ * 3. A request that differs from the one that was answered under its key is an error: nothing may guess which one is
+ *    right. An intent without a reply is replaced: it is asked anew in any case, after a deploy perhaps in other words.
  */
 import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
 import type { Clock } from '../ports';
@@ -47,7 +48,6 @@ export async function callOnce(call: Call): Promise<Called> {
   const known = await call.run.find('reply', id);
   if (known !== null) return answered(checked(known, call, inputHash, id));
   const earlier = await call.run.find('intent', id);
-  if (earlier !== null) checked(earlier, call, inputHash, id);
   const reply = await askAndStore(call, id, inputHash, earlier?.unanswered ?? 0);
   return answered(reply);
 }
@@ -74,7 +74,7 @@ function fingerprint(request: ModelRequest): unknown {
   return [role, conversation, temperature, topP, maxOutputTokens, seed, schema.name, schema.schema];
 }
 
-function checked<T extends CallReply | CallIntent>(found: T, call: Call, inputHash: string, id: string): T {
+function checked(found: CallReply, call: Call, inputHash: string, id: string): CallReply {
   const differs = [
     ...(found.model === call.request.model ? [] : [`the model (${found.model}, now ${call.request.model})`]),
     ...(found.inputHash === inputHash ? [] : ['the request']),

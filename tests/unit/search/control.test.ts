@@ -136,6 +136,17 @@ describe('a doubtful question', () => {
     expect(end.state.usage.llmCalls).toBe(4);
   });
 
+  test('a probe that does not run is not judged: its error goes into the next proposal', async () => {
+    let probes = 0;
+    const { steps, called, end } = await search({
+      ...proving,
+      probe: () => [{ operator: 'op_gap', outcome: ++probes === 1 ? 'sql-error' : 'rows', immaterial: null }],
+    });
+    expect(called.filter((step) => ['propose', 'ground'].includes(step))).toEqual(['propose', 'ground']);
+    expect(steps.inputs<ProposeInput>('propose')[0]?.attempts).toHaveLength(1);
+    expect(end.state.updates).toHaveLength(1);
+  });
+
   test('without that, 4 to 6 calls', async () => {
     let looks = 0;
     const { end } = await search({

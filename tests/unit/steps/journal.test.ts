@@ -57,6 +57,15 @@ describe('D2: a model call is paid once', () => {
     expect((await next.call()).usage.possiblyBilledCalls).toBe(1);
   });
 
+  test('a call that was begun and never answered is asked anew, even when a deploy changed its words', async () => {
+    const before = caller([new ModelError('rate-limited', 'later')]);
+    await expect(before.call()).rejects.toThrow('later');
+    const after = caller(['a'], before.store);
+    const reworded = { messages: [{ role: 'user' as const, content: 'hi, in other words' }] };
+    expect(await after.call(reworded)).toMatchObject({ text: 'a' });
+    expect(await journalled(after.run, 'i1.plan', 0, 7)).toMatchObject({ intent: reworded });
+  });
+
   test('a call that the server turned away is not counted as possibly billed', async () => {
     const { call } = caller([new ModelError('rate-limited', 'later'), 'a']);
     await expect(call()).rejects.toThrow('later');
