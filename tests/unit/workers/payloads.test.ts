@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { initialState } from '../../../src/search/control';
 import { CompressingCodec } from '../../../src/workers/payloads';
 
 const codec = new CompressingCodec();
@@ -20,10 +21,25 @@ test('any JSON value comes back as it was', async () => {
   expect(await through(large)).toEqual(large);
 });
 
-test('a small value stays readable, a large one takes a fraction of its size', async () => {
-  const small = payloadOf({ position: 'i1.plan' });
-  expect(await codec.encode([small])).toEqual([small]);
-  const large = payloadOf(Array.from({ length: 100 }, (_, n) => ({ id: `t${String(n)}`, status: 'open', depth: n })));
-  const [encoded] = await codec.encode([large]);
-  expect(encoded?.data?.length).toBeLessThan((large.data?.length ?? 0) / 4);
+test('a state and what is too long to be read take a fraction of their size', async () => {
+  const state = { ...initialState('q-0', 0), trajectories: rows(40) };
+  for (const value of [state, { searchId: 'q-0', state }, rows(1_000)]) {
+    const payload = payloadOf(value);
+    const [encoded] = await codec.encode([payload]);
+    expect(encoded?.data?.length).toBeLessThan((payload.data?.length ?? 0) / 4);
+  }
 });
+
+test('what a person reads in the UI stays plain: inputs and results of steps, the answer, current details', async () => {
+  const readable = [
+    { position: 'i1.plan' },
+    { kind: 'ok', value: { plan: { operators: rows(60) } } },
+    { id: 'q-0', answer: '4', sql: 'SELECT 1 '.repeat(300) },
+    { definition: { type: 'answerQuestion' }, currentDetails: '| operator | state |\n'.repeat(700) },
+  ].map(payloadOf);
+  expect(await codec.encode(readable)).toEqual(readable);
+});
+
+function rows(count: number): readonly object[] {
+  return Array.from({ length: count }, (_, n) => ({ id: `t${String(n)}`, status: 'open', depth: n }));
+}
