@@ -18,7 +18,9 @@ export const Evidence = z.object({
   summary: z.string(),
   sql: z.string().nullable(),
   probe: z.string().nullable(),
-  observed: z.object({ columns: z.array(z.string()), rows: z.array(z.array(SqlValue)), rowCount: z.number() }).nullable(),
+  observed: z
+    .object({ columns: z.array(z.string()), rows: z.array(z.array(SqlValue)), rowCount: z.number() })
+    .nullable(),
   rejected: z.array(z.object({ reading: z.string(), verdict: z.string(), reason: z.string() })),
   reusedFrom: z.string().nullable(),
 });

@@ -123,7 +123,14 @@ export type EndedBy = z.infer<typeof EndedBy>;
 /** Appended, never edited: reuse conflicts, withdrawals, failed steps (rule S10). */
 export const SearchEvent = z.object({
   iteration: z.number().int(),
-  kind: z.enum(['reuse-conflict', 'update-withdrawn', 'step-failed', 'trajectories-merged', 'immaterial', 'unanswerable']),
+  kind: z.enum([
+    'reuse-conflict',
+    'update-withdrawn',
+    'step-failed',
+    'trajectories-merged',
+    'immaterial',
+    'unanswerable',
+  ]),
   subject: z.string(),
   detail: z.string(),
 });
