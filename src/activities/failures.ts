@@ -125,9 +125,11 @@ function unforeseen(name: string, message: string, context: FailureContext): App
   });
 }
 
+/** A message that names a setting of ours has said what to change. */
+const SETTING = /\b(OPENAI|GATE|TEMPORAL)_[A-Z_]+\b|--(record|replay|model|db)\b/;
+
 function withAdvice(message: string, rule: Rule): string {
   const text = publicMessage(message);
   if (rule.advice === undefined) return text;
-  const setting = /\b[A-Z]{3,}_[A-Z_]+\b|--[a-z-]+/.exec(rule.advice)?.[0];
-  return setting !== undefined && text.includes(setting) ? text : `${text.replace(/\.$/, '')}: ${rule.advice}`;
+  return SETTING.test(text) ? text : `${text.replace(/\.$/, '')}: ${rule.advice}`;
 }

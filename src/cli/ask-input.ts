@@ -16,10 +16,14 @@ export interface QuestionFlags {
   readonly output: Question['outputMode'];
 }
 
-export async function questionText(argument: string, io: Pick<Io, 'readInput'>): Promise<string> {
+export async function questionText(
+  argument: string,
+  io: Pick<Io, 'readInput'>,
+  what: 'question' | 'query' = 'question',
+): Promise<string> {
   const text = (argument === '-' ? await io.readInput() : argument).trim();
   if (text === '')
-    throw new UsageError('the question is empty; write it in quotes, or give - to read it from standard input');
+    throw new UsageError(`the ${what} is empty; write it in quotes, or give - to read it from standard input`);
   return text;
 }
 

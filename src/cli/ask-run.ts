@@ -5,19 +5,21 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { noteOf, prepareRecording } from '../adapters/recording';
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import type { AnswerRecord, SearchInput } from '../domain';
-import { cut } from '../report/printable';
+import { cut, visible } from '../report/printable';
 import { startQuestion } from '../workers/client';
 import { compose, type Composition } from '../workers/composition';
-import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
+import type { GateWorkers } from '../workers/run-worker';
 import { localQueues } from '../workers/task-queues';
 import type { AskFlags } from './ask';
 import { modelsFor, questionOf, questionText, searchInput } from './ask-input';
 import { serveInBackground } from './background';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { followSearch } from './follow';
+import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
 import { tellWhoReceivesRows } from './notice';
 import { checkDatabase, checkModel, unpricedModels } from './preflight';
@@ -58,7 +60,7 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
       io.err(`answered before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh searches anew\n`);
       return await printAnswer(services, stored, io, { json: flags.json ?? false, ui: null, showPlan: flags.showPlan });
     }
-    const ready = prepare({ services, composition, database, input, replayed: files.replay !== undefined, io });
+    const ready = prepare({ services, composition, database, input, files, io });
     return await (flags.detach ? askDetached : askAttended)({
       services,
       composition,
@@ -105,15 +107,17 @@ async function prepare({
   composition,
   database,
   input,
-  replayed,
+  files,
   io,
-}: Asking & { replayed: boolean }): Promise<void> {
+}: Asking & { readonly files: { readonly record?: string; readonly replay?: string } }): Promise<void> {
   const { config, store } = services;
+  const replayed = files.replay !== undefined;
   const models = [...new Set(Object.values(input.settings.models))];
   await Promise.all([
     checkDatabase(composition, database.name),
     replayed ? undefined : checkModel(config, composition, models),
   ]);
+  if (files.record !== undefined) await prepareRecording(files.record, noteOf(composition.model));
   if (!replayed) {
     const unpriced = unpricedModels(config, models);
     const { costUsd } = input.settings.budgets;
@@ -130,19 +134,28 @@ async function prepare({
 type Prepared = Asking & { readonly flags: RunFlags; readonly ready: Promise<void> };
 
 async function askAttended({ services, composition, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
-  installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
-  const serve = (opened: TemporalSession): Promise<GateWorkers> =>
-    createGateWorkers({
+  // The largest module by far: it loads while the database and Temporal are being reached.
+  const runWorker = import('../workers/run-worker');
+  const serve = async (opened: TemporalSession): Promise<GateWorkers> => {
+    const { createGateWorkers, installLogger } = await runWorker;
+    installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
+    return createGateWorkers({
       ...{ address: opened.address, namespace: opened.namespace, steps: composition.steps },
       batch: batchPorts(services.store),
       ...(opened.connectionOptions === null ? {} : { connectionOptions: opened.connectionOptions as never }),
       databases: [database.name],
       serve: 'local',
     });
-  const { session, made: workers } = await openReady(services.config, io, ready, serve);
+  };
+  const held = holdInterrupts(io);
+  const { session, made: workers } = await openReady(services.config, io, ready, serve).catch((error: unknown) => {
+    held.release();
+    throw held.count() > 0 ? interruptedEarly() : error;
+  });
   let ended: Awaited<ReturnType<typeof followSearch>>;
   let staysUp = false;
   try {
+    if (held.count() > 0) throw interruptedEarly();
     if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
     const serving = workers.run();
     try {
@@ -155,7 +168,7 @@ async function askAttended({ services, composition, database, input, flags, io, 
       await serving.catch(() => undefined);
     }
   } finally {
-    staysUp = await session.close();
+    staysUp = await session.close().finally(() => held.release());
   }
   const json = flags.json ?? false;
   const record = await recordOf(services.store, input.searchId);
@@ -170,6 +183,10 @@ async function askAttended({ services, composition, database, input, flags, io, 
     ui: staysUp ? session.uiOf(input.searchId) : null,
     showPlan: flags.showPlan,
   });
+}
+
+function interruptedEarly(): CommandFailed {
+  return new CommandFailed('interrupted before the search began; nothing was asked', EXIT.cancelled);
 }
 
 async function askDetached({ services, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
@@ -207,12 +224,18 @@ async function openReady<T>(
   throw checked.status === 'rejected' ? checked.reason : (made as PromiseRejectedResult).reason;
 }
 
+/** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
+const LABEL_CHARS = 120;
+/** And 20,000 bytes of details. */
+const DETAILS_CHARS = 5_000;
+
 async function start(session: TemporalSession, config: Config, input: SearchInput, database: string): Promise<void> {
   const { searchId, settings, question } = input;
   await startQuestion(session.gate, {
     ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
     queues: localQueues(database),
     // Shown to whoever may open the UI: the question's text, no row of the database.
-    label: cut(`${database}: ${question.text}`, 60),
+    label: cut(`${database}: ${question.text}`, LABEL_CHARS),
+    details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),
   });
 }

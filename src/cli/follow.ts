@@ -26,7 +26,7 @@ export async function followSearch(
     const stopListening = io.onInterrupt(() => {
       interrupts += 1;
       if (interrupts > 1 || !options.cancelOnInterrupt) {
-        const line = `stopped waiting; ${searchId} goes on when asked again, gate status ${searchId} shows it`;
+        const line = `stopped waiting; gate status ${searchId} says how it goes on`;
         reject(new CommandFailed(line, EXIT.cancelled));
         return;
       }

@@ -1,4 +1,5 @@
 /** Interrupts of a long command as values: the first asks it to stop in order, the second to quit at once. */
+import { EXIT } from './errors';
 import type { Io } from './io';
 
 export interface Interrupts {
@@ -27,4 +28,17 @@ export function watchInterrupts(io: Pick<Io, 'onInterrupt'>): Interrupts {
     }
   });
   return { first, second, quit: quit.signal, count: () => received, stopListening };
+}
+
+/**
+ * While a command opens and closes what it needs, an interrupt must not leave a server behind or an answer unprinted:
+ * it is only counted. Whoever has no patience left quits with the third.
+ */
+export function holdInterrupts(io: Pick<Io, 'onInterrupt'>): { count(): number; release(): void } {
+  let received = 0;
+  const release = io.onInterrupt(() => {
+    received += 1;
+    if (received > 2) process.exit(EXIT.cancelled);
+  });
+  return { count: () => received, release };
 }

@@ -4,6 +4,9 @@ import { cut } from '../report/printable';
 import { positiveInteger, withExamples } from './options';
 import type { CommandFactory } from './program';
 
+/** Nobody's window limits a pipe. */
+const PIPED_WIDTH = 200;
+
 export const listCommand: CommandFactory = (io) =>
   withExamples(
     new Command('list')
@@ -41,12 +44,12 @@ export const listCommand: CommandFactory = (io) =>
           id,
           status,
           startedAt.slice(0, 16).replace('T', ' '),
-          cut(database, 24),
+          cut(database, 20),
           cut(question, 60),
           cut(answer ?? '', 60),
         ]);
         io.out(
-          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.columns, whole: 1 })}\n`,
+          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.outIsTerminal ? io.columns : PIPED_WIDTH, whole: 3 })}\n`,
         );
       }),
     'gate list --limit 5',

@@ -53,10 +53,28 @@ export function createProgram(io: Io, outcome: Outcome): Command {
   for (const create of COMMANDS) program.addCommand(create(io, outcome));
   for (const command of [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
     command.exitOverride();
-    command.configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
+    command.configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text),
+      outputError: (text, write) => write(usageLine(text, command)),
+    });
     if (command !== program && command.commands.length === 0) command.option('--debug', 'show stack traces');
   }
   return program;
+}
+
+/** Commander's own message as one line like all others, with where to look when it does not say what is allowed. */
+function usageLine(text: string, command: Command): string {
+  const line = text
+    .trim()
+    .replace(/^error: /, '')
+    .replace(/\s*\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?');
+  const hint = /did you mean|is invalid|cannot be used/.test(line) ? '' : `; see ${pathOf(command)} --help`;
+  return `gate: ${line.replace(/\.$/, '')}${hint}\n`;
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 export async function run(args: readonly string[], io: Io): Promise<ExitCode> {

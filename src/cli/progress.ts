@@ -40,7 +40,8 @@ function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
   let current: Progress | null = null;
   let height = 0;
   let frame = 0;
-  const erase = (): string => (height === 0 ? '' : `\u001b[${height}A\u001b[0J`);
+  // From the first column: an interrupt has left `^C` where the cursor was.
+  const erase = (): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
   const draw = (): void => {
     const lines = [
       `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,

@@ -12,7 +12,8 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       .option('--wait', 'wait until it is answered')
       .option('--json', 'print the final record as JSON')
       .action(async (wanted: string, flags: { wait?: boolean; json?: boolean }) => {
-        const { openServices, findSearch, recordOf } = await import('./services');
+        const { openServices, findSearch, inputOf, recordOf } = await import('./services');
+        const { howToGoOn } = await import('./search-status');
         const { openRunning } = await import('./temporal-session');
         const { followSearch } = await import('./follow');
         const { printAnswer } = await import('./print-answer');
@@ -29,7 +30,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
           const record = await recordOf(services.store, searchId);
           if (record === null)
             throw new CommandFailed(
-              `${searchId} has no result: it was interrupted; ask the same question again and it goes on`,
+              `${searchId} has no result, it was interrupted; ${howToGoOn(await inputOf(services.store, searchId))}`,
             );
           outcome.code = await printAnswer(services, record, io, {
             json: flags.json ?? false,

@@ -1,6 +1,7 @@
 /** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
-import type { Usage } from '../domain';
+import type { SearchInput, Usage } from '../domain';
 import type { Environment } from '../folders';
+import { searchIdOf } from '../search-id';
 import { createRunStore } from '../steps/run-store';
 import { inputOf, recordOf, sha256, type Services } from './services';
 import { openRunning } from './temporal-session';
@@ -41,7 +42,7 @@ export async function searchStatus({ config, store }: Services, env: Environment
           .filter((step) => step.lastFailure !== null)
           .map((step) => `${step.summary}, attempt ${step.attempt}: ${step.lastFailure ?? ''}`),
         ui: session.uiOf(id),
-        next: attended ? null : 'no worker answers; ask the same question again, or start gate worker, and it goes on',
+        next: attended ? null : `no worker answers; ${howToGoOn(input)}`,
       };
     }
   } finally {
@@ -51,8 +52,18 @@ export async function searchStatus({ config, store }: Services, env: Environment
   if (record !== null) {
     return { ...base, status: record.status, iteration: null, usage: record.usage, next: `gate result ${id}` };
   }
-  const next = 'ask the same question again: it goes on where it was and pays nothing twice';
+  const next = howToGoOn(input);
   return { ...base, status: 'interrupted', iteration: null, usage: await lastUsage(store, id), next };
+}
+
+/** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
+export function howToGoOn(input: SearchInput | null): string {
+  return `${wayOn(input)}: it goes on where it was and pays nothing twice`;
+}
+
+function wayOn(input: SearchInput | null): string {
+  if (input === null || searchIdOf(input) !== input.searchId) return 'start gate worker with the same --db';
+  return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }
 
 async function lastUsage(store: Services['store'], id: string): Promise<Usage | null> {

@@ -1,10 +1,12 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Evidence } from '../domain';
-import { cell, counted, cut, dollars, duration, visible } from '../report/printable';
+import { cell, counted, cut, dollars, duration, visible, wrapped } from '../report/printable';
 import { textTable } from './table';
 
 const ROWS = 20;
 const OBSERVED_ROWS = 3;
+/** Of a reading, a probe or a reason; the report has all of it. */
+const TEXT_LINES = 4;
 
 export interface Places {
   readonly report: string | null;
@@ -60,11 +62,13 @@ function rowsText({ columns, rows, truncated }: AnswerRecord, width: number): st
 
 function evidenceText(entry: Evidence, width: number): string {
   const line = (label: string, text: string): string => `    ${label.padEnd(9)} ${cut(text, width - 14)}`;
+  const paragraph = (label: string, text: string): string[] =>
+    wrapped(text, width - 14, TEXT_LINES).map((part, at) => line(at === 0 ? label : '', part));
   const lines = [
     `  ${entry.operator}  ${entry.state}  ${cut(entry.intent, width - entry.operator.length - entry.state.length - 6)}`,
   ];
-  lines.push(line('kept', entry.reading));
-  if (entry.probe !== null) lines.push(line('probe', entry.probe));
+  lines.push(...paragraph('kept', entry.reading));
+  if (entry.probe !== null) lines.push(...paragraph('probe', entry.probe));
   if (entry.observed !== null) {
     const { columns, rows, rowCount } = entry.observed;
     lines.push(line('observed', columns.join(' | ')));
@@ -72,7 +76,7 @@ function evidenceText(entry: Evidence, width: number): string {
     if (rowCount > OBSERVED_ROWS) lines.push(line('', `… ${counted(rowCount - OBSERVED_ROWS, 'more row')}`));
   }
   for (const { reading, verdict, reason } of entry.rejected)
-    lines.push(line('rejected', `${reading} (${verdict}: ${reason})`));
+    lines.push(...paragraph('rejected', `${reading} (${verdict}: ${reason})`));
   if (entry.reusedFrom !== null) lines.push(line('reused', `from ${entry.reusedFrom}`));
   return lines.join('\n');
 }
@@ -81,12 +85,13 @@ function openText(record: AnswerRecord, width: number): string {
   const lines = record.openAssumptions.flatMap((open) => {
     const where = open.operator === null ? '' : `${open.operator}: `;
     const kind = open.kind === 'open-by-wording' ? 'open by wording' : 'not proved';
-    return [
-      `  - ${cut(`${where}${open.statement} (${kind})`, width - 4)}`,
-      ...(open.alternative === null
-        ? []
-        : [`    ${cut(`${open.alternative.reading} would give ${open.alternative.gives}`, width - 4)}`]),
+    const texts = [
+      `${where}${open.statement} (${kind})`,
+      ...(open.alternative === null ? [] : [`${open.alternative.reading} would give ${open.alternative.gives}`]),
     ];
+    return texts
+      .flatMap((text) => wrapped(text, width - 4, TEXT_LINES))
+      .map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`);
   });
   return `Open assumptions\n${lines.join('\n')}`;
 }

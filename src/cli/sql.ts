@@ -34,7 +34,7 @@ export const sqlCommand: CommandFactory = (io) =>
         const { resolveDatabase } = await import('../databases');
         const { compose } = await import('../workers/composition');
         const { csv, textTable } = await import('./table');
-        const query = await questionText(argument, io);
+        const query = await questionText(argument, io, 'query');
         const config = loadConfig(io);
         const database = resolveDatabase(config, flags.db, io.cwd);
         const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });

@@ -15,6 +15,20 @@ export function cut(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, Math.max(0, length - 1))}…`;
 }
 
+/** On several lines of at most `width`, broken between words where there are any; `lines` of them, cut like `cut`. */
+export function wrapped(text: string, width: number, lines: number): readonly string[] {
+  const room = Math.max(10, width);
+  const done: string[] = [];
+  let rest = visible(text).replace(/\s+/g, ' ').trim();
+  while (rest.length > room && done.length < lines - 1) {
+    const space = rest.lastIndexOf(' ', room);
+    const end = space > room / 2 ? space : room;
+    done.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...done, cut(rest, room)];
+}
+
 export function cell(value: string | number | boolean | null): string {
   return value === null ? 'NULL' : String(value);
 }
@@ -32,8 +46,9 @@ export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  const rest = Math.round(seconds - minutes * 60);
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  const rest = whole - minutes * 60;
   return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -22,7 +22,7 @@ export interface RecordingModel extends LanguageModel {
 }
 
 export function recordingModel(inner: LanguageModel, file: string, options: RecordingOptions = {}): RecordingModel {
-  const note = options.note ?? `replies of the model endpoint ${inner.endpoint}`;
+  const note = options.note ?? noteOf(inner);
   let opened: Promise<void> | null = null;
   let tail: Promise<void> = Promise.resolve();
   let failure: ModelError | null = null;
@@ -42,7 +42,7 @@ export function recordingModel(inner: LanguageModel, file: string, options: Reco
   return {
     endpoint: inner.endpoint,
     async complete(request, callOptions) {
-      opened ??= prepare(file, note);
+      opened ??= prepareRecording(file, note);
       await opened;
       if (failure !== null) throw failure;
       const reply = await inner.complete(request, callOptions);
@@ -56,6 +56,10 @@ export function recordingModel(inner: LanguageModel, file: string, options: Reco
   };
 }
 
+export function noteOf({ endpoint }: Pick<LanguageModel, 'endpoint'>): string {
+  return `replies of the model endpoint ${endpoint}`;
+}
+
 function exchangeOf({ role, messages }: ModelRequest, reply: ModelReply): Exchange {
   return {
     role,
@@ -66,7 +70,7 @@ function exchangeOf({ role, messages }: ModelRequest, reply: ModelReply): Exchan
 }
 
 /** Writes the header of a new recording, or makes sure that an existing file is one and ends with a whole line. */
-async function prepare(file: string, note: string): Promise<void> {
+export async function prepareRecording(file: string, note: string): Promise<void> {
   let handle: FileHandle;
   try {
     handle = await open(file, 'a+', 0o600);

@@ -166,3 +166,8 @@ test.each([
 test('a long message is cut to 500 characters', () => {
   expect(publicMessage('x'.repeat(900))).toHaveLength(500);
 });
+
+test('advice is left out where the message names another setting of ours', () => {
+  const message = 'the recording /x cannot be written: give --record a writable file';
+  expect(toFailure(new ModelError('not-configured', message)).message).toBe(message);
+});

@@ -126,7 +126,8 @@ describe('progress', () => {
     expect(drawn.every((line) => line.length < 60)).toBe(true);
     expect(text).toContain('a note that stays\n');
     display.stop();
-    expect(text).toMatch(/\u001b\[3A\u001b\[0J$/);
+    // From the first column, wherever an interrupt's ^C left the cursor.
+    expect(text).toMatch(/\r\u001b\[3A\u001b\[0J$/);
   });
 });
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
+import { howToGoOn } from '../../../src/cli/search-status';
+import { searchIdOf } from '../../../src/search-id';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import { createRunStore } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
@@ -72,11 +74,27 @@ describe('what is stored is shown without Temporal', () => {
     const process = await withSearch(null);
     expect(await process.gate('result', 'last')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('ask the same question again') as string,
+      err: expect.stringContaining('start gate worker with the same --db: it goes on where it was') as string,
     });
     const status = await process.gate('status', 'q-0123');
     expect(status.out).toContain('interrupted');
     expect(status.out).toContain('4 model calls');
+  });
+
+  test('asking again is offered only where it finds the same search', () => {
+    const input = { ...trace.input!, namespace: 'user' };
+    const asked = { ...input, searchId: searchIdOf(input) };
+    expect(howToGoOn(asked)).toMatch(/^ask the same question again/);
+    expect(howToGoOn({ ...input, searchId: searchIdOf(input, 'fresh') })).toMatch(/^start gate worker/);
+    const replayed = { ...input, namespace: 'replay-1' };
+    expect(howToGoOn({ ...replayed, searchId: searchIdOf(replayed) })).toMatch(/^run the same command again/);
+  });
+
+  test('evidence is wrapped, not cut: why a reading was refuted is the proof', async () => {
+    const { out } = await (await withSearch()).gate('result', 'last');
+    const reason = record.evidence.flatMap(({ rejected }) => rejected)[0]!.reason;
+    expect(out.replace(/\s+/g, ' ')).toContain(reason);
+    expect(out.split('\n').every((line) => line.length <= 100 || !line.startsWith('    '))).toBe(true);
   });
 
   test('trace prints the tree, report writes the file that it names', async () => {
