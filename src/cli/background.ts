@@ -29,7 +29,7 @@ const START_TIMEOUT_MS = 30_000;
 
 export function announce(config: Config, process: ServingProcess): () => void {
   const folder = folderOf(config);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${process.pid}.json`);
   writeFileSync(file, JSON.stringify(process));
   return () => rmSync(file, { force: true });
@@ -68,7 +68,7 @@ export async function serveInBackground(
     one.storeDirectory === config.storeDirectory;
   if (servingProcesses(config).some(serves)) return;
   const folder = folderOf(config);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const log = join(folder, `${database.name}.log`);
   const output = openSync(log, 'w', 0o600);
   const spec = database.adHoc ? addressOf(database) : database.name;

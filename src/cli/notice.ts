@@ -27,7 +27,7 @@ export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: 
       `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the ceiling cannot stop it; set "prices".\n`,
     );
   }
-  mkdirSync(folders.state, { recursive: true });
+  mkdirSync(folders.state, { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify([...told, key]));
   renameSync(fresh, file);

@@ -18,7 +18,8 @@ export async function writeReport(
       : resolve(place.cwd ?? '.', place.out);
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${process.pid}.tmp`;
-  await writeFile(fresh, renderReport(trace));
+  // It holds rows: beside the store it is its owner's, as the store's own files are.
+  await writeFile(fresh, renderReport(trace), place.out === undefined ? { mode: 0o600 } : {});
   await rename(fresh, path);
   return path;
 }

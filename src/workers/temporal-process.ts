@@ -61,7 +61,8 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const port = options.port ?? (await freePort());
   const uiPort = options.uiPort === null ? null : (options.uiPort ?? (await freeUiPort()));
   mkdirSync(dirname(options.logFile), { recursive: true });
-  if (options.databaseFile !== null) mkdirSync(dirname(options.databaseFile), { recursive: true });
+  // Histories hold answers: the folder is its owner's alone.
+  if (options.databaseFile !== null) mkdirSync(dirname(options.databaseFile), { recursive: true, mode: 0o700 });
   const log = openSync(options.logFile, 'w');
   const child = spawn(options.binary, serverArguments(options, port, uiPort), {
     detached: options.detached ?? true,

@@ -1,4 +1,7 @@
-/** The current details of a running question or batch in the Temporal UI, as Markdown. */
+/**
+ * The current details of a running question or batch in the Temporal UI, as Markdown. The UI shows them in a frame that is
+ * too low for long ones, so that what matters most comes first.
+ */
 import type { Progress } from '../search/control';
 import type { BatchProgress } from './run-batch';
 
@@ -10,6 +13,10 @@ export function progressMarkdown(progress: Progress): string {
     `**Iteration ${String(progress.iteration)} of ${String(progress.iterations)}** · ${String(progress.open)} of ` +
       `${String(progress.trajectories)} trajectories open · ${String(progress.candidates)} candidates` +
       (progress.bottleneck === null ? '' : ` · working on \`${progress.bottleneck}\``),
+    `**Usage** ${String(usage.llmCalls)} model calls` +
+      (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
+      `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
+      `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`,
     ...(progress.learned === null ? [] : [`Learned: ${oneLine(progress.learned)}`]),
     table(
       'Plan',
@@ -21,10 +28,6 @@ export function progressMarkdown(progress: Progress): string {
       ['trajectory', 'score', 'status', 'bottleneck'],
       progress.frontier.map(({ id, score, status, bottleneck }) => [id, score.toFixed(2), status, bottleneck ?? '']),
     ),
-    `**Usage** ${String(usage.llmCalls)} model calls` +
-      (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
-      `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
-      `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`,
   ];
   const text = sections.filter((section) => section !== '').join('\n\n');
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
@@ -103,6 +103,11 @@ describe('what is stored is shown without Temporal', () => {
     const { out } = await process.gate('report', 'last', '--out', 'r.html');
     expect(out.trim()).toBe(join(process.home, 'r.html'));
     expect(readFileSync(out.trim(), 'utf8')).toContain('<!doctype html>');
+  });
+
+  test('a report beside the store is for its owner only', async () => {
+    const { out } = await (await withSearch()).gate('report', 'last');
+    expect(statSync(out.trim()).mode & 0o777).toBe(0o600);
   });
 
   test('an unknown id ends with 1, an ambiguous one with 2', async () => {
