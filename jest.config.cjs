@@ -2,10 +2,23 @@
 const base = {
   rootDir: __dirname,
   testEnvironment: 'node',
-  transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }] },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
+    ],
+  },
 };
-const project = (name, more = {}) => ({ ...base, displayName: name, testMatch: [`<rootDir>/tests/${name}/**/*.test.ts`], ...more });
-const withServers = { globalSetup: '<rootDir>/tests/helpers/global-setup.ts', globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts' };
+const project = (name, more = {}) => ({
+  ...base,
+  displayName: name,
+  testMatch: [`<rootDir>/tests/${name}/**/*.test.ts`],
+  ...more,
+});
+const withServers = {
+  globalSetup: '<rootDir>/tests/helpers/global-setup.ts',
+  globalTeardown: '<rootDir>/tests/helpers/global-teardown.ts',
+};
 
 module.exports = {
   testTimeout: 60_000,

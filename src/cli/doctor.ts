@@ -18,7 +18,10 @@ export const doctorCommand: CommandFactory = (io, outcome) =>
           ...(flags.db === undefined ? {} : { db: flags.db }),
         });
         if (findings.some(({ state }) => state === 'missing')) outcome.code = EXIT.failed;
-        if (flags.json) { io.out(`${JSON.stringify(findings, null, 2)}\n`); return; }
+        if (flags.json) {
+          io.out(`${JSON.stringify(findings, null, 2)}\n`);
+          return;
+        }
         const width = Math.max(...findings.map(({ what }) => what.length));
         for (const { what, state, detail, fix } of findings) {
           io.out(`${state.padEnd(7)}  ${what.padEnd(width)}  ${detail}\n`);

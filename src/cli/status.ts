@@ -15,7 +15,10 @@ export const statusCommand: CommandFactory = (io) =>
         const { searchStatus } = await import('./search-status');
         const services = openServices(io);
         const status = await searchStatus(services, io.env, await findSearch(services.store, wanted));
-        if (flags.json) { io.out(`${JSON.stringify(status, null, 2)}\n`); return; }
+        if (flags.json) {
+          io.out(`${JSON.stringify(status, null, 2)}\n`);
+          return;
+        }
         const { usage } = status;
         const lines = [
           `${status.id}  ${status.status}  ${status.question ?? ''}`,

@@ -66,7 +66,7 @@ function noReply(request: ModelRequest, hash: string, recorded: readonly Recorde
   const where = `call ${call} of role "${request.role}" (exchange ${expected.number})`;
   return new ModelError(
     'recording-mismatch',
-    `${file} does not match this search at ${where}: ${difference}; record again with --record`,
+    `the recording ${file} does not match this search at ${where}: ${difference}; record again with --record`,
   );
 }
 
