@@ -1,7 +1,8 @@
 /**
  * Whether a statement might read hidden columns of the tables it names. It errs on the side of refusing: the text is
  * split into tokens and every way to a column that does not name it is refused too: `*`, a whole row (`SELECT t FROM t`),
- * a list of new names for the columns (`t AS x(a, b)`), `TABLE t`, and escaped identifiers.
+ * a list of new names for the columns (`t AS x(a, b)`), `TABLE t`, and escaped identifiers. `SELECT *` from subqueries and
+ * named queries alone stays: what they read is looked at where they read it, and every compiled plan has such steps.
  */
 
 interface Token {
@@ -59,7 +60,8 @@ export function findHidden(sql: string, tables: readonly HiddenIn[]): string | n
       const column = hidden.get(token.text);
       if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
     }
-    if (token.text === '*' && isStar(tokens, index)) return `* would read hidden columns of ${shown}: name the columns`;
+    if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
+      return `* would read hidden columns of ${shown}: name the columns`;
     if (token.kind === 'word' && token.text === 'table' && next !== undefined && names.has(next.text)) {
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
@@ -86,6 +88,50 @@ function isStar(tokens: readonly Token[], index: number): boolean {
   if (tokens[index - 1]?.text === '.') return true;
   if (next === undefined || [',', ')', ';'].includes(next.text)) return true;
   return next.kind === 'word' && AFTER_STAR.has(next.text);
+}
+
+/** `SELECT * FROM …` with none of the tables up to the end of its brackets, except inside subqueries. */
+function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
+  if (!['select', 'distinct'].includes(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text !== 'from')
+    return false;
+  let depth = 0;
+  for (let at = index + 2; at < tokens.length && depth >= 0; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    if (token.kind !== 'other') {
+      if (names.has(token.text)) return false;
+    } else if (token.text === ')') depth -= 1;
+    else if (token.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
+    else if (token.text === '(') depth += 1;
+  }
+  return true;
+}
+
+/** SQLite lets a relation be called `with` or `recursive`, so that a named query has to follow. */
+function beginsQuery(tokens: readonly Token[], index: number): boolean {
+  const first = tokens[index];
+  if (first?.kind !== 'word') return false;
+  if (first.text !== 'with') return first.text === 'select';
+  return (
+    isNamedQuery(tokens, index + 1) || (tokens[index + 1]?.text === 'recursive' && isNamedQuery(tokens, index + 2))
+  );
+}
+
+function isNamedQuery(tokens: readonly Token[], index: number): boolean {
+  const name = tokens[index];
+  if (name === undefined || name.kind === 'other' || (name.kind === 'word' && RESERVED.has(name.text))) return false;
+  return ['as', '('].includes(tokens[index + 1]?.text ?? '');
+}
+
+function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let at = open; at < tokens.length; at += 1) {
+    if (tokens[at]?.kind !== 'other') continue;
+    if (tokens[at]?.text === '(') depth += 1;
+    if (tokens[at]?.text === ')') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return tokens.length;
 }
 
 /** Names given to the tables: the word after the table, with or without AS. */

@@ -153,6 +153,10 @@ describe('columns', () => {
     'SELECT lower(p.name) IN ($$a$$), (p.id) IN (SELECT id FROM visit), sum(p.id) OVER (PARTITION BY p.name), count(*) FILTER (WHERE p.id > 1) OVER () FROM patient p GROUP BY p.name, p.id',
     '(SELECT id FROM patient) UNION (SELECT id FROM visit)',
     'SELECT ARRAY[p.id], (ARRAY[1, 2])[p.ward_id] FROM patient p',
+    'SELECT * FROM (SELECT count(*) AS examined FROM patient) AS checked LIMIT 1',
+    'SELECT * FROM (WITH RECURSIVE a(n) AS (SELECT id FROM patient) SELECT * FROM a) AS checked LIMIT 1',
+    'WITH op_a AS (SELECT id, name FROM patient), a AS (SELECT * FROM "op_a") SELECT a.name FROM a',
+    'WITH a AS (SELECT id FROM patient) SELECT DISTINCT * FROM a JOIN (SELECT id FROM patient) b ON a.id = b.id',
   ])('allowed: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'rows' });
   });
@@ -181,11 +185,29 @@ describe('columns', () => {
     'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) AS j(a, b, c, d, e, f, g)',
     'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) over(a, b, c, d, e, f, g)',
     'SELECT c FROM (patient p JOIN visit v ON v.id = p.id) filter(a, b, c, d, e, f, g)',
+    'SELECT * FROM (SELECT * FROM patient) p',
+    'WITH a AS (SELECT * FROM patient) SELECT * FROM a',
+    'WITH a AS (SELECT id FROM patient) SELECT * FROM a JOIN patient ON a.id = patient.id',
+    'WITH a AS (SELECT id FROM patient) SELECT * FROM a, hospital.ward w, public.patient',
+    'WITH a AS (SELECT id FROM patient) SELECT * FROM (a JOIN patient ON true)',
+    'WITH a AS (SELECT id FROM patient) SELECT *, a.id IS DISTINCT FROM 1 FROM patient, a',
+    'WITH a AS (SELECT * FROM visit) SELECT a.id FROM a UNION SELECT * FROM patient',
     'TABLE patient',
     'SELECT U&"\\0053SN" FROM patient',
     'SELECT (ARRAY[p.id])[length(ssn)] FROM patient p',
   ])('refused: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('a relation that SQLite lets be called like the beginning of a query hides nothing', async () => {
+    const named = ['with', 'recursive', 'offset'].flatMap((name) => [
+      `WITH ${name} AS (SELECT 1 AS x) SELECT * FROM (${name} JOIN patient)`,
+      `WITH ${name} AS (SELECT 1 AS x) SELECT * FROM (${name} recursive CROSS JOIN patient)`,
+      `WITH ${name} AS (SELECT 1 AS x) SELECT * FROM ${name}, patient`,
+    ]);
+    const engine = echo('sqlite');
+    const { results } = await createGuardedEngine(engine, createSqliteInspector(), access).run(named, options);
+    expect(results.filter(({ kind }) => kind === 'rows')).toEqual([]);
   });
 
   test('the message says what to write instead', async () => {
