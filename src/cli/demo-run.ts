@@ -26,7 +26,7 @@ export async function runDemo(flags: { readonly json?: boolean; readonly debug?:
   const { config } = openServices(io);
   const database = join(config.folders.cache, 'demo', 'sprint.sqlite');
   buildSprintDatabase(join(examples, 'sprint.sql'), database);
-  io.err(`${INTRODUCTION}  gate ask "${DEMO_QUESTION}" \\\n    --db ${database}\n\n`);
+  io.err(`${INTRODUCTION}  npx gate ask "${DEMO_QUESTION}" \\\n    --db ${database}\n\n`);
   const recording = join(examples, 'recording.jsonl');
   const options = { method: 'gate', preset: 'fast', output: 'answer', fresh: true } as const;
   return runAsk(DEMO_QUESTION, { ...options, ...flags, db: database, replay: recording, showPlan: true }, io);

@@ -6,7 +6,7 @@ import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/
 import { createLocalStore } from '../adapters/local';
 import { loadConfig, type Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
-import { cut } from '../report/printable';
+import { counted, cut } from '../report/printable';
 import { compose } from '../workers/composition';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { findPresentBinary } from '../workers/temporal-binary';
@@ -189,7 +189,7 @@ async function checkDatabase(config: Config, database: ResolvedDatabase, what: s
     if (results[0]?.kind === 'rows') throw new Error('a write went through: this connection is not read-only');
     if (tables.length === 0)
       return missing(what, `${version}, but no table is visible`, 'check path, rights and access lists');
-    return ok(what, `${version}, ${tables.length} tables, writes are refused`);
+    return ok(what, `${version}, ${counted(tables.length, 'table')}, writes are refused`);
   } finally {
     await composition.close();
   }

@@ -18,7 +18,7 @@ export interface SearchFlags {
   readonly method: MethodName;
   readonly model?: ModelFlags;
   readonly seed?: number;
-  readonly maxCost?: number | null;
+  readonly maxCost?: number | 'none';
   readonly maxCalls?: number;
   readonly maxTokens?: number;
   readonly maxMinutes?: number;
@@ -49,7 +49,7 @@ export function addSearchOptions(command: Command): Command {
 export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
   return {
     ...configured,
-    ...(flags.maxCost === undefined ? {} : { costUsd: flags.maxCost }),
+    ...(flags.maxCost === undefined ? {} : { costUsd: flags.maxCost === 'none' ? null : flags.maxCost }),
     ...(flags.maxCalls === undefined ? {} : { llmCalls: flags.maxCalls }),
     ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
     ...(flags.maxMinutes === undefined ? {} : { wallMs: Math.round(flags.maxMinutes * 60_000) }),
@@ -89,8 +89,9 @@ export function positiveNumber(text: string): number {
   return value;
 }
 
-export function costCeiling(text: string): number | null {
-  return text === 'none' ? null : positiveNumber(text);
+/** The word stays a word: commander makes an empty text of a value that is parsed to null. */
+export function costCeiling(text: string): number | 'none' {
+  return text === 'none' ? text : positiveNumber(text);
 }
 
 export function port(text: string): number {

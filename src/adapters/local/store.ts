@@ -94,11 +94,25 @@ async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void>
 
 async function makeFolder(folder: string, key: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolders(folder);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
     throw new StoreError('conflict', `"${key}" cannot be stored: a part of its path is an object itself`, {
       cause: error,
+    });
+  }
+}
+
+/** Not `mkdir` with `recursive`: where nothing can be made (`/proc`) that never returns. */
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
+    await makeFolders(dirname(folder));
+    await mkdir(folder).catch((again: unknown) => {
+      if (errorCode(again) !== 'EEXIST') throw again; // Another writer was faster.
     });
   }
 }
@@ -151,7 +165,7 @@ async function entriesOf(path: string) {
 
 /** Makes the folder for unfinished files and removes what killed writers left there. */
 async function sweep(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder);
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
     const info = await stat(path).catch(() => null); // Gone already: its writer or another sweeper was faster.

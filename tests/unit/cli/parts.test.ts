@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { Secret } from '../../../src/config';
 import { checkEndpoint } from '../../../src/cli/endpoint';
 import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
 import { nodeVersion } from '../../../src/cli/doctor-checks';
 import { tellWhoReceivesRows } from '../../../src/cli/notice';
-import { budgetsOf, collectModels } from '../../../src/cli/options';
+import { addSearchOptions, budgetsOf, collectModels, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/progress';
 import { csv, textTable } from '../../../src/cli/table';
 import { DEFAULT_BUDGETS } from '../../../src/presets';
@@ -33,7 +34,10 @@ describe('options', () => {
   });
 
   test('flags win over configured budgets and leave the others', () => {
-    const flags = { method: 'gate' as const, maxCost: null, maxMinutes: 1.5 };
+    const parsed = addSearchOptions(new Command()).parse(['--max-cost', 'none', '--max-minutes', '1.5'], {
+      from: 'user',
+    });
+    const flags = parsed.opts<SearchFlags>();
     expect(budgetsOf(flags, { ...DEFAULT_BUDGETS, tokens: 5 })).toEqual({
       ...DEFAULT_BUDGETS,
       tokens: 5,

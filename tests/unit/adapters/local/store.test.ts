@@ -62,6 +62,10 @@ test('a folder that does not exist yet is empty and is made by the first put', a
   expect(await store.get('k')).toBe('v');
 });
 
+test('a folder that cannot be made is an error at once', async () => {
+  await expect(createLocalStore('/proc/gate/store').put('a', 'x')).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 test('a path that is a file is unavailable, in one line that names it, and works once it is mended', async () => {
   const path = join(dir, 'file');
   await writeFile(path, '');
