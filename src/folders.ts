@@ -2,7 +2,7 @@
  * Where a user's files go on each platform: configuration, data (the store), state (what the CLI remembers) and cache
  * (the embedded Temporal and its lock file). Pure: environment and platform come in; nothing is created here.
  */
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
 export interface Folders {
@@ -15,10 +15,10 @@ export interface Folders {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function userFolders(env: Environment, platform: NodeJS.Platform = process.platform): Folders {
-  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
+  const home = given(env, 'HOME') ?? given(env, 'USERPROFILE') ?? userInfo().homedir;
   if (platform === 'win32') {
-    const local = env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local');
-    const roaming = env['APPDATA'] ?? join(home, 'AppData', 'Roaming');
+    const local = given(env, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local');
+    const roaming = given(env, 'APPDATA') ?? join(home, 'AppData', 'Roaming');
     return folders(roaming, join(local, 'data'), join(local, 'state'), join(local, 'cache'));
   }
   if (platform === 'darwin') {
@@ -31,11 +31,16 @@ export function userFolders(env: Environment, platform: NodeJS.Platform = proces
     };
   }
   return folders(
-    env['XDG_CONFIG_HOME'] ?? join(home, '.config'),
-    env['XDG_DATA_HOME'] ?? join(home, '.local', 'share'),
-    env['XDG_STATE_HOME'] ?? join(home, '.local', 'state'),
-    env['XDG_CACHE_HOME'] ?? join(home, '.cache'),
+    given(env, 'XDG_CONFIG_HOME') ?? join(home, '.config'),
+    given(env, 'XDG_DATA_HOME') ?? join(home, '.local', 'share'),
+    given(env, 'XDG_STATE_HOME') ?? join(home, '.local', 'state'),
+    given(env, 'XDG_CACHE_HOME') ?? join(home, '.cache'),
   );
+}
+
+/** An empty variable counts as unset, as the XDG specification says. */
+function given(env: Environment, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name];
 }
 
 function folders(config: string, data: string, state: string, cache: string): Folders {

@@ -1,8 +1,9 @@
 import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, loadConfig } from '../../../src/config';
+import { userFolders } from '../../../src/folders';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
 const load = (file: unknown, env: Record<string, string> = {}, cwd = folder()) => {
@@ -155,4 +156,10 @@ describe('loadConfig', () => {
     const printed = `${JSON.stringify(config)} ${inspect(config, { depth: 9 })} ${String(config.models.apiKey)}`;
     expect(printed).not.toMatch(/hunter2|sk-from-file/);
   });
+});
+
+test('an empty HOME or XDG variable is none: nothing is written into the working directory', () => {
+  const unset = userFolders({}, 'linux');
+  expect(userFolders({ HOME: '', XDG_CACHE_HOME: '' }, 'linux')).toEqual(unset);
+  expect(unset.cache).toBe(join(userInfo().homedir, '.cache', 'gate'));
 });
