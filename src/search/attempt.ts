@@ -87,7 +87,7 @@ async function rollout(
   return probes;
 
   async function propose(at: string): Promise<Proposed | null> {
-    context.report(targets.join(', '), null, draft.usage);
+    context.report(targets.join(', '), null, draft.usage, draft.plan);
     const tried = await tryModel<Proposed>(draft, settings.parseRetries, (tryNumber) =>
       steps.propose({
         role: 'propose',
@@ -192,7 +192,7 @@ function keepGrounded(
     const arithmetic = probes.flatMap((p) => p.tests).reduce((sum, test) => sum + distanceOf(test.outcome), 0);
     draft.distanceDelta += grounded.delta - arithmetic;
   }
-  context.report(grounded.operators[0]?.operator ?? null, grounded.learned, draft.usage);
+  context.report(grounded.operators[0]?.operator ?? null, grounded.learned, draft.usage, draft.plan);
 }
 
 function keepSettled(draft: Draft, settled: Settled): void {

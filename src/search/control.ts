@@ -6,7 +6,7 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
  */
-import type { EndedBy, SearchState, Settings, Trajectory, Usage } from '../domain';
+import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
 import { addUnanswerable, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
@@ -291,11 +291,16 @@ class SearchLoop {
       usageBefore: state.usage,
       elapsedMs: () => hooks.now() - state.startedAtMs,
       cancelled: () => hooks.stopRequested() !== null,
-      report: (bottleneck, learned, usage) => this.report(bottleneck, learned ?? this.learned, usage),
+      report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
     };
   }
 
-  private report(bottleneck: string | null, learned: string | null, underWay: Usage = NO_USAGE): void {
+  private report(
+    bottleneck: string | null,
+    learned: string | null,
+    underWay: Usage = NO_USAGE,
+    plan: PlanView | null = null,
+  ): void {
     this.bottleneck = bottleneck;
     this.learned = learned;
     const { state, settings } = this;
@@ -310,7 +315,11 @@ class SearchLoop {
       learned,
       candidates: state.candidates.length,
       usage: addUsage(state.usage, underWay),
-      plan: (shown?.plan?.operators ?? []).map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
+      plan: ((plan ?? shown?.plan)?.operators ?? []).map(({ name, state: is, updateId }) => ({
+        name,
+        state: is,
+        updateId,
+      })),
       frontier: open.map((trajectory) => ({
         id: trajectory.id,
         score: score(trajectory, state.trajectories, settings.exploration),

@@ -43,7 +43,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     const { targets, proposal } = chooseWork(context, draft, pending, attempted);
     if (targets.length === 0 || draft.impossible !== null) break;
     draft.bottleneck = targets[0] ?? null;
-    context.report(draft.bottleneck, null, draft.usage);
+    context.report(draft.bottleneck, null, draft.usage, draft.plan);
     const position = `i${context.iteration}.${trajectory.id}.s${step}`;
     const result = await attemptTargets(context, draft, position, targets, proposal);
     for (const name of targets) attempted.add(name);

@@ -26,8 +26,8 @@ export interface ExpansionContext extends DraftContext {
   readonly otherPlans: readonly PlanRef[];
   /** Reasons of earlier replies that nothing can be answered. */
   readonly unanswerable: readonly string[];
-  /** For the progress line; `usage` is what this expansion has spent so far. */
-  report(bottleneck: string | null, learned: string | null, usage: Usage): void;
+  /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
+  report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
 }
 
 export interface Expansion {

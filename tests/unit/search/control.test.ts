@@ -444,6 +444,15 @@ describe('progress and cost', () => {
     expect([...iterations].sort((a, b) => a - b)).toEqual(iterations);
   });
 
+  test('shows the plan it works on already in the first iteration, with what was spent on it', async () => {
+    const seen: Progress[] = [];
+    const open = planned(planOf('p1', [operator('op_gap')]), { proposalId: 'tests', proposed: ['op_gap'] });
+    const hooks = testHooks({ onProgress: (progress) => seen.push(progress) });
+    await search({ plan: () => open }, testSettings('fast', { iterations: 1 }), hooks);
+    const working = seen.find(({ bottleneck }) => bottleneck === 'op_gap');
+    expect(working).toMatchObject({ plan: [{ name: 'op_gap', state: 'unresolved' }], usage: { llmCalls: 1 } });
+  });
+
   test('a durable search of 40 model calls fits in 600 events: at most 2.5 steps a call, at 6 events a step', async () => {
     const ratios: number[] = [];
     for (let seed = 0; seed < 25; seed++) {
