@@ -19,7 +19,7 @@ import { runSearch } from '../src/search/control';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
 import { firstPlan, judgement } from '../examples/sprint/replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';
-import { sha256 } from '../src/workers/composition';
+import { sha256 } from '../src/sha256';
 import { joinEmbeddedServer } from '../src/workers/embedded-server';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';

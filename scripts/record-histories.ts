@@ -16,7 +16,7 @@ import { userFolders } from '../src/folders';
 import type { LanguageModel } from '../src/ports';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
 import { connectClient, type GateClient } from '../src/workers/client';
-import { sha256 } from '../src/workers/composition';
+import { sha256 } from '../src/sha256';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';

@@ -17,7 +17,7 @@ import type { ModelRequest } from '../../src/ports';
 import { settingsFor } from '../../src/presets';
 import { runSearch } from '../../src/search/control';
 import { createSteps, storeInput } from '../../src/steps';
-import { sha256 } from '../../src/workers/composition';
+import { sha256 } from '../../src/sha256';
 import { firstPlan, judgement, secondPlan } from './replies';
 
 const NOTE =

@@ -5,6 +5,7 @@
 import { summarise, type Summary, type Verdict } from '../benchmarks';
 import type { Settings, Usage } from '../domain';
 import { counted, dollars } from '../report/printable';
+import { addUsage, NO_USAGE } from '../search/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
 import { textTable } from './table';
@@ -71,15 +72,6 @@ export interface SummaryInput {
 }
 
 const UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered'];
-const NO_USAGE: Usage = {
-  llmCalls: 0,
-  possiblyBilledCalls: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  costUsd: 0,
-  sqlExecutions: 0,
-  sqlMs: 0,
-};
 
 export function batchSummary(lines: readonly ResultLine[], input: SummaryInput): BatchSummary {
   const { batch, run } = input;
@@ -87,7 +79,7 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput):
   const scores = summarise(lines.map(({ verdict }) => verdict));
   const failures = lines.filter(({ verdict }) => verdict === 'infrastructure');
   const perSearch = [...new Map(lines.map((line) => [line.searchId, line.usage ?? NO_USAGE])).values()];
-  const total = perSearch.reduce(sumOf, NO_USAGE);
+  const total = perSearch.reduce(addUsage, NO_USAGE);
   return {
     schemaVersion: 1,
     ...{ batchId: batch.batchId, name: batch.name, file: input.file, command: input.command, endedAt: input.endedAt },
@@ -198,12 +190,6 @@ function countsOf(keys: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
   return counts;
-}
-
-function sumOf(a: Usage, b: Usage): Usage {
-  return Object.fromEntries(
-    (Object.keys(NO_USAGE) as (keyof Usage)[]).map((key) => [key, a[key] + b[key]]),
-  ) as unknown as Usage;
 }
 
 function scaled(usage: Usage, factor: number): Usage {

@@ -1,11 +1,11 @@
 /** What the commands read and write besides the network: configuration, store, the index of questions asked. */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { BatchPorts } from '../activities/batch';
 import { createLocalStore } from '../adapters/local';
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
+import { sha256 } from '../sha256';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../steps';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
@@ -20,7 +20,7 @@ export function openServices(io: Pick<Io, 'env' | 'cwd' | 'platform'>): Services
   return { config, store: createLocalStore(config.storeDirectory) };
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export { sha256 };
 
 export async function recordOf(store: ObjectStore, searchId: string): Promise<AnswerRecord | null> {
   return createRunStore(store, searchId, sha256).find('result', searchId);

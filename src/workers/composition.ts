@@ -5,12 +5,12 @@
  * 1. A workflow names databases and models; here is where names become addresses and keys (design D7).
  * 2. Every engine is behind the guard: the parser's fence and the access list hold for whatever SQL arrives.
  */
-import { createHash } from 'node:crypto';
 import { createGuardedEngine } from '../adapters/guard';
 import { createLocalStore } from '../adapters/local';
 import type { Config } from '../config';
 import { namedDatabase, type ResolvedDatabase } from '../databases';
 import { ModelError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
+import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
 import type { WorkerSteps } from './run-worker';
 
@@ -36,8 +36,6 @@ export interface Composition {
   readonly ollamaModels: readonly string[] | null;
   close(): Promise<void>;
 }
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = createLocalStore(config.storeDirectory);

@@ -11,7 +11,7 @@ import { runSearch } from '../../src/search/control';
 import { searchIdOf } from '../../src/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
 import { createReactSteps, createRunStore, createSteps, storeInput } from '../../src/steps';
-import { sha256 } from '../../src/workers/composition';
+import { sha256 } from '../../src/sha256';
 
 export interface Opened {
   readonly engine: SqlEngine;
