@@ -42,7 +42,10 @@ const STORE_RULES: Readonly<Record<StoreErrorCode, Rule>> = {
   corrupt: { retry: false },
   missing: { retry: false },
   conflict: { retry: false },
+  // Another worker may have the key: nothing fails because this one lacks it.
+  'wrong-key': { retry: true },
   full: { retry: false, advice: 'free space in the store, then ask again: finished steps are kept' },
+  misconfigured: { retry: false, advice: 'check GATE_STORE (gate doctor tries it)' },
 };
 
 const FAMILIES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {

@@ -105,6 +105,63 @@ describe.each(Object.entries(STORES))('object store: %s', (_name, create) => {
     expect(await store.list('../')).toEqual([]);
   });
 
+  test('entries tell size in bytes and when it was written', async () => {
+    const before = Date.now();
+    await store.put('r/a', 'zwölf');
+    await store.put('r/b', '');
+    await store.put('s', 'x');
+    const entries = await store.entries('r/');
+    expect(entries.map(({ key, bytes }) => [key, bytes])).toEqual([
+      ['r/a', 6],
+      ['r/b', 0],
+    ]);
+    // Servers keep whole seconds.
+    for (const { modifiedMs } of entries) expect(Math.abs(modifiedMs - before)).toBeLessThan(10_000);
+  });
+
+  test('a deleted object is gone, its neighbours stay, and deleting again is a no-op', async () => {
+    await store.put('d/a/1', 'x');
+    await store.put('d/a/2', 'y');
+    await store.put('d/b/1', 'z');
+    await store.delete('d/a/1');
+    await store.delete('d/b/1');
+    await store.delete('d/b/1');
+    await store.delete('never/there');
+    expect(await store.get('d/a/1')).toBeNull();
+    expect(await store.list('')).toEqual(['d/a/2']);
+    await store.put('d/b/1', 'other');
+    expect(await store.get('d/b/1')).toBe('other');
+  });
+
+  test('what was written after the given time is not deleted', async () => {
+    await store.put('k', 'v');
+    const [entry] = await store.entries('k');
+    await store.delete('k', { unmodifiedSinceMs: entry!.modifiedMs - 1 });
+    expect(await store.get('k')).toBe('v');
+    await store.delete('k', { unmodifiedSinceMs: entry!.modifiedMs });
+    expect(await store.get('k')).toBeNull();
+  });
+
+  test('the age begins anew with overwrite, though the text is the same', async () => {
+    await store.put('k', 'v');
+    const [first] = await store.entries('k');
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await store.put('k', 'v');
+    expect((await store.entries('k'))[0]!.modifiedMs).toBe(first!.modifiedMs);
+    await store.put('k', 'v', { overwrite: true });
+    expect((await store.entries('k'))[0]!.modifiedMs).toBeGreaterThan(first!.modifiedMs);
+  });
+
+  test('writing and deleting beside each other loses no object', async () => {
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        await store.put(`busy/${index % 4}/${index}`, `${index}`);
+        if (index % 2 === 0) await store.delete(`busy/${index % 4}/${index}`);
+      }),
+    );
+    expect(await store.list('busy/')).toHaveLength(20);
+  });
+
   test.each(['', '/a', 'a/', 'a//b', '..', 'a/../b', './a', 'a/.', 'x'.repeat(300), 'bad \ud800'])(
     'the key %j is refused',
     async (key) => {

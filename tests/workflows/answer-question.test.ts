@@ -12,7 +12,13 @@ import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script, type StepCall } from './scripted-steps';
 
 const batch = {
-  store: { get: async () => null, put: async () => undefined, list: async () => [] },
+  store: {
+    get: async () => null,
+    put: async () => undefined,
+    list: async () => [],
+    entries: async () => [],
+    delete: async () => undefined,
+  },
   readAnswer: async () => null,
 };
 

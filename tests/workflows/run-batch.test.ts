@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   batchResultKey,
@@ -31,6 +31,8 @@ function folderStore(folder: string): ObjectStore {
         .map(decodeURIComponent)
         .filter((key) => key.startsWith(prefix))
         .sort(),
+    entries: async () => [],
+    delete: async (key) => rmSync(path(key), { force: true }),
   };
 }
 

@@ -26,7 +26,13 @@ async function main(): Promise<void> {
   const workers = await createGateWorkers({
     ...{ address, namespace: 'default', steps, databases: [database], serve: 'local', bundle: { codePath } },
     batch: {
-      store: { get: async () => null, put: async () => undefined, list: async () => [] },
+      store: {
+        get: async () => null,
+        put: async () => undefined,
+        list: async () => [],
+        entries: async () => [],
+        delete: async () => undefined,
+      },
       readAnswer: async () => null,
     },
   });

@@ -4,11 +4,13 @@
  * 1. A reader sees a whole object or none: texts are written to a temporary file and linked or renamed into place.
  * 2. Two writers of one new key do not overwrite each other: the link fails for the second, who then compares.
  * 3. The same text again is a no-op, so a retried step may put what it put before.
+ * 4. Deleting takes emptied folders along; a writer whose folder vanishes under it makes it again.
  */
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { statSync, unlinkSync } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StoreError, type ObjectStore } from '../../ports';
+import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { errorCode, toStoreError } from './errors';
 import { assertKey, fromPathSegment, toPathSegments } from './keys';
 
@@ -47,15 +49,15 @@ export function createLocalStore(dir: string, options: LocalStoreOptions = {}): 
       const target = pathOf(key);
       await guarded(dir, async () => {
         await prepare();
-        const existing = await read(target);
+        const existing = overwrite ? null : await read(target);
         if (existing?.equals(bytes)) return;
-        if (existing !== null && !overwrite) throw conflict(key);
+        if (existing !== null) throw conflict(key);
         const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
         try {
           await write(temporary, bytes, options.fsync ?? false);
-          await makeFolder(dirname(target), key);
-          if (overwrite) await rename(temporary, target);
-          else await linkNew(temporary, target, bytes, key);
+          await intoFolder(dirname(target), key, () =>
+            overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
+          );
         } finally {
           await rm(temporary, { force: true });
         }
@@ -64,22 +66,69 @@ export function createLocalStore(dir: string, options: LocalStoreOptions = {}): 
     },
 
     async list(prefix) {
-      const folders = prefix.split('/').slice(0, -1);
-      if (folders.includes('..') || folders.includes('.') || folders.includes('')) return [];
-      const keys = await guarded(dir, () => walk(dir, folders));
-      return keys.filter((key) => key.startsWith(prefix)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+      return guarded(dir, () => keysWith(dir, prefix));
+    },
+
+    async entries(prefix) {
+      return guarded(dir, async () => {
+        const found: ObjectEntry[] = [];
+        for (const key of await keysWith(dir, prefix)) {
+          const info = await stat(pathOf(key)).catch(absent);
+          if (info !== null) found.push({ key, bytes: info.size, modifiedMs: info.mtimeMs });
+        }
+        return found;
+      });
+    },
+
+    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
+      assertKey(key);
+      await guarded(dir, async () => {
+        if (unlinkIfOld(pathOf(key), unmodifiedSinceMs)) await removeEmpty(dir, dirname(pathOf(key)));
+      });
     },
   };
 }
 
-async function read(path: string): Promise<Buffer | null> {
+async function keysWith(dir: string, prefix: string): Promise<string[]> {
+  const folders = prefix.split('/').slice(0, -1);
+  if (folders.includes('..') || folders.includes('.') || folders.includes('')) return [];
+  const keys = await walk(dir, folders);
+  return keys.filter((key) => key.startsWith(prefix)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Without a pause between looking and deleting: no writer of this process gets in between. */
+function unlinkIfOld(path: string, unmodifiedSinceMs: number): boolean {
   try {
-    return await readFile(path);
+    const info = statSync(path);
+    if (!info.isFile() || info.mtimeMs > unmodifiedSinceMs) return false;
+    unlinkSync(path);
+    return true;
   } catch (error) {
-    // A key below another key's file, or above other keys, is simply not there.
-    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
-    throw error;
+    absent(error);
+    return false;
   }
+}
+
+/** Upwards until a folder still holds something, the store's own excepted. */
+async function removeEmpty(dir: string, folder: string): Promise<void> {
+  for (let at = folder; at !== dir && at.startsWith(dir); at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch (error) {
+      if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return;
+      throw error;
+    }
+  }
+}
+
+/** Null for what is not there; a key below another key's file, or above other keys, is simply not there. */
+function absent(error: unknown): null {
+  if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
+  throw error;
+}
+
+async function read(path: string): Promise<Buffer | null> {
+  return readFile(path).catch(absent);
 }
 
 async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void> {
@@ -89,6 +138,28 @@ async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void>
     if (fsync) await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Makes the folder and places the file; again when a deletion took the emptied folder away in between. */
+async function intoFolder(folder: string, key: string, place: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await makeFolder(folder, key);
+      await place();
+      return;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt >= 10) throw error;
+    }
+  }
+}
+
+async function replace(temporary: string, target: string, key: string): Promise<void> {
+  try {
+    await rename(temporary, target);
+  } catch (error) {
+    if (errorCode(error) !== 'EISDIR') throw error;
+    throw new StoreError('conflict', `"${key}" cannot be stored: other objects lie below it`, { cause: error });
   }
 }
 

@@ -7,31 +7,46 @@ export interface MemoryStore extends ObjectStore {
   readonly calls: { readonly get: number; readonly put: number; readonly list: number };
 }
 
-export function createMemoryStore(): MemoryStore {
-  const objects = new Map<string, string>();
+export function createMemoryStore(now: () => number = () => Date.now()): MemoryStore {
+  const objects = new Map<string, { readonly text: string; readonly modifiedMs: number }>();
+  const keysWith = (prefix: string): string[] => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
   const calls = { get: 0, put: 0, list: 0 };
   return {
     calls,
     async get(key) {
       assertKey(key);
       calls.get += 1;
-      return Promise.resolve(objects.get(key) ?? null);
+      return Promise.resolve(objects.get(key)?.text ?? null);
     },
     async put(key, text, { overwrite = false } = {}) {
       assertKey(key);
       calls.put += 1;
       // Through UTF-8, as on disk: what no encoding can hold becomes U+FFFD here too.
       const stored = Buffer.from(text, 'utf8').toString('utf8');
-      const existing = objects.get(key);
-      if (existing !== undefined && existing !== stored && !overwrite) {
+      const existing = objects.get(key)?.text;
+      if (existing === stored && !overwrite) return Promise.resolve();
+      if (existing !== undefined && !overwrite) {
         throw new StoreError('conflict', `"${key}" is already stored with another text`);
       }
-      objects.set(key, stored);
+      objects.set(key, { text: stored, modifiedMs: now() });
       return Promise.resolve();
     },
     async list(prefix) {
       calls.list += 1;
-      return Promise.resolve([...objects.keys()].filter((key) => key.startsWith(prefix)).sort());
+      return Promise.resolve(keysWith(prefix));
+    },
+    async entries(prefix) {
+      return Promise.resolve(
+        keysWith(prefix).flatMap((key) => {
+          const object = objects.get(key);
+          return object ? [{ key, bytes: Buffer.byteLength(object.text), modifiedMs: object.modifiedMs }] : [];
+        }),
+      );
+    },
+    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
+      assertKey(key);
+      if ((objects.get(key)?.modifiedMs ?? Infinity) <= unmodifiedSinceMs) objects.delete(key);
+      return Promise.resolve();
     },
   };
 }

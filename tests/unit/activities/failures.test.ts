@@ -118,6 +118,13 @@ const table: readonly [claim: string, error: Error, type: string, retried: boole
     false,
     'ENOSPC: free space in the store, then ask again: finished steps are kept',
   ],
+  [
+    'a store that is set up wrongly fails at once and names the setting',
+    store('misconfigured', 'no bucket "x"'),
+    'StoreError.misconfigured',
+    false,
+    'no bucket "x": check GATE_STORE (gate doctor tries it)',
+  ],
   ['a defect fails at once', new TypeError('x is undefined'), 'Defect', false, 'unexpected TypeError: x is undefined'],
   ['what nobody foresaw is retried', new Error('odd'), 'Unexpected', true, 'unexpected Error: odd'],
 ];

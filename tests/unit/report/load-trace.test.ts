@@ -13,6 +13,8 @@ function memory(): ObjectStore & { readonly objects: Map<string, string> } {
     get: async (key) => objects.get(key) ?? null,
     put: async (key, text) => void objects.set(key, text),
     list: async (prefix) => [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(),
+    entries: async () => [],
+    delete: async (key) => void objects.delete(key),
   };
 }
 
