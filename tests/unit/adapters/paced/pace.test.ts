@@ -1,0 +1,156 @@
+import { Bucket } from '../../../../src/adapters/paced/bucket';
+import { Pace, type PacedCall, type PaceLimits } from '../../../../src/adapters/paced/pace';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const NONE: PaceLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
+const signal = new AbortController().signal;
+
+function pace(limits: Partial<PaceLimits> = {}, longestWaitMs = 3_600_000): Pace {
+  return new Pace({ limits: { ...NONE, ...limits }, longestWaitMs, now: Date.now, random: () => 0.5 });
+}
+
+/** The most that began within any minute. */
+function mostInAMinute(times: readonly number[], amounts: readonly number[] = times.map(() => 1)): number {
+  return Math.max(
+    ...times.map((start) =>
+      times.reduce((sum, at, index) => (at >= start && at < start + 60_000 ? sum + (amounts[index] ?? 0) : sum), 0),
+    ),
+  );
+}
+
+/** Begins this many calls at once; each lasts `callMs`. */
+function beginAll(of: Pace, count: number, callMs: number, tokens = 0, used = tokens) {
+  const begun: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    void of.begin(tokens, signal).then((call) => {
+      begun.push(Date.now());
+      setTimeout(() => call.ended(used), callMs);
+    });
+  }
+  return begun;
+}
+
+test.each([1, 3, 10, 60, 500])('no minute holds more than %i requests, and few go unused', async (limit) => {
+  const begun = beginAll(pace({ requestsPerMinute: limit }), limit * 4, 300);
+  await jest.advanceTimersByTimeAsync(5 * 60_000);
+  expect(begun.length).toBe(limit * 4);
+  expect(mostInAMinute(begun)).toBeLessThanOrEqual(limit);
+  expect((begun.at(-1)! - begun[0]!) / 60_000).toBeLessThan(4.5);
+});
+
+test('no minute holds more tokens than allowed, whatever was estimated', async () => {
+  const begun = beginAll(pace({ tokensPerMinute: 60_000 }), 100, 2_000, 3_000, 1_500);
+  await jest.advanceTimersByTimeAsync(10 * 60_000);
+  expect(begun.length).toBe(100);
+  expect(
+    mostInAMinute(
+      begun,
+      begun.map(() => 1_500),
+    ),
+  ).toBeLessThanOrEqual(60_000);
+});
+
+test('a call larger than the token limit begins once the bucket is full, and is owed', async () => {
+  const begun = beginAll(pace({ tokensPerMinute: 1_000 }), 2, 10, 1_800);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(begun.length).toBe(1);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(begun.length).toBe(1);
+  await jest.advanceTimersByTimeAsync(90_000);
+  expect(begun.length).toBe(2);
+});
+
+test('no more calls are under way than allowed, and they begin in the order they came', async () => {
+  const limited = pace({ concurrency: 2 });
+  const order: number[] = [];
+  const under: PacedCall[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    void limited.begin(0, signal).then((call) => {
+      order.push(n);
+      under.push(call);
+    });
+  }
+  await jest.advanceTimersByTimeAsync(1);
+  expect(order).toEqual([0, 1]);
+  under.shift()?.ended(1);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(order).toEqual([0, 1, 2]);
+  under.forEach((call) => call.ended(1));
+  await jest.advanceTimersByTimeAsync(1);
+  expect(order).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a refusal stops all calls for the time it names, then few begin and more with every success', async () => {
+  const unlimited = pace();
+  const first = await Promise.all(Array.from({ length: 8 }, () => unlimited.begin(0, signal)));
+  const waits = first.map((call) => call.refused(20_000));
+  for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(20_000);
+  let underWay = 0;
+  let most = 0;
+  let done = 0;
+  for (let n = 0; n < 60; n += 1) {
+    void unlimited.begin(0, signal).then((call) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setTimeout(() => {
+        underWay -= 1;
+        done += 1;
+        call.ended(1);
+      }, 1_000);
+    });
+  }
+  await jest.advanceTimersByTimeAsync(19_900);
+  expect(done + underWay).toBe(0);
+  await jest.advanceTimersByTimeAsync(2_500);
+  expect(underWay).toBe(4);
+  await jest.advanceTimersByTimeAsync(30_000);
+  expect(done).toBe(60);
+  expect(most).toBeGreaterThan(6);
+  expect(most).toBeLessThan(16);
+});
+
+test('without a time of its own a refusal waits 1 s, then longer, up to a minute', async () => {
+  const unlimited = pace();
+  const waits: number[] = [];
+  for (let n = 0; n < 9; n += 1) {
+    const call = await unlimited.begin(0, signal);
+    const wait = call.refused(null);
+    waits.push(Math.floor((wait - 1_000) / 1_000));
+    await jest.advanceTimersByTimeAsync(wait + 1);
+  }
+  expect(waits[0]).toBeLessThan(2);
+  expect(waits[4]).toBeGreaterThanOrEqual(16);
+  expect(waits[8]).toBeGreaterThanOrEqual(60);
+  expect(waits[8]).toBeLessThan(64);
+});
+
+test('a call that would wait too long is told when to come back', async () => {
+  const limited = pace({ requestsPerMinute: 1 }, 10_000);
+  await limited.begin(0, signal);
+  const refused = expect(limited.begin(0, signal)).rejects.toMatchObject({ retryAfterMs: expect.any(Number) });
+  await jest.advanceTimersByTimeAsync(10_000);
+  await refused;
+});
+
+test('a call cancelled while it waits leaves, and the next one begins in its place', async () => {
+  const limited = pace({ concurrency: 1 });
+  const first = await limited.begin(0, signal);
+  const stop = new AbortController();
+  const second = expect(limited.begin(0, stop.signal)).rejects.toThrow('stopped');
+  const third = limited.begin(0, signal);
+  stop.abort(new Error('stopped'));
+  await second;
+  first.ended(1);
+  await expect(third).resolves.toBeDefined();
+});
+
+test('what was given back is there again, up to what the bucket holds', () => {
+  const bucket = new Bucket(600, 0, 0);
+  bucket.take(60);
+  expect(bucket.waitMs(60, 0)).toBeGreaterThan(0);
+  bucket.giveBack(1_000);
+  expect(bucket.waitMs(60, 0)).toBe(0);
+  expect(bucket.capacity).toBe(60);
+});
