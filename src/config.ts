@@ -11,7 +11,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { z } from 'zod';
+import { EncryptionEntry, encryptionOf, type EncryptionConfig } from './config-encryption';
 import { ConfigError, linesOf } from './config-errors';
+import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './config-snowflake';
 import { PresetName, Role } from './domain/question';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
@@ -27,10 +29,11 @@ const DatabaseEntry = z.strictObject({
   urlFile: z.string().min(1).optional(),
   /** An SQLite file, relative to the configuration file. */
   path: z.string().min(1).optional(),
-  /** PostgreSQL: a role with only SELECT, assumed by SET ROLE. */
+  /** A role with only SELECT; PostgreSQL assumes it by SET ROLE, Snowflake logs in with it. */
   role: z.string().min(1).optional(),
   /** PostgreSQL: schemas to describe; default: the search path. */
   schemas: names.optional(),
+  snowflake: SnowflakeEntry.optional(),
   /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
   access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
 });
@@ -61,6 +64,8 @@ export const ConfigFile = z.strictObject({
     .record(z.string(), z.strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) }))
     .optional(),
   store: z.strictObject({ directory: z.string().min(1).optional() }).optional(),
+  /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
+  encryption: EncryptionEntry.optional(),
   temporal: z
     .strictObject({ address: z.string().min(1).optional(), namespace: z.string().min(1).optional() })
     .optional(),
@@ -107,6 +112,8 @@ export interface DatabaseConfig {
     | { readonly kind: 'unset'; readonly fix: string };
   readonly role: string | null;
   readonly schemas: readonly string[];
+  /** Read by Snowflake databases only. */
+  readonly snowflake: SnowflakeAccess<Secret>;
   readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
 }
 
@@ -136,6 +143,8 @@ export interface Config {
   readonly models: ModelsConfig;
   readonly prices: Readonly<Record<string, Price>>;
   readonly storeDirectory: string;
+  /** null: off. */
+  readonly encryption: EncryptionConfig | null;
   /** `address` null: a `temporal.toml` profile, else the embedded server. */
   readonly temporal: { readonly address: string | null; readonly namespace: string };
   readonly preset: PresetName;
@@ -168,6 +177,7 @@ export function loadConfig(source: ConfigSource): Config {
   });
   const keyFile = models.apiKeyFile === undefined ? null : resolve(base, models.apiKeyFile);
   const apiKey = source.env[apiKeyEnv] || (keyFile && secretFile(keyFile, `${where}: models.apiKeyFile`, problems));
+  const encryption = encryptionOf(file.encryption, { where, base, env: source.env, problems });
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     file: path,
@@ -190,6 +200,7 @@ export function loadConfig(source: ConfigSource): Config {
       : file.store?.directory
         ? resolve(base, file.store.directory)
         : join(folders.data, 'store'),
+    encryption,
     temporal: {
       address: env.temporalAddress ?? file.temporal?.address ?? null,
       namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',
@@ -239,6 +250,11 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
     address: addressOf(entry, at),
     role: entry.role ?? null,
     schemas: entry.schemas ?? [],
+    snowflake: snowflakeAccess(entry.snowflake, {
+      ...at,
+      place: `${at.place}.snowflake`,
+      wrap: (text) => new Secret(text),
+    }),
     access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
   };
 }

@@ -79,7 +79,7 @@ describe('loadConfig', () => {
       'an unknown setting names the allowed ones',
       { database: {} },
       {},
-      ['FILE: database: unknown setting; allowed: databases, models, prices, store, temporal, preset, budgets'],
+      ['FILE: database: unknown setting; allowed: databases, models, prices, store, encryption, temporal, preset, budgets'],
     ],
     [
       'a nested unknown setting too',

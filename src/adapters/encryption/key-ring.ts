@@ -1,0 +1,142 @@
+/**
+ * The key ring: AES-256-GCM under named keys. The first key encrypts, every key decrypts, so that a new key is put in
+ * front and the old one stays until nothing is left that it wrote.
+ *
+ * 1. Each message has its own random 96-bit nonce; the key's id and what the message is for are authenticated with it.
+ * 2. A message names its key by id and by a check value derived from the key, so that "this key is not here", "another
+ *    key has this name" and "this was damaged" are three different lines.
+ * 3. Keys of other purposes (names of objects) are derived by HKDF and never used to encrypt.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { StoreError } from '../../ports';
+
+export const KEY_BYTES = 32;
+
+export interface EncryptionKey {
+  /** Letters, digits, `_`, `.` and `-`; written beside everything that the key encrypts. */
+  readonly id: string;
+  readonly key: Uint8Array;
+}
+
+export interface Sealed {
+  /** `<key id>#<check value>`. */
+  readonly keyRef: string;
+  /** Nonce, ciphertext, tag. */
+  readonly bytes: Buffer;
+}
+
+export interface KeyRing {
+  /** The key that encrypts. */
+  readonly currentKeyId: string;
+  readonly keyIds: readonly string[];
+  /** `purpose` is authenticated, not stored: the same must be given to open it. */
+  seal(plain: Uint8Array, purpose: string): Sealed;
+  /** Throws `UnknownKeyError`, or `DamagedError` when the message or its purpose is not what was sealed. */
+  open(sealed: { readonly keyRef: string; readonly bytes: Uint8Array }, purpose: string): Buffer;
+  /** HMAC-SHA256 of a text in hexadecimal, by the current key: a name for content that tells nothing of it. */
+  nameOf(text: string): string;
+  /** Whether `nameOf` under any of the keys gives this name. */
+  isNameOf(name: string, text: string): boolean;
+}
+
+/** The right key is not configured here. It is elsewhere, so whoever gets this may try again there. */
+export class UnknownKeyError extends StoreError {
+  constructor(
+    readonly keyId: string,
+    message: string,
+  ) {
+    super('wrong-key', message);
+  }
+}
+
+/** Not what was sealed: changed, cut, or moved from somewhere else. */
+export class DamagedError extends Error {
+  override readonly name = 'DamagedError';
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const SETTING = '"encryption.keys" of the configuration';
+
+export function createKeyRing(keys: readonly EncryptionKey[]): KeyRing {
+  const ring = keys.map(derive);
+  const [current] = ring;
+  if (current === undefined) throw new RangeError('a key ring needs a key');
+  const keyFor = (keyRef: string): Derived => {
+    const found = ring.find((one) => one.ref === keyRef);
+    if (found !== undefined) return found;
+    const { id } = parseKeyRef(keyRef);
+    throw ring.some((one) => one.id === id) ? otherKey(id) : unknownKey(id);
+  };
+  return {
+    currentKeyId: current.id,
+    keyIds: ring.map(({ id }) => id),
+    seal(plain, purpose) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current.key, nonce).setAAD(associated(current.ref, purpose));
+      const bytes = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+      return { keyRef: current.ref, bytes };
+    },
+    open({ keyRef, bytes }, purpose) {
+      const { key } = keyFor(keyRef);
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new DamagedError('it is too short');
+      const end = bytes.length - TAG_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(associated(keyRef, purpose))
+        .setAuthTag(bytes.subarray(end));
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]);
+      } catch (error) {
+        throw new DamagedError('its authentication tag does not fit', { cause: error });
+      }
+    },
+    nameOf: (text) => nameUnder(current, text),
+    isNameOf: (name, text) => ring.some((one) => nameUnder(one, text) === name),
+  };
+}
+
+/** No key is configured at all. */
+export function noKeys(keyRef: string): UnknownKeyError {
+  return unknownKey(parseKeyRef(keyRef).id);
+}
+
+export function parseKeyRef(keyRef: string): { readonly id: string } {
+  return {
+    id:
+      keyRef
+        .split('#')[0]
+        ?.replace(/[^\w.-]/g, '?')
+        .slice(0, 60) ?? '',
+  };
+}
+
+function unknownKey(id: string): UnknownKeyError {
+  return new UnknownKeyError(id, `encrypted with key '${id}', which is not configured here: add it to ${SETTING}`);
+}
+
+function otherKey(id: string): UnknownKeyError {
+  const message = `encrypted with another key named '${id}' than the one configured here: correct it in ${SETTING}`;
+  return new UnknownKeyError(id, message);
+}
+
+interface Derived {
+  readonly id: string;
+  readonly key: Uint8Array;
+  readonly ref: string;
+  readonly nameKey: Buffer;
+}
+
+function derive({ id, key }: EncryptionKey): Derived {
+  if (key.length !== KEY_BYTES) throw new RangeError(`key '${id}' has ${String(key.length)} bytes instead of 32`);
+  const from = (info: string, length: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', key, new Uint8Array(), info, length));
+  return { id, key, ref: `${id}#${from('gate/key-check', 4).toString('hex')}`, nameKey: from('gate/names', KEY_BYTES) };
+}
+
+function nameUnder({ nameKey }: Derived, text: string): string {
+  return createHmac('sha256', nameKey).update(text).digest('hex');
+}
+
+function associated(keyRef: string, purpose: string): Buffer {
+  return Buffer.from(`gate/1\n${keyRef}\n${purpose}`);
+}

@@ -1,0 +1,108 @@
+/**
+ * Encryption of everything Temporal stores as a payload: inputs, results, memos, summaries, details, failures. It comes
+ * after compression, since what is encrypted cannot be compressed.
+ *
+ * A whole payload is sealed, metadata included. Its purpose is authenticated, so that a stored object cannot be passed
+ * off as a payload; the workflow cannot be, because the codec server is given payloads without knowing whose they are.
+ */
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
+
+export const ENCRYPTED_ENCODING = 'binary/encrypted';
+const KEY_METADATA = 'encryption-key-id';
+const PURPOSE = 'payload';
+
+/**
+ * A payload cannot be read here. `StoreError`-like codes: `wrong-key` (another worker may have it), `corrupt`.
+ * On a worker Temporal makes a failed task of it and gives the task out again: nothing fails and nothing is lost.
+ */
+export class PayloadError extends Error {
+  override readonly name = 'PayloadError';
+  constructor(
+    readonly code: 'wrong-key' | 'corrupt',
+    message: string,
+    options: { readonly cause?: unknown } = {},
+  ) {
+    super(message, options);
+  }
+}
+
+export interface EncryptingCodecOptions {
+  /**
+   * What cannot be decrypted: `refuse` (default), or `show` a JSON text that names the key, for listings in which one
+   * unreadable entry must not hide the others.
+   */
+  readonly unreadable?: 'refuse' | 'show';
+}
+
+/** Without a ring nothing is encrypted, and what is encrypted says which key it needs. */
+export class EncryptingCodec implements PayloadCodec {
+  constructor(
+    private readonly ring: KeyRing | null,
+    private readonly options: EncryptingCodecOptions = {},
+  ) {}
+
+  encode(payloads: Payload[]): Promise<Payload[]> {
+    const { ring } = this;
+    return Promise.resolve(ring === null ? payloads : payloads.map((payload) => encrypt(payload, ring)));
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- a throw has to become a rejection
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => this.decrypt(payload));
+  }
+
+  private decrypt(payload: Payload): Payload {
+    const keyRef = keyOf(payload);
+    if (keyRef === null) return payload;
+    try {
+      if (this.ring === null) throw noKeys(keyRef);
+      return unpack(this.ring.open({ keyRef, bytes: payload.data ?? new Uint8Array() }, PURPOSE));
+    } catch (error) {
+      const failed = explained(error);
+      if (this.options.unreadable !== 'show') throw failed;
+      return jsonPayload(`[${failed.message}]`);
+    }
+  }
+}
+
+function encrypt(payload: Payload, ring: KeyRing): Payload {
+  if (keyOf(payload) !== null) return payload;
+  const { keyRef, bytes } = ring.seal(pack(payload), PURPOSE);
+  return { metadata: { encoding: Buffer.from(ENCRYPTED_ENCODING), [KEY_METADATA]: Buffer.from(keyRef) }, data: bytes };
+}
+
+function keyOf({ metadata }: Payload): string | null {
+  const encoding = metadata?.['encoding'];
+  const keyRef = metadata?.[KEY_METADATA];
+  if (!encoding || !keyRef || Buffer.from(encoding).toString() !== ENCRYPTED_ENCODING) return null;
+  return Buffer.from(keyRef).toString();
+}
+
+/** Four bytes with the length of the metadata, the metadata as JSON of base64, the data. */
+function pack({ metadata, data }: Payload): Buffer {
+  const fields = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  const head = Buffer.from(JSON.stringify(Object.fromEntries(fields)));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head, data ?? new Uint8Array()]);
+}
+
+function unpack(bytes: Buffer): Payload {
+  const end = 4 + bytes.readUInt32BE(0);
+  const fields = JSON.parse(bytes.subarray(4, end).toString()) as Record<string, string>;
+  const metadata = Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const),
+  );
+  return { metadata, data: new Uint8Array(bytes.subarray(end)) };
+}
+
+function explained(error: unknown): PayloadError {
+  if (error instanceof UnknownKeyError) return new PayloadError('wrong-key', error.message, { cause: error });
+  const why = error instanceof DamagedError ? error.message : 'it is not what was encrypted';
+  return new PayloadError('corrupt', `a payload of the history is damaged (${why})`, { cause: error });
+}
+
+function jsonPayload(text: string): Payload {
+  return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(text)) };
+}
