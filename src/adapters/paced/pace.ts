@@ -44,7 +44,7 @@ export class NoPlaceError extends Error {
 interface Waiter {
   readonly tokens: number;
   readonly go: (call: PacedCall) => void;
-  readonly leave: (error: unknown) => void;
+  readonly leave: (error: Error) => void;
 }
 
 const FIRST_BACK_OFF_MS = 1_000;
@@ -89,11 +89,11 @@ export class Pace {
         },
         leave: (error) => {
           settle();
-          reject(error as Error);
+          reject(error);
           this.pump();
         },
       };
-      const aborted = (): void => waiter.leave(signal.reason);
+      const aborted = (): void => waiter.leave(signal.reason as Error);
       const deadline = setTimeout(() => waiter.leave(new NoPlaceError(this.later(0))), this.options.longestWaitMs);
       signal.addEventListener('abort', aborted, { once: true });
       this.waiting.add(waiter);

@@ -54,7 +54,7 @@ test('a pause longer than a call may wait sends it back without a request', asyn
   await expect(model.complete(request(), { signal })).rejects.toThrow('slow down');
   await expect(model.complete(request(), { signal })).rejects.toMatchObject({
     ...{ code: 'rate-limited', options: { retryAfterMs: 60_000 } },
-    message: expect.stringContaining('m is at its limit'),
+    message: "m is at its limit (models.limits, or the endpoint's own): waiting for a place",
   });
   expect(inner.requests.length).toBe(1);
 });
