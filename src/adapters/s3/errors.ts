@@ -1,0 +1,112 @@
+/**
+ * From what S3 says to `StoreError`: the one mapping. An outage is `unavailable` and retried; a bucket that does not
+ * exist, a right that is missing and a key that is wrong are `misconfigured`, in one line with the setting to change.
+ * Texts of the SDK are not repeated: some name the access key.
+ */
+import { StoreError } from '../../ports';
+
+/** Where the store is and what a person can change; no secret. */
+export interface S3Place {
+  readonly bucket: string;
+  /** What was tried, for the message: `s3://bucket/prefix` and the endpoint. */
+  readonly location: string;
+  readonly credentialsFrom: string;
+}
+
+const NO_KEY = new Set(['NoSuchKey', 'NotFound']);
+const OUTAGES = new Set([
+  ...['SlowDown', 'SlowDownRead', 'SlowDownWrite', 'RequestTimeout', 'InternalError', 'ServiceUnavailable'],
+  ...['ThrottlingException', 'Throttling', 'TooManyRequests', 'RequestLimitExceeded', 'TimeoutError', 'AbortError'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'],
+]);
+const BAD_KEYS = new Set([
+  ...['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken', 'ExpiredTokenException', 'InvalidToken'],
+  ...['TokenRefreshRequired', 'UnrecognizedClientException'],
+]);
+const DENIED = new Set(['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'AccountProblem', 'MethodNotAllowed']);
+const REGIONS = new Set(['AuthorizationHeaderMalformed', 'PermanentRedirect', 'IllegalLocationConstraintException']);
+const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientStorage']);
+const CLOCKS = new Set(['RequestTimeTooSkewed', 'RequestExpired']);
+
+export function isNoSuchKey(error: unknown): boolean {
+  return NO_KEY.has(codeOf(error));
+}
+
+/** Another writer of the same new key was faster, or is at it. */
+export function isTaken(error: unknown): boolean {
+  return statusOf(error) === 412 || codeOf(error) === 'ConditionalRequestConflict';
+}
+
+/** Anything that is neither S3's nor the network's is a defect and comes back as it is. */
+export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3Place): unknown {
+  if (error instanceof StoreError || error instanceof RangeError) return error;
+  const code = codeOf(error);
+  const status = statusOf(error);
+  const { bucket, location, credentialsFrom } = place;
+  const wrong = (line: string): StoreError => new StoreError('misconfigured', line, { cause: error });
+  if (code === 'NoSuchBucket') {
+    return wrong(`the bucket "${bucket}" does not exist (${location}): create it, or correct GATE_STORE`);
+  }
+  if (BAD_KEYS.has(code)) {
+    return wrong(
+      `${location} does not accept the key from ${credentialsFrom} (${code}): correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE`,
+    );
+  }
+  if (code === 'CredentialsProviderError') {
+    return wrong(`no key for ${location}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE`);
+  }
+  if (DENIED.has(code) || (status === 403 && !CLOCKS.has(code))) {
+    const right = doing === 'write' ? 'written to' : 'read';
+    return wrong(
+      `${location} may not be ${right} with the key from ${credentialsFrom}: allow s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket, or correct GATE_STORE`,
+    );
+  }
+  if (REGIONS.has(code) || (status === 301 && code !== '')) {
+    return wrong(`the bucket "${bucket}" is in another region (${location}): set AWS_REGION to the bucket's`);
+  }
+  if (CLOCKS.has(code))
+    return wrong(
+      `${location} refuses this machine's clock (${code}): set the clock right, GATE_STORE cannot be used until then`,
+    );
+  if (FULL.has(code) || status === 507) return new StoreError('full', `No space left in ${location}`, { cause: error });
+  if (status === 501 || code === 'NotImplemented') {
+    return wrong(
+      `${location} does not support conditional writes (If-None-Match): choose another S3 server for GATE_STORE`,
+    );
+  }
+  if (messageOf(error).startsWith('Region is missing')) return wrong(`no region for ${location}: set AWS_REGION`);
+  if (code === 'ERR_INVALID_URL' || code === 'InvalidBucketName') {
+    return wrong(`${location} is no usable place (${code}): correct GATE_STORE or AWS_ENDPOINT_URL_S3`);
+  }
+  if (OUTAGES.has(code) || status >= 500 || status === 429 || status === 408) {
+    return new StoreError('unavailable', `the store ${location} cannot be reached (${code || String(status)})`, {
+      cause: error,
+    });
+  }
+  if (/checksum mismatch/i.test(messageOf(error))) {
+    return new StoreError('unavailable', `what ${location} sent does not match its checksum`, { cause: error });
+  }
+  if (status >= 400) return wrong(`${location} refuses the request (${code || String(status)}): check GATE_STORE`);
+  return error;
+}
+
+/** `name` of an error by S3, else the system's code. */
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { name, code, Code } = error as { name?: unknown; code?: unknown; Code?: unknown };
+  if (typeof code === 'string' && (OUTAGES.has(code) || code.startsWith('ERR_'))) return code;
+  if (typeof Code === 'string') return Code;
+  return typeof name === 'string' && !GENERIC.has(name) ? name : typeof code === 'string' ? code : '';
+}
+
+const GENERIC = new Set(['Error', 'TypeError', 'AggregateError']);
+
+function statusOf(error: unknown): number {
+  const metadata = (error as { $metadata?: { httpStatusCode?: unknown } } | null)?.$metadata;
+  return typeof metadata?.httpStatusCode === 'number' ? metadata.httpStatusCode : 0;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}
