@@ -7,13 +7,15 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { noteOf, prepareRecording } from '../adapters/recording';
 import type { Config } from '../config';
+import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import type { AnswerRecord, SearchInput } from '../domain';
 import { cut, visible } from '../report/printable';
 import { startQuestion } from '../workers/client';
 import { compose, type Composition } from '../workers/composition';
 import type { GateWorkers } from '../workers/run-worker';
-import { localQueues } from '../workers/task-queues';
+import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
+import { localQueues, type QuestionQueues } from '../workers/task-queues';
 import type { AskFlags } from './ask';
 import { modelsFor, questionOf, questionText, searchInput } from './ask-input';
 import { serveInBackground } from './background';
@@ -136,15 +138,18 @@ type Prepared = Asking & { readonly flags: RunFlags; readonly ready: Promise<voi
 async function askAttended({ services, composition, database, input, flags, io, ready }: Prepared): Promise<ExitCode> {
   // The largest module by far: it loads while the database and Temporal are being reached.
   const runWorker = import('../workers/run-worker');
+  const limited = limitedModels(services.config, input, flags);
   const serve = async (opened: TemporalSession): Promise<GateWorkers> => {
     const { createGateWorkers, installLogger } = await runWorker;
     installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
     return createGateWorkers({
       ...{ address: opened.address, namespace: opened.namespace, steps: composition.steps },
+      dataConverter: opened.dataConverter,
       batch: batchPorts(services.store),
       ...(opened.connectionOptions === null ? {} : { connectionOptions: opened.connectionOptions as never }),
       databases: [database.name],
       serve: 'local',
+      modelQueues: limited,
     });
   };
   const held = holdInterrupts(io);
@@ -159,7 +164,7 @@ async function askAttended({ services, composition, database, input, flags, io, 
     if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
     const serving = workers.run();
     try {
-      await start(session, services.config, input, database.name);
+      await start(session, services.config, input, localQueues(database.name, queuesByModel(limited)));
       const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
       ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
     } finally {
@@ -177,7 +182,7 @@ async function askAttended({ services, composition, database, input, flags, io, 
     throw new CommandFailed(ended.message);
   }
   if (record === null)
-    throw new CommandFailed(`${input.searchId} ended without a record in ${services.config.storeDirectory}`);
+    throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
   return printAnswer(services, record, io, {
     json,
     ui: staysUp ? session.uiOf(input.searchId) : null,
@@ -195,7 +200,8 @@ async function askDetached({ services, database, input, flags, io, ready }: Prep
   const ui = session.uiOf(input.searchId);
   try {
     await serveInBackground(config, database, session, io);
-    await start(session, config, input, database.name);
+    const limited = limitedModels(config, input, flags);
+    await start(session, config, input, localQueues(database.name, queuesByModel(limited)));
   } finally {
     await session.close({ keep: true });
   }
@@ -229,13 +235,24 @@ const LABEL_CHARS = 120;
 /** And 20,000 bytes of details. */
 const DETAILS_CHARS = 5_000;
 
-async function start(session: TemporalSession, config: Config, input: SearchInput, database: string): Promise<void> {
+/** A recording is written and read by this process alone. */
+function limitedModels(config: Config, { settings }: SearchInput, flags: RunFlags): ModelQueue[] {
+  if ((flags.record ?? flags.replay) !== undefined) return [];
+  return modelQueues(config, Object.values(settings.models));
+}
+
+async function start(
+  session: TemporalSession,
+  config: Config,
+  input: SearchInput,
+  queues: QuestionQueues,
+): Promise<void> {
   const { searchId, settings, question } = input;
   await startQuestion(session.gate, {
     ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
-    queues: localQueues(database),
+    queues,
     // Shown to whoever may open the UI: the question's text, no row of the database.
-    label: cut(`${database}: ${question.text}`, LABEL_CHARS),
+    label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
     details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),
   });
 }

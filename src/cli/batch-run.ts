@@ -12,6 +12,7 @@ import type { AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { modelQueues, queuesByModel } from '../workers/model-queues';
 import { batchQueue } from '../workers/task-queues';
 import { modelsFor } from './ask-input';
 import type { BatchFlags } from './batch';
@@ -168,16 +169,19 @@ class BatchRun {
           `Temporal UI ${session.uiUrl}/namespaces/${session.namespace}/workflows/batch-${batch.batchId}`,
         );
       }
+      const limited = modelQueues(config, Object.values(batch.settings.models));
       const workers = await createGateWorkers({
         ...{
           address: session.address,
           namespace: session.namespace,
           steps: composition.steps,
           batch: batchPorts(store),
+          dataConverter: session.dataConverter,
         },
         ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
         ...{ databases: [], serve: 'local', ownQueues: [batchQueue(batch.batchId), batchQueue(batch.scope)] },
         maxModelCalls: Math.max(64, flags.concurrency + 16),
+        modelQueues: limited,
         graceMs: GRACE_MS,
       });
       const serving = workers.run();
@@ -193,6 +197,7 @@ class BatchRun {
           ...{ session, store, batch, pending: this.pending, concurrency: flags.concurrency },
           ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
           modelTimeoutMs: config.models.requestTimeoutMs,
+          models: queuesByModel(limited),
           broken,
           ended: (n, outcome) => {
             this.endedHere.add(n);

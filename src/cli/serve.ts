@@ -1,5 +1,6 @@
 /** The long-running half of `worker` and `dev`: serves databases until it is interrupted. */
 import type { Config } from '../config';
+import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { compose } from '../workers/composition';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
@@ -31,6 +32,7 @@ export async function serveUntilInterrupted(
   const common = {
     ...{ address: session.address, namespace: session.namespace, steps: composition.steps, bundle },
     ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
+    dataConverter: session.dataConverter,
     batch: batchPorts(composition.store),
     databases: names,
   };
@@ -41,7 +43,7 @@ export async function serveUntilInterrupted(
     pid: process.pid,
     databases: names,
     address: session.address,
-    storeDirectory: config.storeDirectory,
+    store: storeLocation(config.store),
     background: serving.background,
   });
   let interrupts = 0;

@@ -4,10 +4,12 @@
  */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../config';
 import type { Environment } from '../folders';
 import type { Progress } from '../search/control';
 import type { EmbeddedServer } from '../workers/embedded-server';
+import { dataConverterOf } from '../workers/encryption';
 import {
   cancelWorkflow,
   connectClient,
@@ -25,6 +27,8 @@ export interface TemporalSession {
   readonly address: string;
   readonly namespace: string;
   readonly connectionOptions: ConnectionOptions | null;
+  /** For workers on this session. */
+  readonly dataConverter: DataConverter;
   /** The embedded server, when this session joined it. */
   readonly embedded: EmbeddedServer | null;
   readonly uiUrl: string | null;
@@ -59,12 +63,13 @@ export async function openTemporal(
   options: { readonly onProgress: (line: string) => void; readonly port?: number; readonly uiPort?: number },
 ): Promise<TemporalSession> {
   const configured = configuredTemporal(config, env);
-  if (configured !== null) return session(configured, null, null);
+  const converter = dataConverterOf(config);
+  if (configured !== null) return session(configured, converter, null, null);
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
   const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...options });
   const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
   try {
-    return await session(target, embedded, embedded.uiUrl);
+    return await session(target, converter, embedded, embedded.uiUrl);
   } catch (error) {
     await embedded.leave();
     throw error;
@@ -75,7 +80,7 @@ export async function openTemporal(
 export async function openRunning(config: Config, env: Environment): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
   if (configured !== null) {
-    return session(configured, null, null).catch((error: unknown) => {
+    return session(configured, dataConverterOf(config), null, null).catch((error: unknown) => {
       if (error instanceof TemporalUnreachableError) return null;
       throw error;
     });
@@ -84,7 +89,12 @@ export async function openRunning(config: Config, env: Environment): Promise<Tem
   const info = await embeddedServerInfo(config.folders);
   if (info === null) return null;
   const target = { address: `127.0.0.1:${String(info.port)}`, namespace: 'default', connectionOptions: null };
-  return session(target, null, info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`);
+  return session(
+    target,
+    dataConverterOf(config),
+    null,
+    info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
+  );
 }
 
 export async function runningSearches(config: Config, env: Environment): Promise<ReadonlySet<string>> {
@@ -102,6 +112,7 @@ const ANSWER_WITHIN_MS = 3_000;
 
 async function session(
   target: Target,
+  dataConverter: DataConverter,
   embedded: EmbeddedServer | null,
   uiUrl: string | null,
 ): Promise<TemporalSession> {
@@ -109,10 +120,11 @@ async function session(
   const gate = await connectClient({
     address,
     namespace,
+    dataConverter,
     ...(connectionOptions === null ? {} : { connectionOptions }),
   });
   return {
-    ...{ gate, address, namespace, connectionOptions, embedded, uiUrl },
+    ...{ gate, address, namespace, connectionOptions, dataConverter, embedded, uiUrl },
     uiOf: (searchId) =>
       uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${questionWorkflowId(searchId)}`,
     describe: (searchId) => describeQuestion(gate, searchId),

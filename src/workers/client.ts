@@ -13,16 +13,20 @@ import {
   type WorkflowExecutionStatusName,
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
 import type { Progress } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
-import { dataConverter } from './payloads';
+import { dataConverter, forListing } from './payloads';
 import type { QuestionQueues } from './task-queues';
 
 export interface GateClient {
   readonly client: Client;
+  /** For listings: an entry that no key here can read shows which key it needs and hides no other. */
+  readonly listing: Client;
   close(): Promise<void>;
 }
 
@@ -30,6 +34,8 @@ export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
   readonly connectionOptions?: ConnectionOptions;
+  /** How values become history (`encryption.ts`); default: nothing is encrypted. */
+  readonly dataConverter?: DataConverter;
 }
 
 /** Nothing answers at the address. */
@@ -37,14 +43,20 @@ export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
 }
 
-export async function connectClient({ address, namespace, connectionOptions }: TemporalAddress): Promise<GateClient> {
+export async function connectClient(to: TemporalAddress): Promise<GateClient> {
+  const { address, namespace, connectionOptions } = to;
+  const converter = to.dataConverter ?? dataConverter;
   const connection = await Connection.connect({ connectTimeout: 5_000, ...connectionOptions, address }).catch(
     (error: unknown) => {
       const message = `no Temporal at ${address}: start it, or correct TEMPORAL_ADDRESS (unset it to use the embedded one)`;
       throw new TemporalUnreachableError(message, { cause: error });
     },
   );
-  return { client: new Client({ connection, namespace, dataConverter }), close: () => connection.close() };
+  return {
+    client: new Client({ connection, namespace, dataConverter: converter }),
+    listing: new Client({ connection, namespace, dataConverter: forListing(converter) }),
+    close: () => connection.close(),
+  };
 }
 
 export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'settings' | 'modelTimeoutMs'> {
@@ -74,7 +86,7 @@ export function startQuestion({ client }: GateClient, start: StartQuestion): Pro
     args: [
       {
         ...{ searchId, settings, modelTimeoutMs },
-        taskQueues: { model: queues.model, sql: queues.sql },
+        taskQueues: { model: queues.model, sql: queues.sql, ...(queues.models && { models: queues.models }) },
         state: start.state ?? null,
         iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
       },
@@ -150,16 +162,18 @@ export interface QuestionDescription {
 }
 
 /** null: Temporal does not know it (any more); the store may. */
-export async function describeQuestion({ client }: GateClient, searchId: string): Promise<QuestionDescription | null> {
+export async function describeQuestion({ listing }: GateClient, searchId: string): Promise<QuestionDescription | null> {
   const workflowId = questionWorkflowId(searchId);
   try {
-    const description = await client.workflow.getHandle(workflowId).describe();
-    const pending = (description.raw.pendingActivities ?? []).map((activity) => ({
+    const description = await listing.workflow.getHandle(workflowId).describe();
+    const { loadedDataConverter } = listing.options;
+    const steps = (description.raw.pendingActivities ?? []).map(async (activity) => ({
       summary: activity.activityType?.name ?? '',
       attempt: activity.attempt ?? 1,
-      lastFailure: activity.lastFailure?.message ?? null,
+      lastFailure:
+        (await decodeOptionalFailureToOptionalError(loadedDataConverter, activity.lastFailure))?.message ?? null,
     }));
-    return { ...summaryOf(description), searchId, pending };
+    return { ...summaryOf(description), searchId, pending: await Promise.all(steps) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
@@ -167,9 +181,9 @@ export async function describeQuestion({ client }: GateClient, searchId: string)
 }
 
 /** Newest first. Temporal forgets closed workflows (the embedded server after 24 hours); the store does not. */
-export async function listQuestions({ client }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
+export async function listQuestions({ listing }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
   const found: QuestionDescription[] = [];
-  for await (const execution of client.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
+  for await (const execution of listing.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
     const searchId = execution.workflowId.replace(/^question-/, '');
     found.push({ ...summaryOf(execution), searchId, pending: [] });
     if (found.length >= limit) break;

@@ -4,12 +4,15 @@
  *
  * The Temporal UI shows nothing of a compressed value. Whatever a person looks at there stays plain: inputs and results of
  * steps, the answer, and the current details. Only what is too long to be read is compressed as well.
- * Encryption of payloads belongs here too, as one more codec after this one.
+ * With encryption on nobody reads anything there without the codec server, so everything is compressed, then encrypted.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
 
 const THRESHOLD_BYTES = 1024;
+/** Below it a compressed value is hardly shorter. */
+const WORTH_BYTES = 200;
 /** Above the 15,000 characters that current details may have. */
 const UNREADABLE_BYTES = 20_000;
 /** Only a state carries the time when its search began. */
@@ -18,9 +21,17 @@ const ENCODING = 'binary/gate-brotli';
 const INNER_ENCODING = 'gate-inner-encoding';
 const OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
+export interface CompressingOptions {
+  /** Compresses whatever is long enough to become shorter. */
+  readonly all?: boolean;
+}
+
 export class CompressingCodec implements PayloadCodec {
+  constructor(private readonly options: CompressingOptions = {}) {}
+
   encode(payloads: Payload[]): Promise<Payload[]> {
-    return Promise.resolve(payloads.map(compress));
+    const { all = false } = this.options;
+    return Promise.resolve(payloads.map((payload) => compress(payload, all)));
   }
 
   decode(payloads: Payload[]): Promise<Payload[]> {
@@ -28,12 +39,29 @@ export class CompressingCodec implements PayloadCodec {
   }
 }
 
-export const dataConverter: DataConverter = { payloadCodecs: [new CompressingCodec()] };
+/** Without a ring nothing is encrypted, and an encrypted payload names the key it needs. */
+export function createDataConverter(ring: KeyRing | null): DataConverter {
+  return {
+    payloadCodecs: [new CompressingCodec({ all: ring !== null }), new EncryptingCodec(ring)],
+    ...(ring === null ? {} : { failureConverterPath: require.resolve('./encoded-failures') }),
+  };
+}
 
-function compress(payload: Payload): Payload {
+/** The same, but what cannot be decrypted becomes a text that names the key. */
+export function forListing(converter: DataConverter): DataConverter {
+  const codecs = (converter.payloadCodecs ?? []).map((codec) =>
+    codec instanceof EncryptingCodec ? codec.forListing() : codec,
+  );
+  return { ...converter, payloadCodecs: codecs };
+}
+
+/** Nothing encrypted. */
+export const dataConverter: DataConverter = createDataConverter(null);
+
+function compress(payload: Payload, all: boolean): Payload {
   const { metadata, data } = payload;
-  if (!data || data.length < THRESHOLD_BYTES || !metadata?.['encoding']) return payload;
-  if (data.length < UNREADABLE_BYTES && !Buffer.from(data).includes(STATE_MARK)) return payload;
+  if (!data || data.length < (all ? WORTH_BYTES : THRESHOLD_BYTES) || !metadata?.['encoding']) return payload;
+  if (!all && data.length < UNREADABLE_BYTES && !Buffer.from(data).includes(STATE_MARK)) return payload;
   return {
     metadata: { ...metadata, encoding: Buffer.from(ENCODING), [INNER_ENCODING]: metadata['encoding'] },
     data: brotliCompressSync(data, OPTIONS),

@@ -14,9 +14,11 @@ import { createBatchActivities, type BatchPorts } from '../activities/batch';
 import { createModelActivities, type ModelSteps } from '../activities/model';
 import { createSqlActivities, type SqlSteps } from '../activities/sql';
 import { createStoreActivities, type StoreSteps } from '../activities/store';
+import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
+import type { ModelQueue } from './model-queues';
 import { localQueues, MAIN_QUEUE, sqlQueue } from './task-queues';
-import { workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
+import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
 export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps;
 
@@ -37,11 +39,15 @@ export interface WorkersOptions {
   /** With `local`: queues of this process's own, for everything on whatever it can reach (a batch). */
   readonly ownQueues?: readonly string[];
   readonly modelQueue?: string | null;
+  /** Models with limits, each with a queue of its own. */
+  readonly modelQueues?: readonly ModelQueue[];
   /** Model calls at the same time in this process. */
   readonly maxModelCalls?: number;
   /** SQL steps at the same time, per database. */
   readonly maxSqlSteps?: number;
   readonly bundle?: WorkflowBundleOptions;
+  /** How values become history (`encryption.ts`); default: nothing is encrypted. */
+  readonly dataConverter?: DataConverter;
   /** For how long running steps may finish after a stop; then they are cut off and retried elsewhere. */
   readonly graceMs?: number;
 }
@@ -69,7 +75,10 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
   const workers: Worker[] = [];
   try {
     for (const specification of await specifications(options)) {
-      workers.push(await Worker.create({ ...COMMON, ...specification, connection, namespace: options.namespace }));
+      const converter = { dataConverter: options.dataConverter ?? dataConverter };
+      workers.push(
+        await Worker.create({ ...COMMON, ...converter, ...specification, connection, namespace: options.namespace }),
+      );
     }
   } catch (error) {
     await connection.close();
@@ -114,7 +123,8 @@ export async function runUntilSignal(workers: GateWorkers, onSignal?: (signal: s
 }
 
 const COMMON = {
-  dataConverter,
+  /** Two events in three carry it; the default is the SDK's version with a hash of the bundle (design D3). */
+  buildId: 'gate',
   /** Cached workflows hold a control view each; without a limit a batch could fill the heap. */
   maxCachedWorkflows: 300,
   /** Beats carry cancellation to running steps; the default would hold them back far too long. */
@@ -125,22 +135,36 @@ const COMMON = {
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
   const { steps, databases, modelQueue = null, maxModelCalls = 64, maxSqlSteps = 16 } = options;
   const grace = { shutdownGraceTime: options.graceMs ?? 5_000 };
-  const bundle = options.bundle ?? (await workflowBundle());
+  const plainBundle = options.bundle ?? (await workflowBundle());
+  const encodes = options.dataConverter?.failureConverterPath !== undefined;
+  const bundle = encodes ? await withEncodedFailures(plainBundle) : plainBundle;
   const workflows = { workflowBundle: bundle };
   const model = createModelActivities(steps);
   const sql = createSqlActivities(steps);
   const kept = { ...createStoreActivities(steps), ...createBatchActivities(options.batch) };
+  const limited = (options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
+    ...grace,
+    taskQueue,
+    activities: model,
+    maxConcurrentActivityTaskExecutions: Math.min(concurrency ?? maxModelCalls, maxModelCalls),
+    ...(requestsPerSecond === null ? {} : { maxTaskQueueActivitiesPerSecond: requestsPerSecond }),
+  }));
   if (options.serve === 'local') {
     const own = options.ownQueues ?? [];
-    return [...databases.map((database) => localQueues(database).workflow), ...own].map((taskQueue) => ({
-      ...grace,
-      ...workflows,
-      taskQueue,
-      activities: { ...model, ...sql, ...kept },
-      maxConcurrentActivityTaskExecutions: maxModelCalls,
-    }));
+    const everything = [...databases.map((database) => localQueues(database).workflow), ...own];
+    return [
+      ...limited,
+      ...everything.map((taskQueue) => ({
+        ...grace,
+        ...workflows,
+        taskQueue,
+        activities: { ...model, ...sql, ...kept },
+        maxConcurrentActivityTaskExecutions: maxModelCalls,
+      })),
+    ];
   }
   return [
+    ...limited,
     {
       ...grace,
       ...workflows,

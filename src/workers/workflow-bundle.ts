@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
@@ -11,6 +12,8 @@ export type WorkflowBundleOptions = { readonly codePath: string } | { readonly c
 
 /** Root of the compiled tree (`dist/src`) or of the sources (`src`). */
 const SOURCES = resolve(__dirname, '..');
+const PLAIN_FAILURES = 'gate-failures-plain';
+const ENCODED_FAILURES = 'gate-failures-encoded';
 const PREBUILT = 'workflow-bundle.js';
 /** Folders that a workflow may import from. */
 const BUNDLED_FOLDERS = ['workflows', 'search', 'methods', 'activities', 'domain'];
@@ -19,6 +22,14 @@ export async function workflowBundle(): Promise<WorkflowBundleOptions> {
   const codePath = prebuiltPath();
   if (codePath !== null) return { codePath };
   return { code: (await bundleWorkflows()).code };
+}
+
+/** The same bundle with the messages of failures as payloads (`workflows/failure-converter.ts`). */
+export async function withEncodedFailures(bundle: WorkflowBundleOptions): Promise<WorkflowBundleOptions> {
+  const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
+  const encoded = code.replaceAll(PLAIN_FAILURES, ENCODED_FAILURES);
+  if (encoded === code) throw new Error('this workflow bundle cannot encode failures: build it again (npm run build)');
+  return { code: encoded };
 }
 
 /** Writes the bundle and the stamp by which `workflowBundle` recognises it. */
@@ -37,6 +48,7 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   return bundleWorkflowCode({
     workflowsPath: require.resolve('../workflows/index'),
+    failureConverterPath: require.resolve('../workflows/failure-converter'),
     logger: new DefaultLogger('WARN'),
   });
 }

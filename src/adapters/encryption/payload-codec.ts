@@ -42,6 +42,11 @@ export class EncryptingCodec implements PayloadCodec {
     private readonly options: EncryptingCodecOptions = {},
   ) {}
 
+  /** The same keys, for listings. */
+  forListing(): EncryptingCodec {
+    return new EncryptingCodec(this.ring, { unreadable: 'show' });
+  }
+
   encode(payloads: Payload[]): Promise<Payload[]> {
     const { ring } = this;
     return Promise.resolve(ring === null ? payloads : payloads.map((payload) => encrypt(payload, ring)));

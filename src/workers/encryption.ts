@@ -1,0 +1,24 @@
+/** From the setting `encryption` to what uses it: the key ring, the data converter and the store around another. */
+import type { DataConverter } from '@temporalio/common';
+import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
+import type { Config } from '../config';
+import type { ObjectStore } from '../ports';
+import { createDataConverter } from './payloads';
+
+type Encrypted = Pick<Config, 'encryption'>;
+
+/** null: encryption is off. */
+export function keyRingOf({ encryption }: Encrypted): KeyRing | null {
+  if (encryption === null) return null;
+  return createKeyRing(encryption.keys.map(({ id, key }) => ({ id, key: key.reveal() })));
+}
+
+export function dataConverterOf(config: Encrypted): DataConverter {
+  return createDataConverter(keyRingOf(config));
+}
+
+/** Around every store that is opened: without keys it tells an encrypted object from a damaged one. */
+export function privateStore(config: Encrypted, store: ObjectStore): ObjectStore {
+  const ring = keyRingOf(config);
+  return ring === null ? createPlainStore(store) : createEncryptedStore(store, ring);
+}
