@@ -1,7 +1,8 @@
 /** Tables, columns, keys, comments and samples of a PostgreSQL database: one query per kind of catalogue entry. */
-import type { PoolClient } from 'pg';
 import type { DatabaseDescription, TableDescription } from '../../domain';
+import { SqlEngineError } from '../../ports/sql-engine';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
+import type { GateClient } from './connection';
 import { guarded, identifier } from './session';
 
 const SAMPLED_ROWS = 100;
@@ -37,9 +38,14 @@ interface KeyRow {
   readonly target_columns: string[] | null;
 }
 
-export async function describePostgres(client: PoolClient): Promise<DatabaseDescription> {
+/** `schemas`: only these; none given means all that can be read. */
+export async function describePostgres(
+  client: GateClient,
+  schemas: readonly string[] = [],
+): Promise<DatabaseDescription> {
+  await checkSchemas(client, schemas);
   const version = (await client.query<{ server_version: string }>('SHOW server_version')).rows[0]?.server_version ?? '';
-  const { rows: tables } = await client.query<TableRow>(TABLES);
+  const { rows: tables } = await client.query<TableRow>(TABLES, [schemas]);
   const oids = [tables.map(({ oid }) => oid)];
   const { rows: columns } = await client.query<ColumnRow>(COLUMNS, oids);
   const { rows: keys } = await client.query<KeyRow>(KEYS, oids);
@@ -81,6 +87,25 @@ export async function describePostgres(client: PoolClient): Promise<DatabaseDesc
   };
 }
 
+/** The server passes over a schema that does not exist without a word. */
+async function checkSchemas(client: GateClient, schemas: readonly string[]): Promise<void> {
+  if (schemas.length === 0) return;
+  const { rows } = await client.query<{ name: string; known: boolean; usable: boolean | null }>(
+    `SELECT name, n.oid IS NOT NULL AS known, has_schema_privilege(n.oid, 'USAGE') AS usable
+     FROM unnest($1::text[]) AS name LEFT JOIN pg_namespace n ON n.nspname = name`,
+    [schemas],
+  );
+  const missing = rows.filter(({ known }) => !known).map(({ name }) => name);
+  const closed = rows.filter(({ known, usable }) => known && usable !== true).map(({ name }) => name);
+  if (missing.length > 0)
+    throw new SqlEngineError('not-configured', `the database has no schema ${missing.join(', ')}: correct its schemas`);
+  if (closed.length > 0)
+    throw new SqlEngineError(
+      'not-configured',
+      `no USAGE on the schema ${closed.join(', ')}: grant it, or leave it out`,
+    );
+}
+
 const displayName = ({ visible, schema, name }: TableRow): string => (visible ? name : `${schema}.${name}`);
 /** Foreign tables are treated with the care that views need. */
 const isView = ({ kind }: TableRow): boolean => kind === 'v' || kind === 'm';
@@ -91,7 +116,7 @@ interface Sampled {
 }
 
 async function sampleTables(
-  client: PoolClient,
+  client: GateClient,
   tables: readonly TableRow[],
   columnsOf: ReadonlyMap<number, readonly ColumnRow[]>,
 ): Promise<Map<number, Sampled>> {
@@ -157,6 +182,7 @@ const TABLES = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+    AND (n.nspname = ANY($1::text[]) OR cardinality($1::text[]) = 0)
     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;

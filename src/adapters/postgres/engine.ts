@@ -1,59 +1,98 @@
 /**
  * A PostgreSQL database as a `SqlEngine` (design §6, §7): a small pool, one READ ONLY REPEATABLE READ transaction per run
- * (`session.ts`). A run in which a statement timed out is repeated once as a whole on a fresh connection, so that all its
- * results share one snapshot. An abort cancels the statement on the server and drops the connection.
+ * (`session.ts`).
+ *
+ * 1. A run in which a statement timed out is repeated once as a whole on a fresh connection, so that all its results share
+ *    one snapshot; so is one that lost its connection to a row too large to hold, with that statement's result settled.
+ * 2. An abort cancels the statement on the server and drops the connection.
+ * 3. Callers wait for a connection as long as they like (their signal ends it); there are never more than `poolSize`.
  */
-import { Client, Pool, type ClientConfig, type PoolClient } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
+import { createSlots } from '../slots';
+import { cancelStatement, GateClient, readAddress } from './connection';
 import { describePostgres } from './describe';
 import { digestSql } from './digest';
-import { toEngineError, toResult, type Target } from './errors';
-import { begin, columnTypes, end, execute } from './session';
+import { toEngineError, toResult } from './errors';
+import { begin, columnTypes, DECLARE, end, execute, Overrun, OVERRUN } from './session';
 
 export interface PostgresEngineSettings {
   readonly url: string;
   readonly options?: {
-    /** Connections kept at most; default 4. */
+    /** Connections at most; default 4. */
     readonly poolSize?: number;
     readonly connectTimeoutMs?: number;
-    /** A role with SELECT only, taken on for every transaction. */
+    /** A role with SELECT only, taken on for every transaction; `none`: keep the login's own rights. */
     readonly role?: string;
+    /** Search path, and the schemas to describe; default: the login's search path, all schemas. */
+    readonly schemas?: readonly string[];
+    /** Statements that the planner expects to cost more are refused; default: none are. */
+    readonly maxPlanCost?: number;
   };
 }
 
+const DEFAULT_POOL_SIZE = 4;
 const DESCRIBE_TIMEOUT_MS = 20_000;
 /** The server's statement_timeout comes first; this is for a server that does not keep it. */
 const CANCEL_AFTER_MS = 1_000;
-const DROP_AFTER_MS = 3_000;
 
-export function createPostgresEngine({
-  url,
-  options: { poolSize = 4, connectTimeoutMs = 10_000, role } = {},
-}: PostgresEngineSettings): SqlEngine {
-  const target = readTarget(url);
-  const config: ClientConfig = {
-    connectionString: url,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: 'gate',
-    keepAlive: true,
-  };
-  const pool = new Pool({ ...config, max: poolSize, idleTimeoutMillis: 30_000, allowExitOnIdle: true });
+export function createPostgresEngine({ url, options: given = {} }: PostgresEngineSettings): SqlEngine {
+  const {
+    poolSize = DEFAULT_POOL_SIZE,
+    connectTimeoutMs = 10_000,
+    role = null,
+    schemas = [],
+    maxPlanCost = null,
+  } = given;
+  const { config, target, plainAllowed } = readAddress(url, connectTimeoutMs);
+  const slots = createSlots(poolSize);
+  const pool = new Pool({
+    ...config,
+    Client: GateClient,
+    max: poolSize,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+  });
   // An idle connection that the server closed leaves the pool by itself; without a listener it would end the process.
   pool.on('error', () => undefined);
+
+  async function connect(): Promise<PoolClient> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (!plainAllowed || !/server does not support SSL/i.test((error as Error).message)) throw error;
+      pool.options.ssl = false;
+      config.ssl = false;
+      return pool.connect();
+    }
+  }
 
   /** One read-only transaction; the connection is dropped after an error, an abort, or when `use` asks for it. */
   async function inTransaction<T>(
     { timeoutMs, signal, tag }: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
-    use: (client: PoolClient, watch: Watch, drop: () => void) => Promise<T>,
+    use: (client: GateClient, watch: Watch, drop: () => void) => Promise<T>,
   ): Promise<T> {
-    signal.throwIfAborted();
-    const client = await pool.connect().catch((error: unknown) => {
-      throw toEngineError(error, target);
-    });
+    await slots.take(signal);
+    try {
+      const pooled = await connect().catch((error: unknown) => {
+        throw toEngineError(error, target);
+      });
+      return await onClient(pooled, { timeoutMs, signal, tag }, use);
+    } finally {
+      slots.give();
+    }
+  }
+
+  async function onClient<T>(
+    pooled: PoolClient,
+    { timeoutMs, signal, tag }: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
+    use: (client: GateClient, watch: Watch, drop: () => void) => Promise<T>,
+  ): Promise<T> {
+    const client = pooled as unknown as GateClient;
     const onError = (): void => undefined; // a lost connection also fails the query that waits for it
     client.on('error', onError);
-    const stop = (): void => cancel(config, client);
+    const stop = (): void => cancelStatement(config, client);
     let drop = false;
     signal.addEventListener('abort', stop, { once: true });
     const watch: Watch = async (run) => {
@@ -61,51 +100,72 @@ export function createPostgresEngine({
       return run().finally(() => clearTimeout(timer));
     };
     try {
-      await begin(client, { timeoutMs, tag, role: role ?? null });
-      const value = await use(client, watch, () => (drop = true));
+      signal.throwIfAborted();
+      const started = begin(client, { timeoutMs, tag, role, schemas });
+      const value = await afterStart(started, () => use(client, watch, () => (drop = true)));
       signal.throwIfAborted();
       await end(client);
       return value;
     } catch (error) {
       drop = true;
       signal.throwIfAborted();
+      if (error instanceof Overrun) throw error;
       throw toEngineError(error, target);
     } finally {
       signal.removeEventListener('abort', stop);
       client.off('error', onError);
       if (drop) client.on('error', onError);
-      client.release(drop);
+      pooled.release(drop);
     }
   }
 
-  async function attempt(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot> {
-    return inTransaction(options, async (client, watch, drop) => {
-      const takenAt = new Date().toISOString();
-      const results: SqlResult[] = [];
-      for (const sql of statements) {
-        options.signal.throwIfAborted();
-        const result = await watch(() => execute(client, sql, options, target));
-        if (result.kind === 'timeout') drop();
-        results.push(result);
-      }
-      return { takenAt, results };
-    });
+  async function attempt(
+    statements: readonly string[],
+    settled: ReadonlyMap<number, SqlResult>,
+    options: SqlOptions,
+  ): Promise<SqlSnapshot | { readonly overrun: number }> {
+    let current = 0;
+    try {
+      return await inTransaction(options, async (client, watch, drop) => {
+        const takenAt = new Date().toISOString();
+        const results: SqlResult[] = [];
+        for (const [index, sql] of statements.entries()) {
+          current = index;
+          options.signal.throwIfAborted();
+          const known = settled.get(index) ?? refuseText(sql);
+          const result = known ?? (await watch(() => execute(client, sql, options, { target, maxPlanCost })));
+          if (result.kind === 'timeout') drop();
+          results.push(result);
+        }
+        return { takenAt, results };
+      });
+    } catch (error) {
+      if (error instanceof Overrun) return { overrun: current };
+      throw error;
+    }
   }
 
   async function run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot> {
-    const first = await attempt(statements, options);
-    return first.results.some(({ kind }) => kind === 'timeout') ? attempt(statements, options) : first;
+    const settled = new Map<number, SqlResult>();
+    for (let repeated = false; ;) {
+      const snapshot = await attempt(statements, settled, options);
+      if ('overrun' in snapshot) settled.set(snapshot.overrun, OVERRUN);
+      else if (repeated || snapshot.results.every(({ kind }) => kind !== 'timeout')) return snapshot;
+      else repeated = true;
+    }
   }
 
   return {
     dialect: 'postgresql',
     run,
     async digest(sql, options) {
-      const types = await inTransaction(options, (client, watch) =>
-        watch(() => columnTypes(client, sql)).catch((error: unknown) =>
-          toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: 0 }, 0),
-        ),
-      );
+      const types =
+        refuseText(sql) ??
+        (await inTransaction(options, (client, watch) =>
+          watch(() => columnTypes(client, sql)).catch((error: unknown) =>
+            toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: 0 }, DECLARE.length),
+          ),
+        ));
       if (!Array.isArray(types)) return types;
       const { results } = await run([digestSql(sql, types)], options);
       const [result] = results;
@@ -116,7 +176,7 @@ export function createPostgresEngine({
     },
     describe({ signal }): Promise<DatabaseDescription> {
       return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'describe' }, (client) =>
-        describePostgres(client),
+        describePostgres(client, schemas),
       );
     },
     close: () => pool.end(),
@@ -125,40 +185,21 @@ export function createPostgresEngine({
 
 type Watch = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** Cancels over a second connection; if that does not end the statement soon, the connection is cut. */
-function cancel(config: ClientConfig, client: PoolClient): void {
-  const { processID, connection } = client as unknown as {
-    processID: number | null;
-    connection: { stream: { destroy(): void } };
-  };
-  const cut = setTimeout(() => connection.stream.destroy(), DROP_AFTER_MS);
-  cut.unref();
-  client.once('end', () => clearTimeout(cut));
-  const canceller = new Client(config);
-  canceller.on('error', () => undefined);
-  canceller
-    .connect()
-    .then(() => canceller.query('SELECT pg_cancel_backend($1)', [processID]))
-    // Not reachable any more, or not allowed: then the cut above ends the wait.
-    .catch(() => undefined)
-    .finally(() => void canceller.end().catch(() => undefined));
+/** What is sent behind the beginning of the transaction fails with it: then the beginning's error is the one to report. */
+async function afterStart<T>(started: Promise<void>, use: () => Promise<T>): Promise<T> {
+  const [begun, used] = await Promise.allSettled([started, use()]);
+  if (begun.status === 'rejected') throw begun.reason;
+  if (used.status === 'rejected') throw used.reason;
+  return used.value;
 }
 
-function readTarget(url: string): Target {
-  try {
-    const { protocol, hostname, port, pathname, username } = new URL(url);
-    if (!/^postgres(ql)?:$/.test(protocol)) throw new Error('not a PostgreSQL URL');
-    const database = decodeURIComponent(pathname.slice(1));
-    return {
-      host: `${hostname || 'localhost'}:${port || '5432'}`,
-      database,
-      user: decodeURIComponent(username) || 'the current user',
-    };
-  } catch (error) {
-    throw new SqlEngineError(
-      'not-configured',
-      'the database URL is not valid: write postgres://user:password@host:port/database',
-      { cause: error },
-    );
-  }
+/** The protocol ends a text at its first NUL. */
+function refuseText(sql: string): SqlResult | null {
+  if (!sql.includes('\0')) return null;
+  return {
+    kind: 'sql-error',
+    message: 'the statement holds a NUL character: leave it out',
+    code: '22021',
+    elapsedMs: 0,
+  };
 }

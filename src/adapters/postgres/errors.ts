@@ -4,12 +4,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-
-export interface Target {
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-}
+import type { Target } from './connection';
 
 interface ServerError {
   readonly message: string;
@@ -31,7 +26,8 @@ export function toResult(
   if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
   if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
   const at = position === undefined ? '' : ` (at character ${Math.max(1, Number(position) - offset)})`;
-  const more = [detail, hint].filter((line) => line !== undefined && line !== '').join(' ');
+  const advice = /row-level security/.test(message) ? ROW_SECURITY : undefined;
+  const more = [detail, hint, advice].filter((line) => line !== undefined && line !== '').join(' ');
   return {
     kind: 'sql-error',
     message: `${message}${at}${more === '' ? '' : `. ${more}`}`,
@@ -39,6 +35,9 @@ export function toResult(
     elapsedMs: limits.elapsedMs,
   };
 }
+
+const ROW_SECURITY =
+  'A superuser reads here without its rights: configure a role that the policy lets read, or the role none to keep them';
 
 /** Connection exceptions, shutdown, too many connections, crash recovery, conflict with recovery on a standby. */
 function isInfrastructure(code: string): boolean {
@@ -84,7 +83,46 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
         `nothing answers at ${host}: start PostgreSQL there or correct the URL`,
         options,
       );
+    case '53300':
+      return new SqlEngineError(
+        'connection',
+        `PostgreSQL at ${host} has no free connection: ${message}; lower maxConnections of this database or raise max_connections there`,
+        options,
+      );
+    case 'CERT_HAS_EXPIRED':
+      return new SqlEngineError(
+        'not-configured',
+        `the TLS certificate of PostgreSQL at ${host} has expired: renew it there (sslmode=require would not check it)`,
+        options,
+      );
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return new SqlEngineError(
+        'not-configured',
+        `the TLS certificate of PostgreSQL at ${host} is for another host: correct the host in the URL, or check the chain only (sslmode=verify-ca)`,
+        options,
+      );
     default:
+      if (isUntrusted(code)) {
+        return new SqlEngineError(
+          'not-configured',
+          `the TLS certificate of PostgreSQL at ${host} is not trusted (${message}): name its authority with sslrootcert=FILE in the URL`,
+          options,
+        );
+      }
+      if (/does not support SSL/i.test(message)) {
+        return new SqlEngineError(
+          'not-configured',
+          `PostgreSQL at ${host} offers no TLS: turn it on there, or write sslmode=prefer or disable in the URL`,
+          options,
+        );
+      }
+      if (/timeout/i.test(message) && code === '') {
+        return new SqlEngineError(
+          'connection',
+          `PostgreSQL at ${host} does not answer: check host, port and firewall`,
+          options,
+        );
+      }
       if (/password must be a string|no password supplied/i.test(message)) {
         return new SqlEngineError(
           'authentication',
@@ -94,4 +132,11 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
       }
       return new SqlEngineError('connection', `lost PostgreSQL at ${host}: ${message || code}`, options);
   }
+}
+
+/** What OpenSSL says of a chain that ends in nothing known. */
+function isUntrusted(code: string): boolean {
+  return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/.test(
+    code,
+  );
 }

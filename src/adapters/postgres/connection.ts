@@ -1,0 +1,196 @@
+/**
+ * From a database URL to a connection: address, TLS, and a client that knows what it is connected to.
+ *
+ * 1. `sslmode` means what it means to libpq: `require` encrypts (and checks the chain if `sslrootcert` is given),
+ *    `verify-ca` checks the chain, `verify-full` also the host name; `prefer` and `allow` take TLS when the server has it.
+ * 2. Statements are pipelined: a query is sent before the answer to the one before it has come.
+ * 3. A client counts the bytes it receives for one page of rows and cuts the line beyond a limit: the driver would hold
+ *    a row of a gigabyte in memory, and no setting of the server prevents one.
+ */
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { Client, type ClientConfig } from 'pg';
+import { SqlEngineError } from '../../ports/sql-engine';
+
+export interface Target {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+export interface Address {
+  readonly target: Target;
+  readonly config: ClientConfig;
+  /** `sslmode` lets the connection go on without TLS when the server has none. */
+  readonly plainAllowed: boolean;
+}
+
+/** What the driver does not type: the protocol's own level. */
+interface Wire {
+  readonly stream: { on(event: 'data', use: (chunk: Buffer) => void): void; destroy(): void; unref(): void };
+  readonly ssl: unknown;
+  on(event: string, use: (message: { parameterName: string; parameterValue: string }) => void): void;
+  connect(port: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+export class GateClient extends Client {
+  /** Major version, for example 15; what the server said at the start of the session, as is the next. */
+  serverVersion = 0;
+  isSuperuser = false;
+  /** The line was cut because one page of rows went beyond the limit. */
+  overran = false;
+  #received = 0;
+  #limit = Number.POSITIVE_INFINITY;
+
+  constructor(config: ClientConfig = {}) {
+    super(config);
+    const wire = wireOf(this);
+    let started = false;
+    wire.on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (started) return; // these follow SET ROLE and the like
+      if (parameterName === 'server_version') this.serverVersion = Number.parseInt(parameterValue, 10);
+      if (parameterName === 'is_superuser') this.isSuperuser = parameterValue === 'on';
+    });
+    this.once('connect', () => {
+      started = true;
+      const { stream } = wireOf(this); // the one with TLS, if there is any
+      stream.on('data', ({ length }) => {
+        this.#received += length;
+        if (this.#received <= this.#limit || this.overran) return;
+        this.overran = true;
+        stream.destroy();
+      });
+    });
+  }
+
+  /** Starts counting anew. */
+  allowBytes(limit: number): void {
+    this.#received = 0;
+    this.#limit = limit;
+  }
+
+  cut(): void {
+    wireOf(this).stream.destroy();
+  }
+}
+
+const wireOf = (client: Client): Wire => (client as unknown as { connection: Wire }).connection;
+
+const CANCEL_WITHIN_MS = 3_000;
+
+/**
+ * Asks the server to stop what the client's session runs: a request of its own (not a session, so that it needs neither a
+ * login nor a free connection). If the session still holds on after a while, its line is cut.
+ */
+export function cancelStatement(config: ClientConfig, client: GateClient): void {
+  const cut = setTimeout(() => client.cut(), CANCEL_WITHIN_MS);
+  cut.unref();
+  client.once('end', () => clearTimeout(cut));
+  const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number | null };
+  if (processID === null || secretKey === null) return;
+  const carrier = new Client(config);
+  const wire = wireOf(carrier);
+  const send = (): void => wire.cancel(processID, secretKey);
+  wire.on('connect', () => (wire.ssl ? wire.requestSsl() : send()));
+  wire.on('sslconnect', send);
+  wire.on('error', () => undefined); // not reachable any more: then the cut ends the wait
+  const { host, port } = carrier as unknown as { host: string; port: number };
+  if (host.startsWith('/')) wire.connect(`${host}/.s.PGSQL.${port}`);
+  else wire.connect(port, host);
+  setTimeout(() => wireOf(carrier).stream.destroy(), CANCEL_WITHIN_MS).unref();
+  wire.stream.unref();
+}
+
+const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];
+/** Settings of the driver that would change how results arrive. */
+const DRIVER_PARAMETERS = ['binary', 'pipeline', 'query_timeout', 'client_encoding', 'replication', 'keepAlive'];
+const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Throws `SqlEngineError` with one line that says what to change in the URL. */
+export function readAddress(text: string, connectTimeoutMs: number): Address {
+  let url: URL;
+  try {
+    url = new URL(text);
+    if (!/^postgres(ql)?:$/.test(url.protocol)) throw new Error('not a PostgreSQL URL');
+  } catch (error) {
+    throw new SqlEngineError(
+      'not-configured',
+      'the database URL is not valid: write postgres://user:password@host:port/database',
+      { cause: error },
+    );
+  }
+  const target: Target = {
+    host: `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}`,
+    database: decodeURIComponent(url.pathname.slice(1)),
+    user: decodeURIComponent(url.username) || 'the current user',
+  };
+  const mode = sslMode(url.searchParams);
+  // Undefined leaves it to PGSSLMODE.
+  const ssl = mode === null ? undefined : mode === 'disable' ? false : tlsOptions(mode, url.searchParams);
+  for (const name of [...TLS_PARAMETERS, ...DRIVER_PARAMETERS]) url.searchParams.delete(name);
+  return {
+    target,
+    plainAllowed: mode === 'prefer' || mode === 'allow',
+    config: {
+      connectionString: url.href,
+      connectionTimeoutMillis: connectTimeoutMs,
+      application_name: 'gate',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      pipeline: true,
+      ssl,
+    },
+  };
+}
+
+/** Without a mode, certificates or `ssl=true` mean that the server is to be verified. */
+function sslMode(parameters: URLSearchParams): string | null {
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !TLS_MODES.includes(mode)) {
+    throw new SqlEngineError('not-configured', `sslmode=${mode} is not known: write one of ${TLS_MODES.join(', ')}`);
+  }
+  if (mode !== null) return mode;
+  const ssl = parameters.get('ssl');
+  if (ssl === 'no-verify') return 'no-verify';
+  const asked =
+    ssl === 'true' || ssl === '1' || ssl === '' || parameters.has('sslrootcert') || parameters.has('sslcert');
+  return asked ? 'verify-full' : null;
+}
+
+function tlsOptions(mode: string, parameters: URLSearchParams): ConnectionOptions {
+  const file = (name: string): string | undefined => {
+    const path = parameters.get(name);
+    if (path === null || path === '' || path === 'system') return undefined;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      const { code = 'error' } = error as NodeJS.ErrnoException;
+      throw new SqlEngineError(
+        'not-configured',
+        `${name}=${path} cannot be read (${code}): correct the path in the URL`,
+        {
+          cause: error,
+        },
+      );
+    }
+  };
+  const ca = file('sslrootcert');
+  if (mode === 'verify-ca' && ca === undefined)
+    throw new SqlEngineError(
+      'not-configured',
+      'sslmode=verify-ca needs sslrootcert=FILE in the URL; write verify-full for a certificate of a public authority',
+    );
+  const chain = mode === 'verify-ca' || mode === 'verify-full' || (mode === 'require' && ca !== undefined);
+  const [cert, key] = [file('sslcert'), file('sslkey')];
+  const passphrase = parameters.get('sslpassword');
+  return {
+    rejectUnauthorized: chain,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(passphrase === null ? {} : { passphrase }),
+    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
