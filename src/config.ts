@@ -13,8 +13,11 @@ import { inspect } from 'node:util';
 import { z } from 'zod';
 import { EncryptionEntry, encryptionOf, type EncryptionConfig } from './config-encryption';
 import { ConfigError, linesOf } from './config-errors';
+import { LimitsEntries, limitsTable, VersioningEntry, versioningOf } from './config-limits';
+import type { ModelLimitsTable, VersioningConfig } from './config-limits';
 import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './config-snowflake';
 import { PresetName, Role } from './domain/question';
+import { StoreEntry, storeOf, type StoreConfig } from './config-store';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
 
@@ -57,17 +60,23 @@ export const ConfigFile = z.strictObject({
       /** A reasoning model gets the larger output cap; default: by its name. */
       reasoning: z.boolean().optional(),
       requestTimeoutMs: z.number().int().positive().optional(),
+      limits: LimitsEntries.optional(),
     })
     .optional(),
   /** US dollars per million tokens, by model name. */
   prices: z
     .record(z.string(), z.strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) }))
     .optional(),
-  store: z.strictObject({ directory: z.string().min(1).optional() }).optional(),
+  store: StoreEntry.optional(),
   /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
   encryption: EncryptionEntry.optional(),
   temporal: z
-    .strictObject({ address: z.string().min(1).optional(), namespace: z.string().min(1).optional() })
+    .strictObject({
+      address: z.string().min(1).optional(),
+      namespace: z.string().min(1).optional(),
+      /** Worker versioning (docs/deploying.md); left out: off. */
+      versioning: VersioningEntry.optional(),
+    })
     .optional(),
   preset: PresetName.optional(),
   /** Per question; `null` lifts a limit. */
@@ -129,6 +138,7 @@ export interface ModelsConfig {
   readonly maxOutputTokens: number | null;
   readonly reasoning: boolean | null;
   readonly requestTimeoutMs: number;
+  readonly limits: ModelLimitsTable;
 }
 
 export interface Price {
@@ -142,11 +152,17 @@ export interface Config {
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
   readonly models: ModelsConfig;
   readonly prices: Readonly<Record<string, Price>>;
-  readonly storeDirectory: string;
+  readonly store: StoreConfig;
+  /** Default of `gate gc --older-than`. */
+  readonly retentionDays: number | null;
   /** null: off. */
   readonly encryption: EncryptionConfig | null;
   /** `address` null: a `temporal.toml` profile, else the embedded server. */
-  readonly temporal: { readonly address: string | null; readonly namespace: string };
+  readonly temporal: {
+    readonly address: string | null;
+    readonly namespace: string;
+    readonly versioning: VersioningConfig | null;
+  };
   readonly preset: PresetName;
   readonly budgets: typeof DEFAULT_BUDGETS;
   readonly folders: Folders;
@@ -177,7 +193,12 @@ export function loadConfig(source: ConfigSource): Config {
   });
   const keyFile = models.apiKeyFile === undefined ? null : resolve(base, models.apiKeyFile);
   const apiKey = source.env[apiKeyEnv] || (keyFile && secretFile(keyFile, `${where}: models.apiKeyFile`, problems));
+  const store = storeOf(file.store, {
+    ...{ where, base, cwd: source.cwd, env: source.env, problems },
+    dataFolder: folders.data,
+  });
   const encryption = encryptionOf(file.encryption, { where, base, env: source.env, problems });
+  const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     file: path,
@@ -193,17 +214,16 @@ export function loadConfig(source: ConfigSource): Config {
       maxOutputTokens: models.maxOutputTokens ?? null,
       reasoning: models.reasoning ?? null,
       requestTimeoutMs: models.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      limits: limitsTable(models.limits),
     },
     prices: file.prices ?? {},
-    storeDirectory: env.store
-      ? resolve(source.cwd, env.store)
-      : file.store?.directory
-        ? resolve(base, file.store.directory)
-        : join(folders.data, 'store'),
+    store,
+    retentionDays: file.store?.retentionDays ?? null,
     encryption,
     temporal: {
       address: env.temporalAddress ?? file.temporal?.address ?? null,
       namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',
+      versioning,
     },
     preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
     budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },
@@ -319,7 +339,6 @@ function fromEnvironment(env: Environment, problems: string[]) {
     roles,
     model: env['GATE_MODEL'] || null,
     baseUrl,
-    store: env['GATE_STORE'] || null,
     temporalAddress: env['TEMPORAL_ADDRESS'] || null,
     temporalNamespace: env['TEMPORAL_NAMESPACE'] || null,
     preset: preset?.data ?? null,

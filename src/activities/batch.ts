@@ -16,7 +16,12 @@ export interface BatchEntry {
   readonly searchId: string;
   /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
   readonly label: string;
-  readonly taskQueues: { readonly workflow: string; readonly model: string | null; readonly sql: string | null };
+  readonly taskQueues: {
+    readonly workflow: string;
+    readonly model: string | null;
+    readonly sql: string | null;
+    readonly models?: Readonly<Record<string, string>>;
+  };
 }
 
 /** An infrastructure failure says nothing about the method and is never counted as a wrong answer. */

@@ -29,6 +29,8 @@ export interface FollowBatch {
   readonly pending: ReadonlySet<number>;
   readonly concurrency: number;
   readonly modelTimeoutMs: number;
+  /** Queues of models with limits, by name. */
+  readonly models: Readonly<Record<string, string>> | undefined;
   readonly interrupts: Interrupts;
   /** Rejects when the workers of this process fail. */
   readonly broken: Promise<never>;
@@ -86,6 +88,7 @@ async function startOrJoin({
   pending,
   concurrency,
   modelTimeoutMs,
+  models,
   display,
 }: FollowBatch): Promise<void> {
   const { batchId, settings, searches } = batch;
@@ -102,7 +105,7 @@ async function startOrJoin({
   }
   const entries = searches.map(({ searchId, question }, n) => ({
     ...{ n, searchId, label: cut(`${question.database}: ${question.text}`, 60) },
-    taskQueues: { workflow: batchQueue(batch.scope), model: null, sql: null },
+    taskQueues: { workflow: batchQueue(batch.scope), model: null, sql: null, ...(models && { models }) },
   }));
   for (const n of pending) {
     const key = batchResultKey(batchId, n);

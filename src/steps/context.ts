@@ -2,6 +2,7 @@
 import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
 import type { Clock, LanguageModel, ObjectStore, SqlEngine, SqlInspector } from '../ports';
 import type { Hash } from '../search/body';
+import { canonical } from '../search/canonical';
 import type { StepOptions, UsageDelta } from '../search/steps';
 import { createRunStore, type RunStore } from './run-store';
 
@@ -10,6 +11,8 @@ export interface StepDeps {
   /** The model behind a configured name. */
   readonly models: (name: string) => LanguageModel;
   readonly engine: (database: string) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
+  /** The parser alone, for steps that run no SQL; default: the engine's. */
+  readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
   readonly hash: Hash;
@@ -42,6 +45,13 @@ export function openEngine(context: StepContext): ReturnType<StepDeps['engine']>
 export async function openInspector(context: StepContext): Promise<{ inspector: SqlInspector; dialect: Dialect }> {
   const { engine, inspector } = await openEngine(context);
   return { inspector, dialect: engine.dialect };
+}
+
+/** For model steps: they parse SQL and run none, and may run where the database cannot be reached. */
+export async function openParser(context: StepContext, dialect: Dialect): Promise<SqlInspector> {
+  const { deps, input } = context;
+  if (deps.inspector === undefined) return (await openEngine(context)).inspector;
+  return deps.inspector(input.question.database, dialect);
 }
 
 export interface SqlRun {
@@ -84,12 +94,16 @@ export function now(context: StepContext): string {
   return new Date(context.deps.clock.now()).toISOString();
 }
 
-/** A finished step is not run again: its position gives what it returned the first time (D2, D5). */
-export async function once<T extends object>(context: StepContext, work: () => Promise<T>): Promise<T> {
+/**
+ * A finished step is not run again: its position gives what it returned the first time (D2, D5). One that may have run
+ * ahead on a guess gives its input, too: a position that turned out to ask for something else runs anew.
+ */
+export async function once<T extends object>(context: StepContext, work: () => Promise<T>, input?: object): Promise<T> {
+  const key = input === undefined ? {} : { input: context.deps.hash(canonical(input)) };
   const done = await context.run.find('step', context.position);
-  if (done !== null) return done.output as T;
+  if (done !== null && (done.input === undefined || done.input === key.input)) return done.output as T;
   const output = await work();
-  await context.run.put('step', context.position, { schemaVersion: 1, output });
+  await context.run.put('step', context.position, { schemaVersion: 1, ...key, output });
   return output;
 }
 

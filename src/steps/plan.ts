@@ -10,7 +10,7 @@ import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
 import { sameRelation } from '../search/validate';
 import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
-import { openInspector, type StepContext } from './context';
+import { openParser, type StepContext } from './context';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
 import { evidenceTexts, planTextOf } from './texts';
@@ -28,10 +28,8 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     breadth: settings.breadth,
     strict: settings.proof,
   };
-  const [{ inspector }, { description }] = await Promise.all([
-    openInspector(context),
-    context.run.get('schema', SCHEMA_ID),
-  ]);
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const inspector = await openParser(context, description.dialect);
   const writer = { context, inspector, description, knownIntents: prompt.knownIntents };
   return runModelStep(context, step, {
     role: 'plan',

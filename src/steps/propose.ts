@@ -2,7 +2,7 @@
 import { parsePropose, proposeSchema, renderPropose, type ProposeReply } from '../prompts';
 import type { ModelOutcome, Proposed, ProposeInput } from '../search/steps';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
-import { openInspector, type StepContext } from './context';
+import { openParser, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
@@ -31,7 +31,8 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
 }
 
 export async function testScope(context: StepContext, plan: LoadedPlan): Promise<TestScope> {
-  const [{ inspector }, schema] = await Promise.all([openInspector(context), context.run.get('schema', SCHEMA_ID)]);
+  const schema = await context.run.get('schema', SCHEMA_ID);
+  const inspector = await openParser(context, schema.description.dialect);
   return {
     operators: plan.operators.map(({ operator }) => operator),
     written: plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [operator.name])),

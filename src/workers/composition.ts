@@ -6,12 +6,16 @@
  * 2. Every engine is behind the guard: the parser's fence and the access list hold for whatever SQL arrives.
  */
 import { createGuardedEngine } from '../adapters/guard';
-import { createLocalStore } from '../adapters/local';
+import type { PaceLimits } from '../adapters/paced';
 import type { Config } from '../config';
+import { limitsOf, shareOf } from '../config-limits';
+import type { SnowflakeLogin } from '../config-snowflake';
 import { namedDatabase, type ResolvedDatabase } from '../databases';
-import { ModelError, type Clock, type LanguageModel, type ObjectStore } from '../ports';
+import type { Dialect } from '../domain';
+import { ModelError, type Clock, type LanguageModel, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
+import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
 
 export interface CompositionOptions {
@@ -38,7 +42,7 @@ export interface Composition {
 }
 
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
-  const store = createLocalStore(config.storeDirectory);
+  const store = openStore(config);
   const { model, ollamaModels, close: closeModel } = await openModel(config, options);
   const adHoc = new Map((options.adHoc ?? []).map((database) => [database.name, database]));
   const engines = new Map<string, ReturnType<StepDeps['engine']>>();
@@ -53,6 +57,11 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     store,
     models: () => model,
     engine,
+    // A model's own queue may be served where the question's database is not reachable.
+    inspector: async (name, dialect) =>
+      adHoc.has(name) || Object.hasOwn(config.databases, name)
+        ? (await engine(name)).inspector
+        : inspectorOf(dialect),
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
@@ -71,19 +80,57 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   };
 }
 
+async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {
+  switch (dialect) {
+    case 'sqlite':
+      return (await import('../adapters/sqlite')).createSqliteInspector();
+    case 'postgresql':
+      return (await import('../adapters/postgres')).createPostgresInspector();
+    case 'snowflake':
+      return (await import('../adapters/snowflake')).createSnowflakeInspector({ functions: [] });
+  }
+}
+
 async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engine']> {
-  const { access, address, role, dialect } = database;
+  const { access, address, role, dialect, schemas, snowflake } = database;
   if (dialect === 'sqlite') {
     const { createSqliteEngine, createSqliteInspector } = await import('../adapters/sqlite');
     if (address.kind !== 'path') throw new TypeError('an SQLite database has a path');
     const inspector = createSqliteInspector();
     return { engine: createGuardedEngine(createSqliteEngine({ path: address.path }), inspector, access), inspector };
   }
+  if (dialect === 'snowflake') {
+    const { createSnowflakeEngine, createSnowflakeInspector } = await import('../adapters/snowflake');
+    if (address.kind !== 'url') throw new TypeError('a Snowflake database has a URL');
+    const { accessUrl, allowPrivilegedRole, functions, login } = snowflake;
+    const inspector = createSnowflakeInspector({ functions });
+    const opened = createSnowflakeEngine({
+      url: address.url.reveal(),
+      options: { login: revealedLogin(login), role, schemas, accessUrl, allowPrivilegedRole },
+    });
+    return { engine: createGuardedEngine(opened, inspector, access), inspector };
+  }
   const { createPostgresEngine, createPostgresInspector } = await import('../adapters/postgres');
   if (address.kind !== 'url') throw new TypeError('a PostgreSQL database has a URL');
   const inspector = await createPostgresInspector();
   const opened = createPostgresEngine({ url: address.url.reveal(), options: role === null ? {} : { role } });
   return { engine: createGuardedEngine(opened, inspector, access), inspector };
+}
+
+function revealedLogin(login: ResolvedDatabase['snowflake']['login']): SnowflakeLogin<string> | null {
+  switch (login.kind) {
+    case 'key':
+      return { ...login, privateKey: login.privateKey.reveal(), passphrase: login.passphrase?.reveal() ?? null };
+    case 'token':
+      return { ...login, token: login.token.reveal() };
+    case 'password':
+      return { ...login, password: login.password.reveal() };
+    case 'url':
+    case 'unset':
+      return null;
+    default:
+      return login satisfies never;
+  }
 }
 
 interface OpenedModel {
@@ -106,14 +153,21 @@ async function openModel(config: Config, options: CompositionOptions): Promise<O
 
 async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'ollamaModels'>> {
   const { createOpenAiModel, detectOllama } = await import('../adapters/openai');
+  const { createPacedModel } = await import('../adapters/paced');
   const { apiKey, baseUrl, requestTimeoutMs } = config.models;
-  const create = (url: string | null): LanguageModel =>
-    createOpenAiModel({
+  const create = (url: string | null): LanguageModel => {
+    const endpoint = createOpenAiModel({
       apiKey: apiKey?.reveal() ?? null,
       baseUrl: url,
       timeoutMs: requestTimeoutMs,
       prices: config.prices,
     });
+    const share = (model: string): PaceLimits | null => {
+      const limits = limitsOf(config.models.limits, model);
+      return limits === null ? null : shareOf(limits);
+    };
+    return createPacedModel(endpoint, { limitsOf: share });
+  };
   if (apiKey !== null || baseUrl !== null) return { model: create(baseUrl), ollamaModels: null };
   const ollama = await detectOllama();
   if (ollama !== null) return { model: create(ollama.baseUrl), ollamaModels: ollama.models };

@@ -4,13 +4,14 @@
  * 1. The search id names the search over retries, continue-as-new and repeated questions (design D4).
  * 2. A cancelled or exhausted search completes with the best answer so far (D6); one that no retry can mend leaves a
  *    final record with status `failed`, and the workflow fails with the line that says what to change.
- * 3. It continues as new between iterations only, and carries the control state.
+ * 3. It continues as new between iterations only, and carries the control state; at once when a newer build of the
+ *    worker is current.
  */
 import {
   CancellationScope,
-  continueAsNew,
   defineQuery,
   log,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -20,13 +21,14 @@ import { runReact } from '../methods/react';
 import { runSearch, type Progress, type SearchHooks, type SearchOutcome } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
 import { progressMarkdown } from './details';
+import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
-import { proxiedSteps } from './proxied-steps';
+import { proxiedSteps, type StepQueues } from './proxied-steps';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
   readonly settings: Settings;
-  readonly taskQueues: { readonly model: string | null; readonly sql: string | null };
+  readonly taskQueues: StepQueues;
   /** A checkpoint to go on from; null starts afresh. */
   readonly state: SearchState | null;
   /** Upper limit of one model request. */
@@ -45,28 +47,34 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const label = workflowInfo().memo?.['label'];
   const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
-  const hooks: SearchHooks = {
+  const hooks: SearchHooks & { patched(id: string): boolean } = {
     now: () => Date.now(),
     stopRequested: () => (scope.consideredCancelled ? 'cancel' : null),
     onProgress: (now) => {
       progress = now;
       setCurrentDetails(`${title}${progressMarkdown(now)}`);
     },
+    // The hook by which a search takes the path it began with (docs/changing-the-search.md).
+    patched,
     afterIteration: () => {
       iterations += 1;
-      const full = workflowInfo().continueAsNewSuggested || iterations >= input.iterationsPerRun;
-      return full && !scope.consideredCancelled ? 'continue-as-new' : 'go-on';
+      const info = workflowInfo();
+      const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
+      return (full || info.targetWorkerDeploymentVersionChanged) && !scope.consideredCancelled
+        ? 'continue-as-new'
+        : 'go-on';
     },
   };
   const outcome = await runMethod(input, hooks);
   if (outcome.kind === 'finished') return outcome.summary;
-  return continueAsNew<typeof answerQuestion>({ ...input, state: outcome.state });
+  return continueUpgraded<typeof answerQuestion>({ ...input, state: outcome.state });
 }
 
 async function runMethod(input: AnswerQuestionInput, hooks: SearchHooks): Promise<SearchOutcome> {
   const { searchId, settings, state } = input;
   const steps = proxiedSteps({
     taskQueues: input.taskQueues,
+    models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,
     sqlTimeoutMs: settings.sqlTimeoutMs,
   });

@@ -2,26 +2,42 @@
  * The ports of both methods as Temporal activities (design D1): every model call and SQL round trip is one activity
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
- * Checkpoints and the final record are written even after a cancellation (design D6); everything else ends with it.
+ * 1. Checkpoints and the final record are written even after a cancellation (design D6); everything else ends with it.
+ * 2. Short work in this worker's reach runs as a local activity: one event instead of six (D3), and no hand-over. SQL gets
+ *    one short try there; what it cannot finish at once goes the regular way, with heartbeats and retries.
  */
 import {
   ActivityCancellationType,
   CancellationScope,
   proxyActivities,
   proxyLocalActivities,
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  TimeoutFailure,
   type ActivityOptions,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
 import type { ModelActivities, ModelStepValue } from '../activities/model';
 import type { SqlActivities, SqlStepValue } from '../activities/sql';
 import type { StoreActivities } from '../activities/store';
+import type { Settings } from '../domain';
 import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
 import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
 import { Labels } from './labels';
 
+/** Queues of the model and SQL activities; null: the workflow's own. */
+export interface StepQueues {
+  readonly model: string | null;
+  readonly sql: string | null;
+  /** By model name: the queues of models with limits of their own. */
+  readonly models?: Readonly<Record<string, string>>;
+}
+
 export interface ProxyOptions {
-  /** Queues of the model and SQL activities; null: the workflow's own. */
-  readonly taskQueues: { readonly model: string | null; readonly sql: string | null };
+  readonly taskQueues: StepQueues;
+  /** Model name per role; `default` serves the roles not listed. */
+  readonly models: Settings['models'];
   /** Upper limit of one model request. */
   readonly modelTimeoutMs: number;
   /** Upper limit of one SQL statement; a step may run many. */
@@ -31,6 +47,9 @@ export interface ProxyOptions {
 /** How long an outage may last before a search gives up; a new `ask` then goes on from its checkpoint. */
 const OUTAGE = '1 hour';
 const STATEMENTS_PER_STEP = 60;
+/** A model with limits is waited for: in its queue, and at the worker for a place (`LONGEST_WAIT_MS` of the paced model). */
+const QUEUED = '6 hours';
+const PLACE_MS = 120_000;
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 const COMMON: ActivityOptions = {
   scheduleToCloseTimeout: OUTAGE,
@@ -49,6 +68,12 @@ const STORING: LocalActivityOptions = {
   retry: RETRY,
 };
 
+/** A local activity cannot heartbeat, and signals wait for it: below the workflow task's own heartbeat of 8 s. */
+const SHORT_SQL: LocalActivityOptions = {
+  startToCloseTimeout: '3s',
+  retry: { maximumAttempts: 1 },
+};
+
 export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const { taskQueues } = options;
   const labels = new Labels();
@@ -63,18 +88,45 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     ...(taskQueues.sql === null ? {} : { taskQueue: taskQueues.sql }),
   };
 
+  function modelOptions(role: ModelStepInput['role'] | ActInput['role']): ActivityOptions {
+    const queue = taskQueues.models?.[options.models[role] ?? options.models.default];
+    if (queue === undefined) return model;
+    return {
+      ...model,
+      taskQueue: queue,
+      // Eager dispatch would go past the queue's rate.
+      allowEagerDispatch: false,
+      scheduleToCloseTimeout: QUEUED,
+      startToCloseTimeout: options.modelTimeoutMs + PLACE_MS + 15_000,
+    };
+  }
+
   /** The role decides the type of the value; activities cannot say so in their signature. */
   async function callModel<T extends ModelStepValue>(input: ModelStepInput | ActInput): Promise<ModelOutcome<T>> {
-    const activities = proxyActivities<ModelActivities>({ ...model, summary: labels.model(input) });
+    const activities = proxyActivities<ModelActivities>({ ...modelOptions(input.role), summary: labels.model(input) });
     const outcome = await activities.callModel(input);
     labels.learnFrom(outcome);
     return outcome as ModelOutcome<T>;
   }
   async function executeSql<T extends SqlStepValue>(input: SqlStepInput | ToolInput | FinalInput): Promise<T> {
-    const activities = proxyActivities<SqlActivities>({ ...sql, summary: labels.sql(input) });
-    const value = await activities.executeSql(input);
+    const summary = labels.sql(input);
+    const value =
+      (await shortSql(input, summary)) ?? (await proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input));
     labels.learn(value);
     return value as T;
+  }
+  // A database that was slow once is not asked twice for every step; reading a large schema says nothing about the rest.
+  let trySqlHere = taskQueues.sql === null;
+  async function shortSql(input: SqlStepInput | ToolInput | FinalInput, summary: string): Promise<SqlStepValue | null> {
+    if (!trySqlHere) return null;
+    try {
+      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary }).executeSql(input);
+    } catch (error) {
+      const cause = error instanceof ActivityFailure ? error.cause : error;
+      if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
+      if (cause instanceof TimeoutFailure) trySqlHere = input.purpose === 'prepare';
+      return null;
+    }
   }
   const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {

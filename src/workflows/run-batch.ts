@@ -11,7 +11,6 @@ import {
   CancellationScope,
   ChildWorkflowFailure,
   condition,
-  continueAsNew,
   defineQuery,
   getExternalWorkflowHandle,
   ParentClosePolicy,
@@ -27,6 +26,7 @@ import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/ba
 import type { AnswerStatus } from '../domain/answer';
 import { reasonOf } from '../search/control';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
+import { continueUpgraded } from './continue-upgraded';
 import { batchMarkdown } from './details';
 import { asWorkflowFailure, failureType } from './failures';
 import { questionWorkflowId } from './ids';
@@ -184,14 +184,14 @@ class Batch {
   }
 
   private historyIsLong(): boolean {
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    return continueAsNewSuggested || historyLength >= this.input.eventsPerRun;
+    const { continueAsNewSuggested, historyLength, targetWorkerDeploymentVersionChanged } = workflowInfo();
+    return continueAsNewSuggested || targetWorkerDeploymentVersionChanged || historyLength >= this.input.eventsPerRun;
   }
 
   private async handOver(): Promise<never> {
     await condition(() => this.starting === 0);
     const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
-    return continueAsNew<typeof runBatch>({ ...this.input, resume });
+    return continueUpgraded<typeof runBatch>({ ...this.input, resume });
   }
 
   private count(key: keyof BatchCounts): void {

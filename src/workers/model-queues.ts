@@ -1,0 +1,54 @@
+/**
+ * Task queues of models with limits (design D7). Whoever uses the same model at the same endpoint over the same store
+ * shares one queue: the server dispatches its calls at the rate of the model, whichever process makes them, and a process
+ * takes no more of them than its part of the concurrency.
+ *
+ * 1. Endpoint and store are in the name: a call must not be made by a process that would send it elsewhere or could not
+ *    find what to send.
+ * 2. Model steps need no database, so any process with the same limits may serve the queue.
+ * 3. Only models that the configuration (or `GATE_MODEL…`) names have a queue, so that every worker with that
+ *    configuration serves it. One given by `--model` alone, under the limits of `*`, keeps to them in its own process.
+ */
+import type { Config } from '../config';
+import { limitsOf, shareOf } from '../config-limits';
+import { storeLocation } from '../config-store';
+import { sha256 } from '../sha256';
+
+export interface ModelQueue {
+  readonly model: string;
+  readonly taskQueue: string;
+  /** Of the queue, over all workers; null: no limit. */
+  readonly requestsPerSecond: number | null;
+  /** Calls at the same time in this process; null: no limit of its own. */
+  readonly concurrency: number | null;
+}
+
+/** Of the models that have limits; `models`: those among them that a search uses. */
+export function modelQueues(config: Config, models?: readonly string[]): ModelQueue[] {
+  const wanted = configuredModels(config).filter((model) => models === undefined || models.includes(model));
+  return wanted.flatMap((model) => {
+    const limits = limitsOf(config.models.limits, model);
+    if (limits === null) return [];
+    const { requestsPerMinute } = limits;
+    const requestsPerSecond = requestsPerMinute === null ? null : requestsPerMinute / 60;
+    const { concurrency } = shareOf(limits);
+    return [{ model, taskQueue: modelQueueName(config, model), requestsPerSecond, concurrency }];
+  });
+}
+
+function configuredModels({ models }: Config): string[] {
+  const named = [...(models.default === null ? [] : [models.default]), ...Object.values(models.roles)];
+  return [...new Set([...named, ...Object.keys(models.limits).filter((name) => name !== '*')])];
+}
+
+/** What a search is told: model name to queue; undefined when none has limits. */
+export function queuesByModel(queues: readonly ModelQueue[]): Readonly<Record<string, string>> | undefined {
+  if (queues.length === 0) return undefined;
+  return Object.fromEntries(queues.map(({ model, taskQueue }) => [model, taskQueue]));
+}
+
+function modelQueueName(config: Config, model: string): string {
+  const where = JSON.stringify([model, config.models.baseUrl, storeLocation(config.store)]);
+  const readable = model.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
+  return `gate-model-${readable}-${sha256(where).slice(0, 8)}`;
+}
