@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { port, withExamples } from './options';
 import type { CommandFactory } from './program';
+import { startUiCodec } from './ui-codec';
 
 interface DevFlags {
   readonly port?: number;
@@ -36,11 +37,21 @@ export const devCommand: CommandFactory = (io) =>
           ...(flags.port ? { port: flags.port } : {}),
           ...(flags.uiPort ? { uiPort: flags.uiPort } : {}),
         };
-        const session = await openTemporal(config, io.env, { ...ports, onProgress: (line) => io.err(`${line}\n`) });
+        const codec = config.encryption === null ? null : await startUiCodec(config);
+        const session = await openTemporal(config, io.env, {
+          ...ports,
+          ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
+          onProgress: (line) => io.err(`${line}\n`),
+        }).catch(async (error: unknown) => {
+          await codec?.close();
+          throw error;
+        });
         try {
+          codec?.serve(session);
           const ready = (names: readonly string[]): void => {
             io.out(`Temporal ${session.address}\n${session.uiUrl === null ? '' : `UI       ${session.uiUrl}\n`}`);
             io.out(`serving  ${names.join(', ') || 'no configured database; gate ask --db serves its own'}\n`);
+            if (codec !== null) io.out(`codec    ${codec.url}\n${codec.hint(session)}`);
             io.err('Ctrl-C stops.\n');
           };
           await serveUntilInterrupted(
@@ -51,6 +62,7 @@ export const devCommand: CommandFactory = (io) =>
           );
         } finally {
           await session.close();
+          await codec?.close();
         }
       }),
     'gate dev',

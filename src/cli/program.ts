@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand } from './ask';
 import { batchCommand } from './batch';
+import { codecServerCommand } from './codec-server';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
@@ -37,6 +38,7 @@ const COMMANDS: readonly CommandFactory[] = [
   sqlCommand,
   workerCommand,
   devCommand,
+  codecServerCommand,
   doctorCommand,
 ];
 

@@ -60,7 +60,12 @@ export function configuredTemporal(config: Config, env: Environment): Target | n
 export async function openTemporal(
   config: Config,
   env: Environment,
-  options: { readonly onProgress: (line: string) => void; readonly port?: number; readonly uiPort?: number },
+  options: {
+    readonly onProgress: (line: string) => void;
+    readonly port?: number;
+    readonly uiPort?: number;
+    readonly uiCodecEndpoint?: string;
+  },
 ): Promise<TemporalSession> {
   const configured = configuredTemporal(config, env);
   const converter = dataConverterOf(config);

@@ -35,6 +35,8 @@ export interface EmbeddedOptions {
   /** Fixed ports; one in use is an error. They apply when this call starts the server. */
   readonly port?: number;
   readonly uiPort?: number | null;
+  /** Where the UI has payloads decoded; applies when this call starts the server. */
+  readonly uiCodecEndpoint?: string;
 }
 
 export interface EmbeddedServer {
@@ -101,8 +103,10 @@ function findBinary({ env, folders, onProgress }: EmbeddedOptions): Promise<stri
 
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   rmSync(files.users, { recursive: true, force: true });
-  const { port, uiPort } = options;
-  const server = await startServerProcess({ binary, databaseFile: files.database, logFile: files.log, port, uiPort });
+  const { port, uiPort, uiCodecEndpoint } = options;
+  const server = await startServerProcess({
+    ...{ binary, databaseFile: files.database, logFile: files.log, port, uiPort, uiCodecEndpoint },
+  });
   const info: ServerInfo = { schemaVersion: 1, ...server, databaseFile: files.database, keep: false };
   save(files, info);
   return info;

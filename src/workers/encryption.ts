@@ -1,9 +1,9 @@
 /** From the setting `encryption` to what uses it: the key ring, the data converter and the store around another. */
-import type { DataConverter } from '@temporalio/common';
+import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
 import type { Config } from '../config';
 import type { ObjectStore } from '../ports';
-import { createDataConverter } from './payloads';
+import { createDataConverter, forListing } from './payloads';
 
 type Encrypted = Pick<Config, 'encryption'>;
 
@@ -15,6 +15,11 @@ export function keyRingOf({ encryption }: Encrypted): KeyRing | null {
 
 export function dataConverterOf(config: Encrypted): DataConverter {
   return createDataConverter(keyRingOf(config));
+}
+
+/** For the codec server: what cannot be decrypted becomes a text that names the key. */
+export function codecsOf(config: Encrypted): readonly PayloadCodec[] {
+  return forListing(dataConverterOf(config)).payloadCodecs ?? [];
 }
 
 /** Around every store that is opened: without keys it tells an encrypted object from a damaged one. */

@@ -30,6 +30,8 @@ export interface ServerProcessOptions {
   readonly port?: number;
   /** null: no UI. */
   readonly uiPort?: number | null;
+  /** Where the UI has payloads decoded (`codec-server.ts`). */
+  readonly uiCodecEndpoint?: string;
   readonly flags?: readonly string[];
   /** Out of this process's group, so that Ctrl-C here does not end it before its users are done; default true. */
   readonly detached?: boolean;
@@ -52,7 +54,7 @@ const HOST = '127.0.0.1';
 const SERVING = 1;
 const START_TIMEOUT_MS = 30_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
-const PREFERRED_UI_PORT = 8833;
+export const PREFERRED_UI_PORT = 8833;
 
 /** Starts a server and returns when it can be used. It does not keep this process alive. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
@@ -136,6 +138,7 @@ function serverArguments(options: ServerProcessOptions, port: number, uiPort: nu
     ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
     ...(options.databaseFile === null ? [] : ['--db-filename', options.databaseFile]),
     ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(options.uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
     ...(options.flags ?? TUNED_FLAGS),
   ];
 }

@@ -1,0 +1,78 @@
+/** `gate codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted. */
+import { Command } from 'commander';
+import type { Folders } from '../folders';
+import { UsageError } from './errors';
+import type { Io } from './io';
+import { collect, port, withExamples } from './options';
+import type { CommandFactory } from './program';
+
+/** A fixed address for the UI's settings is nicer to return to. */
+export const CODEC_PORT = 8834;
+export const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
+
+interface CodecFlags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly origin?: readonly string[];
+}
+
+export const codecServerCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('codec-server')
+      .description('decode what Temporal stores compressed or encrypted, for its UI and CLI, until stopped')
+      .option('--port <n>', `port to listen on (default: ${String(CODEC_PORT)})`, port)
+      .option('--host <address>', `address to listen on; beyond loopback only with ${CODEC_TOKEN_VARIABLE} set`)
+      .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
+      .action(async (flags: CodecFlags) => {
+        const { loadConfig } = await import('../config');
+        const { codecsOf, keyRingOf } = await import('../workers/encryption');
+        const { isLoopback, startCodecServer } = await import('../workers/codec-server');
+        const config = loadConfig(io);
+        const token = io.env[CODEC_TOKEN_VARIABLE] || null;
+        const host = flags.host ?? '127.0.0.1';
+        if (!isLoopback(host) && token === null) {
+          throw new UsageError(`--host ${host}: whoever reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`);
+        }
+        const origins = (flags.origin ?? (await embeddedOrigins(config.folders))).map(checkedOrigin);
+        const server = await startCodecServer({
+          ...{ codecs: codecsOf(config), host, origins, token },
+          port: flags.port ?? CODEC_PORT,
+        });
+        const ring = keyRingOf(config);
+        const keys = ring === null ? 'no keys configured, so compressed values only' : `keys ${ring.keyIds.join(', ')}`;
+        io.out(`${server.url}\n`);
+        io.err(`decoding for ${origins.join(', ') || 'programs without an origin'}; ${keys}\n`);
+        io.err(`In the UI: the glasses at the top right, codec endpoint ${server.url}\n`);
+        io.err(`In a terminal: temporal workflow show --codec-endpoint ${server.url} …\nCtrl-C stops.\n`);
+        await interrupted(io);
+        await server.close();
+      }),
+    'gate codec-server',
+    'gate codec-server --port 9000 --origin http://localhost:8233',
+  );
+
+/** The UI is reached by either name. */
+export function uiOrigins(uiPort: number): string[] {
+  return [`http://127.0.0.1:${String(uiPort)}`, `http://localhost:${String(uiPort)}`];
+}
+
+async function embeddedOrigins(folders: Folders): Promise<string[]> {
+  const { embeddedServerInfo } = await import('../workers/embedded-server');
+  const { PREFERRED_UI_PORT } = await import('../workers/temporal-process');
+  const info = await embeddedServerInfo(folders);
+  return uiOrigins(info?.uiPort ?? PREFERRED_UI_PORT);
+}
+
+function checkedOrigin(text: string): string {
+  if (/^https?:\/\/[^/]+\/?$/.test(text) && URL.canParse(text)) return new URL(text).origin;
+  throw new UsageError(`--origin ${text}: give scheme, host and port, for example http://localhost:8233`);
+}
+
+function interrupted(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const stopListening = io.onInterrupt(() => {
+      stopListening();
+      resolve();
+    });
+  });
+}

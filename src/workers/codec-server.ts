@@ -1,0 +1,192 @@
+/**
+ * Temporal's codec protocol over HTTP: `POST /decode` and `/encode` with payloads as protobuf JSON. The Temporal UI and
+ * the `temporal` CLI ask here, so that a person with the keys reads what the server stores compressed or encrypted.
+ *
+ * 1. It listens on loopback unless told otherwise, and answers only requests that name a host of its own: a page of
+ *    another site cannot reach it through a name that it points here.
+ * 2. A browser is answered only for the origins given; a request without an origin comes from a program of the user.
+ * 3. With a token, every request has to carry it.
+ * 4. What cannot be decrypted is answered by a text that names the key, so that the rest is still shown.
+ */
+import { timingSafeEqual, createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import { z } from 'zod';
+
+export interface CodecServerOptions {
+  /** In the order of encoding. */
+  readonly codecs: readonly PayloadCodec[];
+  readonly host?: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Origins of the UI, e.g. `http://127.0.0.1:8833`. */
+  readonly origins: readonly string[];
+  /** null: none is asked for. */
+  readonly token: string | null;
+}
+
+export interface CodecServer {
+  readonly url: string;
+  /** Another origin that may ask, known only later: the UI starts after this server. */
+  allow(origin: string): void;
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** Temporal's own limit of a gRPC message is 4 MB; a page of history comes in one request. */
+const LARGEST_BODY_BYTES = 64 * 1024 * 1024;
+const Body = z.object({
+  payloads: z.array(z.object({ metadata: z.record(z.string(), z.string()).optional(), data: z.string().nullish() })),
+});
+
+export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
+  const { host = LOOPBACK, codecs, token } = options;
+  const origins = new Set(options.origins.map(originOf));
+  const server = createServer((request, response) => {
+    handle(request, response, { codecs, token, origins, host }).catch((error: unknown) => {
+      fail(response, 500, error instanceof Error ? error.message : 'unexpected error');
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`,
+    allow: (origin) => void origins.add(originOf(origin)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Scheme, host and port of a URL; throws a TypeError for what is none. */
+export function originOf(text: string): string {
+  const { origin } = new URL(text);
+  if (origin === 'null') throw new TypeError(`${text} has no origin`);
+  return origin;
+}
+
+interface Rules {
+  readonly codecs: readonly PayloadCodec[];
+  readonly token: string | null;
+  readonly origins: ReadonlySet<string>;
+  readonly host: string;
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, rules: Rules): Promise<void> {
+  if (!namesThisHost(request.headers.host, rules.host)) {
+    fail(response, 421, 'this server is not asked by that name');
+    return;
+  }
+  const { origin } = request.headers;
+  if (origin !== undefined) {
+    if (!rules.origins.has(origin)) {
+      fail(response, 403, `the origin ${origin} is not allowed: start gate codec-server with --origin ${origin}`);
+      return;
+    }
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Access-Control-Allow-Credentials', 'true');
+    response.setHeader('Vary', 'Origin');
+  }
+  if (request.method === 'OPTIONS') {
+    response.setHeader('Access-Control-Allow-Methods', 'POST, OPTIONS');
+    response.setHeader(
+      'Access-Control-Allow-Headers',
+      'authorization, authorization-extras, content-type, x-namespace',
+    );
+    response.setHeader('Access-Control-Max-Age', '600');
+    // A browser asks before it reaches from a public site into a private network.
+    if (request.headers['access-control-request-private-network'] === 'true') {
+      response.setHeader('Access-Control-Allow-Private-Network', 'true');
+    }
+    response.writeHead(204).end();
+    return;
+  }
+  const action = /\/(encode|decode)$/.exec(request.url?.split('?')[0] ?? '')?.[1];
+  if (request.method !== 'POST' || action === undefined) {
+    fail(response, 404, 'POST to /decode or /encode');
+    return;
+  }
+  if (rules.token !== null && !sameText(request.headers.authorization ?? '', `Bearer ${rules.token}`)) {
+    fail(response, 401, 'the bearer token is missing or wrong');
+    return;
+  }
+  const body = Body.safeParse(parseJson(await bodyOf(request)));
+  if (!body.success) {
+    fail(response, 400, 'give {"payloads": […]} with metadata and data in base64');
+    return;
+  }
+  const payloads = await through(rules.codecs, action, body.data.payloads.map(fromJson));
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify({ payloads: payloads.map(toJson) }));
+}
+
+async function through(codecs: readonly PayloadCodec[], action: string, payloads: Payload[]): Promise<Payload[]> {
+  let changed = payloads;
+  for (const codec of action === 'encode' ? codecs : [...codecs].reverse()) {
+    changed = await (action === 'encode' ? codec.encode(changed) : codec.decode(changed));
+  }
+  return changed;
+}
+
+type JsonPayload = z.infer<typeof Body>['payloads'][number];
+
+function fromJson({ metadata = {}, data }: JsonPayload): Payload {
+  const fields = Object.entries(metadata).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
+  return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? '', 'base64') };
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const fields = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  return {
+    metadata: Object.fromEntries(fields) as Record<string, string>,
+    data: Buffer.from(data ?? []).toString('base64'),
+  };
+}
+
+/** A server that listens on loopback is asked by a loopback name; one that listens elsewhere has names it cannot know. */
+function namesThisHost(header: string | undefined, host: string): boolean {
+  if (!isLoopback(host)) return true;
+  return isLoopback((header ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function sameText(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LARGEST_BODY_BYTES) throw new Error('the request is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function fail(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: message }));
+}
