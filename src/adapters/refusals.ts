@@ -1,5 +1,11 @@
 /** Constructs that the parser fence forbids, each with what to write instead (design §7). */
 
+/** A longer text costs the parsers seconds in which nothing else runs. */
+export const MAX_STATEMENT_LENGTH = 100_000;
+
+export const TOO_LONG = `the statement is longer than ${MAX_STATEMENT_LENGTH.toLocaleString('en-US')} characters: shorten it`;
+export const TOO_DEEP = 'the statement is nested too deeply: split it into CTEs';
+
 const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
   [/^pg_sleep/, 'it only waits: leave it out'],
   [/^(dblink|postgres_fdw)/, 'it opens another connection: read the tables of this database'],
@@ -12,12 +18,15 @@ const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
   [/^(last_insert_rowid|changes|total_changes)$/, 'it tells about writes, and there are none here: use count()'],
   [/^pg_(try_)?advisory/, 'it takes locks: leave it out'],
   [/^pg_(terminate|cancel)_backend$/, 'it stops other sessions: leave it out'],
-  [/^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|nextoid|sync_)/, 'it administers the server: select values only'],
+  [/^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|logdir_|nextoid|sync_|get_wal_|walfile_|split_walfile|wal_summary|available_wal|truncate_visibility|check_(frozen|visible)|stop_making|buffercache_evict|(set|clear|restore)_(relation|attribute|extended)_stats|stat_(force|statements_reset)|get_(backend|process)_memory|isolation_test|injection)/, 'it administers the server: select values only'],
   [/^(query|table|schema|database|cursor)_to_xml/, 'it runs a query given as text: write that query itself'],
   [/^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table|query_to_json)/, 'it runs a query given as text: write that query itself'],
   [/^(txid_current|pg_current_xact_id)$/, 'it assigns a transaction id: leave it out'],
   [/^(brin|gin)_(summarize|desummarize|clean)/, 'it changes an index: leave it out'],
   [/^(current_query|inet_server_addr|inet_server_port|pg_hba_file_rules|pg_show_all_file_settings)$/, 'it tells about the server, not the data: leave it out'],
+  [/^(autoprewarm_|heap_force_|injection_points_)|^(bt_index_(parent_)?check|gin_index_check|verify_heapam|get_raw_page|heap_page_items|heap_page_item_attrs|tuple_data_split)$/, 'it works on the files of tables: read the tables'],
+  [/^(xslt_process)$/, 'it can reach files: compute with plain functions'],
+  [/^(set_limit|pg_stat_statements_reset|lastval|currval)$/, 'it acts on the session: select values only'],
   [/^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/, 'it is internal to the server: leave it out'],
 ]; // prettier-ignore
 
@@ -32,8 +41,21 @@ export function refuseFunction(name: string): string | null {
 const SECRET_RELATIONS =
   /^(pg_authid|pg_shadow|pg_user_mapping|pg_user_mappings|pg_hba_file_rules|pg_ident_file_mappings|pg_file_settings|pg_largeobject|pg_stat_ssl|pg_stat_activity|pg_stat_replication|pg_subscription|pg_foreign_server|sqlite_dbpage|sqlite_stmt|fsdir|zipfile|carray)$/;
 
+/** Table-valued pragmas that describe tables; the others show, or set, what belongs to the session or the machine. */
+export const READABLE_PRAGMAS = [
+  'table_info',
+  'table_xinfo',
+  'table_list',
+  'index_list',
+  'index_info',
+  'index_xinfo',
+  'foreign_key_list',
+] as const;
+
 export function refuseRelation(name: string): string | null {
   const bare = name.toLowerCase().replace(/^(pg_catalog|main)\./, '');
+  if (bare.startsWith('pragma_') && !READABLE_PRAGMAS.some((pragma) => bare === `pragma_${pragma}`))
+    return `${bare} is not allowed: only ${READABLE_PRAGMAS.map((pragma) => `pragma_${pragma}`).join(', ')} are`;
   return SECRET_RELATIONS.test(bare)
     ? `the relation ${name} is not allowed: it shows the server and not the data`
     : null;

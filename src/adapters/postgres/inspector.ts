@@ -7,7 +7,7 @@
  */
 import { loadModule, parseSync } from 'libpg-query';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
-import { refuseFunction, refuseRelation } from '../refusals';
+import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../refusals';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
   await loadModule();
@@ -27,10 +27,14 @@ type Node = Readonly<Record<string, unknown>>;
 
 function inspect(sql: string): Inspection {
   if (sql.trim() === '') return { kind: 'refused', message: EMPTY };
+  if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
+  // The grammar would see the text up to here only.
+  if (sql.includes('\0')) return { kind: 'refused', message: 'the statement holds a NUL character: leave it out' };
   let statements: readonly { readonly stmt?: unknown }[];
   try {
     statements = parseSync(sql).stmts ?? [];
   } catch (error) {
+    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     return { kind: 'syntax-error', message: messageOf(error) };
   }
   const [first] = statements;
@@ -47,6 +51,7 @@ function inspect(sql: string): Inspection {
     visitSelect(select, new Set(), found, true);
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', message: error.message };
+    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     throw error;
   }
   return {

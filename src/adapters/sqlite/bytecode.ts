@@ -10,6 +10,8 @@
  *    (`trusted_schema` is off).
  */
 
+import { READABLE_PRAGMAS } from '../refusals';
+
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
 export type Instruction = readonly unknown[];
 
@@ -52,7 +54,10 @@ const SAFE_FUNCTIONS = new Set(
   vector_distance_l2 vector_extract zeroblob`.split(/\s+/),
 );
 
-const FORBIDDEN_TABLES = /\b(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k)\b/i;
+const FORBIDDEN_TABLES = new RegExp(
+  `\\b(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k|pragma_(?!(?:${READABLE_PRAGMAS.join('|')})\\b)\\w+)\\b`,
+  'i',
+);
 
 /** Why the program may not run, or null. */
 export function refuseProgram(sql: string, program: readonly Instruction[]): string | null {

@@ -4,7 +4,9 @@
  *
  * 1. the file is opened as `mode=ro` (`readonly: true` of libsql is ignored), with `query_only` and `trusted_schema=off`;
  * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (bytecode.ts);
- * 3. a watchdog thread ends the process when its parent has gone, also in the middle of a query.
+ * 3. a watchdog thread ends the process when its parent has gone, also in the middle of a query;
+ * 4. memory is bounded: SQLite's own by `hard_heap_limit` (which nothing can raise again), a value by `MAX_CELL_BYTES`, the
+ *    process (libsql hands rows over by the hundred) by the watchdog.
  */
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
@@ -25,6 +27,23 @@ let database: Database.Database | null = null;
 let compiler: { readonly database: Database.Database; readonly schemaVersion: unknown } | null = null;
 let path = '';
 
+const HEAP_BYTES = 1024 * 1024 * 1024;
+const PROCESS_BYTES = 1536 * 1024 * 1024;
+/** A binary value prints as twice as many characters. */
+const MAX_CELL_BYTES = 32 * 1024 * 1024;
+
+const PRAGMAS = [
+  `hard_heap_limit = ${HEAP_BYTES}`,
+  'query_only = 1',
+  'trusted_schema = 0',
+  'busy_timeout = 5000',
+  'cell_size_check = 1',
+];
+
+class TooBig extends Error {
+  readonly code = 'SQLITE_TOOBIG';
+}
+
 function connection(): Database.Database {
   if (database === null) throw new Error('no database is open');
   return database;
@@ -32,15 +51,14 @@ function connection(): Database.Database {
 
 function connect(file: string): Database.Database {
   const opened = new Database(`${pathToFileURL(file).href}?mode=ro`);
-  for (const pragma of ['query_only = 1', 'trusted_schema = 0', 'busy_timeout = 5000', 'cell_size_check = 1']) {
-    opened.exec(`PRAGMA ${pragma}`);
-  }
+  for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
   opened.prepare('SELECT count(*) FROM sqlite_master').all();
   return opened;
 }
 
 function open(given: string): ChildReply {
   path = given;
+  process.title = `gate: reads ${path}`;
   database = connect(path);
   return { kind: 'done' };
 }
@@ -119,12 +137,21 @@ function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
       finish(source);
       break;
     }
+    raw.forEach(checkSize);
     const row = raw.map(toSqlValue);
     for (const value of row) bytes += typeof value === 'string' ? value.length : 8;
     rows.push(row);
   }
   const columns = prepared.columns.map(({ name, type }, index) => ({ name, kind: columnKind(type, rows, index) }));
   return { kind: 'rows', columns, rows, truncated };
+}
+
+function checkSize(value: RawValue, index: number): void {
+  if ((typeof value !== 'string' && !(value instanceof Uint8Array)) || value.length <= MAX_CELL_BYTES) return;
+  const size = Math.round(value.length / 1024 / 1024);
+  throw new TooBig(
+    `a value of ${size} MB in column ${index + 1} is too large to return: select a part of it with substr, or its length`,
+  );
 }
 
 /** A statement left in the middle would keep its read lock beyond the transaction; libsql has no reset. */
@@ -182,8 +209,16 @@ function answer(request: ChildRequest): ChildReply {
   }
 }
 
-/** Runs while the main thread is inside SQLite: polls whether the parent still lives. */
-const WATCHDOG = `const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
+/** Runs while the main thread is inside SQLite: polls whether the parent still lives and what the process takes. */
+const WATCHDOG = `
+  const { writeSync } = require('node:fs');
+  const parent = process.ppid;
+  setInterval(() => {
+    const gone = process.ppid !== parent;
+    const large = process.memoryUsage.rss() > ${PROCESS_BYTES};
+    if (large) writeSync(2, 'the result needs more than ${PROCESS_BYTES / 1024 / 1024} MB of memory: select fewer rows or parts of the values\\n');
+    if (gone || large) process.kill(process.pid, 'SIGKILL');
+  }, 100);`;
 
 process.on('message', (request: ChildRequest) => process.send?.(answer(request)));
 process.on('disconnect', () => process.exit(0));

@@ -10,6 +10,7 @@ import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
+import { createSlots } from '../slots';
 import { startSqliteClient, type RequestEnd, type SqliteClient } from './client';
 import { describeSqlite } from './describe';
 import type { ChildReply, ChildRequest } from './protocol';
@@ -29,12 +30,10 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
   const path = resolve(givenPath);
   const idle: SqliteClient[] = [];
   const all = new Set<SqliteClient>();
-  const waiting: (() => void)[] = [];
-  let busy = 0;
+  const slots = createSlots(poolSize);
 
   async function acquire(signal: AbortSignal): Promise<SqliteClient> {
-    while (busy >= poolSize) await new Promise<void>((wake) => waiting.push(wake));
-    busy += 1;
+    await slots.take(signal);
     try {
       signal.throwIfAborted();
       for (let client = idle.pop(); client !== undefined; client = idle.pop()) if (!client.dead) return client;
@@ -52,8 +51,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
   function release(client: SqliteClient | null): void {
     for (const other of all) if (other.dead) all.delete(other);
     if (client !== null && !client.dead) idle.push(client);
-    busy -= 1;
-    waiting.shift()?.();
+    slots.give();
   }
 
   /** One read transaction; `use` returns null when a request timed out and the child is gone. */
@@ -178,13 +176,18 @@ function toResult({ end, elapsedMs }: TimedEnd, { timeoutMs }: SqlOptions, path:
       return { kind: 'sql-error', message: `SQLite cannot return this result: ${end.message}`, code: null, elapsedMs };
     case 'error':
       throwIfBroken(end, path);
-      return { kind: 'sql-error', message: end.message, code: end.code, elapsedMs };
+      return { kind: 'sql-error', message: explain(end), code: end.code, elapsedMs };
     case 'done':
     case 'digest':
       throw new SqlEngineError('connection', 'the SQLite process answered out of order');
     default:
       return end satisfies never;
   }
+}
+
+function explain({ code, message }: Extract<ChildReply, { kind: 'error' }>): string {
+  if (code !== 'SQLITE_NOMEM') return message;
+  return 'the statement needs more memory than it may take (1 GB): filter or aggregate earlier, select parts of large values';
 }
 
 /** A file that is locked or damaged is no statement's fault. */

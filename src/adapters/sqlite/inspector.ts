@@ -4,7 +4,7 @@
  */
 import { parse } from 'sql-parser-cst';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
-import { refuseFunction, refuseRelation } from '../refusals';
+import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../refusals';
 
 export function createSqliteInspector(): SqlInspector {
   return { inspect };
@@ -26,13 +26,13 @@ interface Node {
 const TABLE_FUNCTIONS = new Set(['json_each', 'json_tree', 'generate_series']);
 
 function inspect(sql: string): Inspection {
+  if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
   let statements: readonly Node[];
   try {
     const program = parse(sql, { dialect: 'sqlite' });
     statements = (program.statements as unknown as Node[]).filter(({ type }) => type !== 'empty');
   } catch (error) {
-    if ((error as Error).name === 'RangeError')
-      return { kind: 'refused', message: 'the statement is nested too deeply: split it into CTEs' };
+    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     return { kind: 'syntax-error', message: (error as Error).message.split('\n').slice(0, 2).join('. ') };
   }
   const [first] = statements;
@@ -56,6 +56,7 @@ function inspect(sql: string): Inspection {
     return { kind: 'select', relations: [...found.relations].sort(), ctes: [...found.ctes], hasWith: own !== null };
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', message: error.message };
+    if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     throw error;
   }
 }
@@ -142,7 +143,11 @@ function visitFrom(node: Node, scope: ReadonlySet<string>, found: Found): void {
       if (!TABLE_FUNCTIONS.has(name.toLowerCase()) && !/^pragma_/i.test(name)) {
         throw new Refusal(`the table function ${name} is not allowed: use json_each, json_tree or generate_series`);
       }
-      if (/^pragma_/i.test(name)) found.relations.add(name.toLowerCase());
+      if (/^pragma_/i.test(name)) {
+        const refused = refuseRelation(name);
+        if (refused !== null) throw new Refusal(refused);
+        found.relations.add(name.toLowerCase());
+      }
       visit(node['args'], scope, found);
       return;
     }
