@@ -3,10 +3,14 @@ import type { Config } from '../config';
 import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { compose } from '../workers/composition';
+import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
+import { UsageError } from './errors';
 import type { Io } from './io';
+import type { ServedParts } from './served-parts';
 import { batchPorts } from './services';
 import type { TemporalSession } from './temporal-session';
 
@@ -15,6 +19,8 @@ export interface Serving {
   readonly debug: boolean;
   readonly background: boolean;
   readonly ready: (databases: readonly string[]) => void;
+  /** Left out: all queues. */
+  readonly parts?: ServedParts;
 }
 
 export async function serveUntilInterrupted(
@@ -24,21 +30,35 @@ export async function serveUntilInterrupted(
   io: Io,
 ): Promise<void> {
   installLogger(serving.debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`));
-  const resolved = serving.databases.map((spec) => resolveDatabase(config, spec, io.cwd));
-  const usable = serving.databases.length > 0 ? resolved : configuredDatabases(config, io);
+  const { parts } = serving;
+  const limited = servedModels(config, parts);
+  const resolve = (specs: readonly string[]): ResolvedDatabase[] =>
+    specs.map((spec) => resolveDatabase(config, spec, io.cwd));
+  const given = serving.databases.length > 0 ? resolve(serving.databases) : null;
+  const asked = parts?.workflow === false ? [] : (given ?? configuredDatabases(config, io));
+  const shared = parts === undefined ? asked : resolve(parts.sql);
+  const usable = [...new Map([...asked, ...shared].map((database) => [database.name, database])).values()];
   const composition = await compose(config, { adHoc: usable.filter(({ adHoc }) => adHoc) });
   const names = usable.map(({ name }) => name);
+  const versioning = session.embedded === null ? config.temporal.versioning : null;
+  const version = versioning === null ? null : workerVersion(versioning);
   const bundle = await workflowBundle();
   const common = {
     ...{ address: session.address, namespace: session.namespace, steps: composition.steps, bundle },
     ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
     dataConverter: session.dataConverter,
-    batch: batchPorts(composition.store),
-    databases: names,
+    ...{ batch: batchPorts(composition.store), version },
   };
   // Local queues as well: questions whose own process is gone go on here.
-  const all = [await createGateWorkers({ ...common, serve: 'local' })];
-  if (!serving.background) all.push(await createGateWorkers({ ...common, serve: 'shared' }));
+  const own = { ...common, databases: asked.map(({ name }) => name), modelQueues: limited, serve: 'local' } as const;
+  const all = [await createGateWorkers(own)];
+  if (!serving.background) {
+    const databases = shared.map(({ name }) => name);
+    const serveWorkflows = parts?.workflow ?? true;
+    all.push(await createGateWorkers({ ...common, databases, serveWorkflows, serve: 'shared' }));
+  }
+  if (version !== null)
+    io.err(`worker version ${version.deploymentName}.${version.buildId}; it gets work once it is current\n`);
   const forget = announce(config, {
     pid: process.pid,
     databases: names,
@@ -64,6 +84,15 @@ export async function serveUntilInterrupted(
     forget();
     await composition.close();
   }
+}
+
+function servedModels(config: Config, parts: ServedParts | undefined): ModelQueue[] {
+  const limited = modelQueues(config, parts?.models);
+  for (const name of parts?.models ?? []) {
+    if (limited.some(({ model }) => model === name)) continue;
+    throw new UsageError(`--serve model:${name}: it has no queue of its own; set limits for it in "models.limits"`);
+  }
+  return limited;
 }
 
 /** A configured database that cannot be used is named and left out: the others are served. */

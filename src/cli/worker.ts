@@ -1,6 +1,7 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
 import { Command, Option } from 'commander';
 import { collect, withExamples } from './options';
+import { collectParts, type ServedParts } from './served-parts';
 import type { CommandFactory } from './program';
 
 export const workerCommand: CommandFactory = (io) =>
@@ -14,8 +15,13 @@ export const workerCommand: CommandFactory = (io) =>
         'serve this one only: a name, an SQLite file or a URL (repeatable; default: all configured)',
         collect,
       )
+      .option(
+        '--serve <parts>',
+        'serve only these queues: workflow, sql:DATABASE, model:NAME (separated by commas; default: all)',
+        collectParts,
+      )
       .addOption(new Option('--background').hideHelp())
-      .action(async (flags: { db?: readonly string[]; background?: boolean; debug?: boolean }) => {
+      .action(async (flags: { db?: readonly string[]; serve?: ServedParts; background?: boolean; debug?: boolean }) => {
         const { loadConfig } = await import('../config');
         const { openTemporal } = await import('./temporal-session');
         const { serveUntilInterrupted } = await import('./serve');
@@ -27,10 +33,11 @@ export const workerCommand: CommandFactory = (io) =>
           const databases = [...(flags.db ?? []), ...(flags.background && given ? [given] : [])];
           const ready = (names: readonly string[]): void =>
             io.err(`serving ${names.join(', ') || 'no database'} on Temporal ${session.address}; Ctrl-C stops\n`);
+          const parts = flags.serve === undefined ? {} : { parts: flags.serve };
           await serveUntilInterrupted(
             config,
             session,
-            { databases, debug: flags.debug ?? false, background: flags.background ?? false, ready },
+            { databases, debug: flags.debug ?? false, background: flags.background ?? false, ready, ...parts },
             io,
           );
         } finally {
@@ -39,4 +46,5 @@ export const workerCommand: CommandFactory = (io) =>
       }),
     'gate worker',
     'TEMPORAL_ADDRESS=temporal.internal:7233 gate worker --db sales',
+    'gate worker --serve model:gpt-5.4-mini',
   );

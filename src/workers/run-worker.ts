@@ -18,6 +18,7 @@ import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
 import { localQueues, MAIN_QUEUE, sqlQueue } from './task-queues';
+import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
 export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps;
@@ -46,6 +47,10 @@ export interface WorkersOptions {
   /** SQL steps at the same time, per database. */
   readonly maxSqlSteps?: number;
   readonly bundle?: WorkflowBundleOptions;
+  /** With `shared`: also the queue `gate`; default true. */
+  readonly serveWorkflows?: boolean;
+  /** Worker versioning; null or left out: off, and the worker takes whatever its queues hold. */
+  readonly version?: WorkerVersion | null;
   /** How values become history (`encryption.ts`); default: nothing is encrypted. */
   readonly dataConverter?: DataConverter;
   /** For how long running steps may finish after a stop; then they are cut off and retried elsewhere. */
@@ -77,7 +82,13 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
     for (const specification of await specifications(options)) {
       const converter = { dataConverter: options.dataConverter ?? dataConverter };
       workers.push(
-        await Worker.create({ ...COMMON, ...converter, ...specification, connection, namespace: options.namespace }),
+        await Worker.create({
+          ...COMMON,
+          ...converter,
+          ...buildOf(options.version ?? null),
+          ...specification,
+          ...{ connection, namespace: options.namespace },
+        }),
       );
     }
   } catch (error) {
@@ -122,9 +133,14 @@ export async function runUntilSignal(workers: GateWorkers, onSignal?: (signal: s
   }
 }
 
+/** Two events in three carry it; the default is the SDK's version with a hash of the bundle (design D3). */
+const UNVERSIONED = { buildId: 'gate' } as const;
+
+function buildOf(version: WorkerVersion | null) {
+  return version === null ? UNVERSIONED : { workerDeploymentOptions: deploymentOptions(version) };
+}
+
 const COMMON = {
-  /** Two events in three carry it; the default is the SDK's version with a hash of the bundle (design D3). */
-  buildId: 'gate',
   /** Cached workflows hold a control view each; without a limit a batch could fill the heap. */
   maxCachedWorkflows: 300,
   /** Beats carry cancellation to running steps; the default would hold them back far too long. */
@@ -163,15 +179,16 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
       })),
     ];
   }
+  const main = {
+    ...grace,
+    ...workflows,
+    taskQueue: MAIN_QUEUE,
+    activities: { ...kept, ...(modelQueue === null ? model : {}) },
+    maxConcurrentActivityTaskExecutions: maxModelCalls,
+  };
   return [
     ...limited,
-    {
-      ...grace,
-      ...workflows,
-      taskQueue: MAIN_QUEUE,
-      activities: { ...kept, ...(modelQueue === null ? model : {}) },
-      maxConcurrentActivityTaskExecutions: maxModelCalls,
-    },
+    ...(options.serveWorkflows === false ? [] : [main]),
     ...databases.map((database) => ({
       ...grace,
       taskQueue: sqlQueue(database),

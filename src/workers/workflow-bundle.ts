@@ -60,6 +60,11 @@ export function prebuiltPath(): string | null {
   return readFileSync(`${file}.stamp`, 'utf8') === stamp() ? file : null;
 }
 
+/** Of the workflow code and the SDK: the same wherever the same build runs. */
+export function workflowCodeHash(): string {
+  return stamp();
+}
+
 function stamp(): string {
   const hash = createHash('sha256');
   const manifest = readFileSync(require.resolve('@temporalio/worker/package.json'), 'utf8');
