@@ -7,12 +7,17 @@ export type StoreSteps = Pick<SearchSteps, 'checkpoint' | 'finish'>;
 
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
-  finishSearch(input: FinishInput): Promise<AnswerSummary>;
+  /** What the workflow does not know itself: the rest of the summary would stand in its history twice (D3). */
+  finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql'>>;
 }
 
 export function createStoreActivities(steps: StoreSteps): StoreActivities {
   return {
     saveCheckpoint: (state) => runStep((options) => steps.checkpoint(state, options)),
-    finishSearch: (input) => runStep((options) => steps.finish(input, options)),
+    finishSearch: (input) =>
+      runStep(async (options) => {
+        const { answer, sql } = await steps.finish(input, options);
+        return { answer, sql };
+      }),
   };
 }

@@ -2,12 +2,13 @@
  * Attempts on bottlenecks (design §3, steps 4 and 5; Algorithm 1, the inner loop): propose rival hypotheses with a probe,
  * run it, judge, and settle what the data proves. Evidence of earlier attempts, failures included, goes into the next.
  */
+import type { PlanView } from '../domain';
 import { applyBody, assumedBody, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
-import { tryModel } from './expansion';
-import { DOUBT, findOperator, needsWork, planRef } from './plan-view';
+import { ranAhead, tryModel } from './expansion';
+import { chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './plan-view';
 import { DISTANCE } from './select';
-import type { Grounded, Probed, Proposed, Settled } from './steps';
+import { updateIdOf, type Grounded, type Probed, type ProbeInput, type Proposed, type Settled } from './steps';
 
 export interface PendingProposal {
   readonly proposalId: string;
@@ -70,14 +71,12 @@ async function rollout(
     const at = `${position}.r${round}`;
     const proposed = round === 1 && pending !== null ? { ...pending, done: false } : await propose(at);
     if (proposed === null || proposed.operators.length === 0) break;
-    draft.checkpoint('sql');
-    const probed = await steps.probe({
-      purpose: 'probe',
-      searchId,
-      position: `${at}.probe`,
-      plan: planRef(currentPlan(draft)),
-      proposalId: proposed.proposalId,
-    });
+    const input = probeInput(context, at, currentPlan(draft), proposed.proposalId);
+    let probed = ranAhead(draft.ahead, input);
+    if (probed === null) {
+      draft.checkpoint('sql');
+      probed = await steps.probe(input);
+    }
     draft.charge(probed.usage);
     draft.attempts.push(probed.observationId);
     draft.distanceDelta += probed.tests.reduce((sum, test) => sum + distanceOf(test.outcome), 0);
@@ -105,6 +104,25 @@ async function rollout(
     if (tried === null) draft.note('step-failed', `${at}.propose`, 'no usable proposal after all retries');
     return tried?.value ?? null;
   }
+}
+
+export function probeInput(context: ExpansionContext, at: string, plan: PlanView, proposalId: string): ProbeInput {
+  return {
+    purpose: 'probe',
+    searchId: context.searchId,
+    position: `${at}.probe`,
+    plan: planRef(plan),
+    proposalId,
+  };
+}
+
+/** Position of the first attempt of an expansion. */
+export function firstAttempt({ iteration, trajectory }: ExpansionContext): string {
+  return `${stepPosition(iteration, trajectory.id, 1)}.a1`;
+}
+
+export function stepPosition(iteration: number, trajectory: string, step: number): string {
+  return `i${iteration}.${trajectory}.s${step}`;
 }
 
 /** Readings that do not matter (rule S9) are recorded and need no verdict; returns the operators left to judge. */
@@ -151,15 +169,19 @@ async function judge(
       settled = { results: [], usage: {} };
       if (grounded.operators.every((o) => o.winner === null)) return null;
       draft.checkpoint('sql');
+      const at = `${position}.settle${tryNumber}`;
+      const next = candidateAfter(context, draft, at, grounded);
       settled = await steps.settle({
         purpose: 'settle',
         searchId,
-        position: `${position}.settle${tryNumber}`,
+        position: at,
         plan: planRef(currentPlan(draft)),
         groundingId: grounded.groundingId,
         memory: draft.memory(),
+        ...(next === null ? {} : { next }),
       });
       draft.charge(settled.usage);
+      if (next !== null && settled.next !== undefined) draft.ahead = { input: next, output: settled.next };
       const errors = settled.results.filter((result) => result.error !== null);
       return errors.length === 0 ? null : errors.map((r) => `${r.operator}: ${r.error ?? ''}`).join('\n');
     },
@@ -174,6 +196,18 @@ async function judge(
   await keepWritten(context, draft, `${position}.written`, grounded);
   const next = grounded.nextProposalId;
   return next === null ? null : { proposalId: next, operators: grounded.nextOperators };
+}
+
+/** With every winner proved, a plan without further doubts is run whole; null where more is to be done first. */
+function candidateAfter(context: ExpansionContext, draft: Draft, position: string, grounded: Grounded) {
+  if (grounded.written.length > 0 || grounded.impossible !== null || grounded.nextProposalId !== null) return null;
+  const plan = grounded.operators.reduce((at, { operator, winner, bodyId }) => {
+    if (winner === null || bodyId === null) return at;
+    const body = { bodyId, updateId: updateIdOf(position, operator), risk: 0, assumptions: 0 };
+    return applyBody(at, operator, body, draft.allUpdates());
+  }, currentPlan(draft));
+  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
+  return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
 }
 
 function keepGrounded(

@@ -7,7 +7,8 @@ import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
 import { fittingUpdates } from './reuse';
-import type { SearchSteps } from './steps';
+import { ranAhead, type RanAhead } from './expansion';
+import type { CandidateInput, CandidateRun, SearchSteps } from './steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';
 
@@ -18,16 +19,18 @@ export async function runCandidates(
   mayRun: (state: SearchState) => boolean,
   /** Told after each run, so that a later one that throws takes nothing away. */
   keep: (state: SearchState) => void = () => undefined,
+  /** Candidates that ran along with the check of their plan. */
+  ahead: readonly (RanAhead | null)[] = [],
 ): Promise<SearchState> {
   let next = state;
   for (const trajectory of state.trajectories) {
     if (!isCandidate(trajectory)) continue;
-    const key = derivationKey(candidateBodies(trajectory.plan));
-    const known = next.candidates.find(
-      (c) => c.kind === 'rows' && c.status === 'active' && derivationKey(c.bodies) === key,
-    );
+    const known = knownCandidate(next, trajectory.plan);
     if (known === undefined) {
-      if (mayRun(next)) next = await runOne(next, steps, trajectory);
+      const input = candidateInput(next, trajectory.id, trajectory.plan);
+      const done = ahead.map((one) => ranAhead(one, input)).find((run) => run !== null);
+      if (done) next = takeRun(next, trajectory, input, done);
+      else if (mayRun(next)) next = takeRun(next, trajectory, input, await steps.candidate(input));
     } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
     else next = needsReplan(next, trajectory);
     keep(next);
@@ -101,17 +104,37 @@ function isCandidate(trajectory: Trajectory): trajectory is WithPlan {
   return live && trajectory.plan !== null && isComplete(trajectory.plan);
 }
 
-async function runOne(state: SearchState, steps: SearchSteps, trajectory: WithPlan): Promise<SearchState> {
+/** The run that a complete plan of this trajectory gets next. */
+function candidateInput(state: SearchState, trajectory: string, plan: PlanView): CandidateInput {
   const id = `c${state.candidates.length + 1}`;
-  const run = await steps.candidate({
+  return {
     purpose: 'candidate',
     searchId: state.searchId,
     position: `i${state.iteration}.${id}`,
     candidateId: id,
-    trajectory: trajectory.id,
-    plan: planRef(trajectory.plan),
+    trajectory,
+    plan: planRef(plan),
     against: state.candidates.filter((c) => c.kind === 'rows' && c.outcome === 'rows').map((c) => c.id),
-  });
+  };
+}
+
+/** The same for the child that an expansion is about to make; null when its derivation has run already. */
+export function nextCandidate(state: SearchState, plan: PlanView): CandidateInput | null {
+  if (knownCandidate(state, plan) !== undefined) return null;
+  return candidateInput(state, `t${state.trajectories.length}`, plan);
+}
+
+function knownCandidate(state: SearchState, plan: PlanView): CandidateView | undefined {
+  const key = derivationKey(candidateBodies(plan));
+  return state.candidates.find((c) => c.kind === 'rows' && c.status === 'active' && derivationKey(c.bodies) === key);
+}
+
+function takeRun(
+  state: SearchState,
+  trajectory: WithPlan,
+  { candidateId: id }: CandidateInput,
+  run: CandidateRun,
+): SearchState {
   const equal = state.candidates.find((c) => c.id === run.equalTo);
   const candidate: CandidateView = {
     id,

@@ -46,11 +46,19 @@ export function compileSelect(operators: readonly PlanOperator[], select: Select
   return assemble(ancestors(operators, read, []), { sql: select.sql, hasWith: select.hasWith }, dialect, operators);
 }
 
-/** An identifier as the engine must read it; both engines fold or compare plain lower-case names as they stand. */
+/**
+ * An identifier as the engine must read it. PostgreSQL folds unquoted names to lower case, SQLite compares without regard
+ * to case; Snowflake folds to upper case, so that a name of one case only is left to it and a mixed one is quoted.
+ */
 export function quoteIdentifier(name: string, dialect: Dialect): string {
-  const plain = dialect === 'postgresql' ? /^[a-z_][a-z0-9_]*$/ : /^[A-Za-z_][A-Za-z0-9_]*$/;
-  return plain.test(name) && !RESERVED.has(name.toLowerCase()) ? name : `"${name.replaceAll('"', '""')}"`;
+  return PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase()) ? name : `"${name.replaceAll('"', '""')}"`;
 }
+
+const PLAIN: Readonly<Record<Dialect, RegExp>> = {
+  postgresql: /^[a-z_][a-z0-9_]*$/,
+  sqlite: /^[A-Za-z_][A-Za-z0-9_]*$/,
+  snowflake: /^([a-z_][a-z0-9_]*|[A-Z_][A-Z0-9_]*)$/,
+};
 
 /** Key words that either engine reserves and that people do use as names. */
 const RESERVED = new Set(

@@ -8,7 +8,7 @@
  */
 import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
-import { addUnanswerable, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
+import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
@@ -100,6 +100,9 @@ class SearchLoop {
         const endedBy = this.stop();
         if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
         await this.iterate();
+        // The last state is stored with the final record, in one step.
+        if (this.stop() !== null) continue;
+        await this.steps.checkpoint(this.state);
         if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
           return { kind: 'continue', state: this.state };
       }
@@ -142,10 +145,10 @@ class SearchLoop {
     const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
     if (failure !== null) throw failure.error;
     const keep = (state: SearchState) => (this.state = state);
-    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep);
+    const ahead = expansions.map((expansion) => expansion.ahead);
+    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
-    await this.steps.checkpoint(this.state);
   }
 
   /**
@@ -289,6 +292,7 @@ class SearchLoop {
       otherPlans: plansOfRoot(state.trajectories).flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)])),
       unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
       usageBefore: state.usage,
+      candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),
       elapsedMs: () => hooks.now() - state.startedAtMs,
       cancelled: () => hooks.stopRequested() !== null,
       report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),

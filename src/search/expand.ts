@@ -1,6 +1,6 @@
 /** Expanding one selected trajectory: get its plan, apply the memory, attempt its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
-import { attemptTargets, type PendingProposal } from './attempt';
+import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
 import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
 import { ROOT } from './frontier';
 import { makePlan } from './make-plan';
@@ -44,7 +44,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     if (targets.length === 0 || draft.impossible !== null) break;
     draft.bottleneck = targets[0] ?? null;
     context.report(draft.bottleneck, null, draft.usage, draft.plan);
-    const position = `i${context.iteration}.${trajectory.id}.s${step}`;
+    const position = stepPosition(context.iteration, trajectory.id, step);
     const result = await attemptTargets(context, draft, position, targets, proposal);
     for (const name of targets) attempted.add(name);
     for (const name of result.decided) decided.add(name);

@@ -5,7 +5,32 @@
  */
 import type { EndedBy, FactView, PlanView, SearchEvent, Settings, Trajectory, UpdateView, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './budgets';
-import type { MemoryRef, ModelOutcome, PlanRef, SearchSteps, UsageDelta } from './steps';
+import { canonical } from './canonical';
+import type {
+  CandidateInput,
+  CandidateRun,
+  FollowUp,
+  MemoryRef,
+  ModelOutcome,
+  PlanRef,
+  Probed,
+  ProbeInput,
+  SearchSteps,
+  UsageDelta,
+} from './steps';
+
+/** A step that ran along with another one (D3); what it spent was charged there. */
+export interface RanAhead {
+  readonly input: FollowUp;
+  readonly output: Probed | CandidateRun;
+}
+
+/** The output of what ran ahead, if it is what is asked for now. */
+export function ranAhead(ahead: RanAhead | null | undefined, input: ProbeInput): Probed | null;
+export function ranAhead(ahead: RanAhead | null | undefined, input: CandidateInput): CandidateRun | null;
+export function ranAhead(ahead: RanAhead | null | undefined, input: FollowUp): RanAhead['output'] | null {
+  return ahead && canonical(ahead.input) === canonical(input) ? ahead.output : null;
+}
 
 /** What a draft needs to know: the limits it works under, and the memory it adds to. */
 export interface DraftContext {
@@ -26,6 +51,8 @@ export interface ExpansionContext extends DraftContext {
   readonly otherPlans: readonly PlanRef[];
   /** Reasons of earlier replies that nothing can be answered. */
   readonly unanswerable: readonly string[];
+  /** The run of this plan as a candidate, if it would be the next one; null where that is not sure. */
+  candidateOf(plan: PlanView): CandidateInput | null;
   /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
   report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
 }
@@ -46,6 +73,7 @@ export interface Expansion {
   readonly distanceDelta: number;
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
+  readonly ahead: RanAhead | null;
   /** What infrastructure threw. It ends the search, but only once the gains and the charges of all are booked. */
   readonly failure: { readonly error: unknown } | null;
 }
@@ -67,6 +95,7 @@ export class Draft {
   impossible: string | null = null;
   distanceDelta = 0;
   usage: Usage = NO_USAGE;
+  ahead: RanAhead | null = null;
   readonly updates: UpdateView[] = [];
   readonly reused: string[] = [];
   readonly facts: FactView[] = [];
@@ -128,6 +157,7 @@ export class Draft {
       distanceDelta: this.distanceDelta,
       usage: this.usage,
       events: this.events,
+      ahead: this.ahead,
       failure,
     };
   }

@@ -6,8 +6,9 @@ import type { PlanView } from '../domain';
 import { removeBody } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { tryModel } from './expansion';
-import { isBlocked, planRef } from './plan-view';
-import type { Checked, Planned } from './steps';
+import { chooseTargets, isBlocked, isComplete, planRef } from './plan-view';
+import type { Checked, FollowUp, Planned } from './steps';
+import { firstAttempt, probeInput } from './attempt';
 
 export interface NewPlan {
   readonly plan: PlanView;
@@ -65,15 +66,26 @@ async function checkWritten(
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
   draft.checkpoint('sql');
+  const next = followUp(context, planned);
   const checked = await context.steps.check({
     purpose: 'check',
     searchId: context.searchId,
     position,
     plan: planRef(planned.plan),
     operators: written.map((operator) => operator.name),
+    ...(next === null ? {} : { next }),
   });
   draft.charge(checked.usage);
+  draft.ahead = next === null || checked.next === undefined ? null : { input: next, output: checked.next };
   return checked;
+}
+
+/** A plan that brought tests has them run next; one without doubts is run whole. */
+function followUp(context: ExpansionContext, planned: Extract<Planned, { kind: 'plan' }>): FollowUp | null {
+  const { plan, proposalId } = planned;
+  if (proposalId !== null) return probeInput(context, `${firstAttempt(context)}.r1`, plan, proposalId);
+  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
+  return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
 }
 
 function revision({ trajectory }: ExpansionContext) {

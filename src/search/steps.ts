@@ -174,11 +174,16 @@ export interface CheckInput extends StepBase {
   readonly plan: PlanRef;
   /** Operators whose bodies are new. */
   readonly operators: readonly string[];
+  /** What will be asked for next if nothing fails: it runs in the same round trip (D3). */
+  readonly next?: FollowUp;
 }
 export interface Checked {
   readonly failures: readonly { readonly operator: string; readonly error: string }[];
   readonly usage: UsageDelta;
+  /** The output of `next`, when it ran. */
+  readonly next?: Probed | CandidateRun;
 }
+export type FollowUp = ProbeInput | CandidateInput;
 
 export interface ProbeInput extends StepBase {
   readonly purpose: 'probe';
@@ -202,6 +207,12 @@ export interface SettleInput extends StepBase {
   readonly plan: PlanRef;
   readonly groundingId: string;
   readonly memory: MemoryRef;
+  /** What will be asked for next if every winner is proved: it runs in the same round trip (D3). */
+  readonly next?: FollowUp;
+}
+/** The update that a settling gives an operator. */
+export function updateIdOf(position: string, operator: string): string {
+  return `${position}.${operator}`;
 }
 export interface Settled {
   readonly results: readonly {
@@ -214,6 +225,8 @@ export interface Settled {
     readonly error: string | null;
   }[];
   readonly usage: UsageDelta;
+  /** The output of `next`, when it ran. */
+  readonly next?: Probed | CandidateRun;
 }
 
 export interface CandidateInput extends StepBase {

@@ -6,42 +6,49 @@ import type { Body, Dialect, SqlResult } from '../domain';
 import { compilePlan, compileSelect } from '../search/compile';
 import { equalResults, isTrivial, type Digest } from '../search/equal';
 import type { CandidateInput, CandidateRun, UsageDelta } from '../search/steps';
-import { tryCompile } from './check';
+import { tryCompile } from './body-errors';
 import { addDeltas, once, openEngine, openInspector, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
 import type { CandidateContent } from './contents';
 import { loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 
 export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {
-  return once(context, async () => {
-    const plan = await loadPlan(context, step.plan);
-    const { dialect } = await openInspector(context);
-    const { sql, error } = tryCompile(() => compilePlan(planOperators(plan), dialect));
-    if (sql === null) return refused(context, step, plan, error);
-    const control = await controlSql(context, plan, dialect);
-    const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
-    const run = await runSql(context, [sql, ...[control, ...wording].filter((each) => each !== null)]);
-    const [result = notRun, ...extras] = run.results;
-    const controlResult = control === null ? null : (extras.shift() ?? notRun);
-    const others = wording.map((other) => (other === null ? null : (extras.shift() ?? notRun)));
-    const content: CandidateContent = {
-      schemaVersion: 1,
-      candidateId: step.candidateId,
-      sql,
-      result,
-      digest: null,
-      control: controlResult === null ? null : singleCount(controlResult),
-      ordered: plan.plan.ordered,
-      wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
-        operator,
-        taken,
-        other,
-        result: others[index] ?? null,
-      })),
-      plan: { planId: step.plan.planId, bodies: step.plan.bodies.map(([name, body, update]) => [name, body, update]) },
-      answer: null,
-    };
-    return finishCandidate(context, content, step.against, run.usage);
-  });
+  return once(
+    context,
+    async () => {
+      const plan = await loadPlan(context, step.plan);
+      const { dialect } = await openInspector(context);
+      const { sql, error } = tryCompile(() => compilePlan(planOperators(plan), dialect));
+      if (sql === null) return refused(context, step, plan, error);
+      const control = await controlSql(context, plan, dialect);
+      const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
+      const run = await runSql(context, [sql, ...[control, ...wording].filter((each) => each !== null)]);
+      const [result = notRun, ...extras] = run.results;
+      const controlResult = control === null ? null : (extras.shift() ?? notRun);
+      const others = wording.map((other) => (other === null ? null : (extras.shift() ?? notRun)));
+      const content: CandidateContent = {
+        schemaVersion: 1,
+        candidateId: step.candidateId,
+        sql,
+        result,
+        digest: null,
+        control: controlResult === null ? null : singleCount(controlResult),
+        ordered: plan.plan.ordered,
+        wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
+          operator,
+          taken,
+          other,
+          result: others[index] ?? null,
+        })),
+        plan: {
+          planId: step.plan.planId,
+          bodies: step.plan.bodies.map(([name, body, update]) => [name, body, update]),
+        },
+        answer: null,
+      };
+      return finishCandidate(context, content, step.against, run.usage);
+    },
+    step,
+  );
 }
 
 const notRun: SqlResult = { kind: 'refused', message: 'the query was not run' };

@@ -2,12 +2,14 @@
  * `check`: each new body runs over its inputs and returns its declared columns. One row is enough to learn that; the
  * whole plan runs later. Only the first cause is reported: what is built on a failing operator would fail with it.
  */
-import type { Operator, SqlResult } from '../domain';
-import { CompileError, compilePlan } from '../search/compile';
+import type { SqlResult } from '../domain';
+import { compilePlan } from '../search/compile';
 import type { Checked, CheckInput } from '../search/steps';
+import { columnDifference, isAnswer, runError } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import { findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';
 import { profileTouched } from './profiles';
+import { runAhead } from './run-ahead';
 
 type Failure = Checked['failures'][number];
 
@@ -25,12 +27,13 @@ export async function check(context: StepContext, step: CheckInput): Promise<Che
       return error === null ? [] : [{ operator: name, error }];
     });
     const profiled = await profileTouched(context, step.plan.planId, plan);
-    return { failures: firstCauses(plan, failures), usage: addDeltas(usage, profiled) };
+    const ahead = failures.length === 0 ? await runAhead(context, step.next) : null;
+    return {
+      failures: firstCauses(plan, failures),
+      usage: addDeltas(usage, profiled, ahead?.usage ?? {}),
+      ...ahead?.output,
+    };
   });
-}
-
-export function isAnswer(plan: LoadedPlan, name: string): boolean {
-  return plan.operators.at(-1)?.operator.name === name;
 }
 
 /** An operator over inputs without SQL cannot run yet; that is no failure of its body. */
@@ -51,48 +54,4 @@ function failureOf(plan: LoadedPlan, name: string, result: SqlResult | undefined
   const operator = findLoaded(plan, name)?.operator;
   if (operator === undefined || result === undefined) return 'it was not run';
   return runError(result) ?? columnDifference(operator, result, isAnswer(plan, name));
-}
-
-/** Null when the statement gave rows, even none. */
-export function runError(result: SqlResult): string | null {
-  switch (result.kind) {
-    case 'rows':
-      return null;
-    case 'timeout':
-      return `the query was stopped after ${result.afterMs} ms: make it cheaper`;
-    case 'sql-error':
-    case 'refused':
-      return result.message;
-    default:
-      return result satisfies never;
-  }
-}
-
-/**
- * Null when the result carries the declared interface, whatever the case. Operators that others read are read by name, so
- * there the order does not matter; of the answer only its values are read, so there a column may lack its alias.
- */
-export function columnDifference(
-  operator: Pick<Operator, 'columns'>,
-  result: SqlResult,
-  isAnswer: boolean,
-): string | null {
-  if (result.kind !== 'rows') return null;
-  const declared = operator.columns.map((column) => column.name.toLowerCase());
-  const returned = result.columns.map((column) => column.name.toLowerCase());
-  const isSame = isAnswer
-    ? declared.every((name, index) => name === returned[index] || !returned.includes(name))
-    : declared.every((name) => returned.includes(name));
-  if (declared.length === returned.length && isSame) return null;
-  return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
-}
-
-/** The compiled text, or why the plan does not fit together. */
-export function tryCompile(compile: () => string): { readonly sql: string | null; readonly error: string } {
-  try {
-    return { sql: compile(), error: '' };
-  } catch (error) {
-    if (error instanceof CompileError) return { sql: null, error: error.message };
-    throw error;
-  }
 }

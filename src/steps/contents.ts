@@ -116,7 +116,7 @@ export const CONTENTS = {
   intent: CallIntent,
   reply: CallReply,
   /** What a finished SQL step returned, so that a repeated one runs nothing again. */
-  step: z.object({ schemaVersion: version, output: z.unknown() }),
+  step: z.object({ schemaVersion: version, output: z.unknown(), input: z.string().optional() }),
 };
 export type Kind = keyof typeof CONTENTS;
 export type Contents = { readonly [K in Kind]: z.infer<(typeof CONTENTS)[K]> };

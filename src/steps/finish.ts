@@ -15,6 +15,7 @@ import { writeEnvelope } from './run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;
+  await run.put('checkpoint', `i${step.state.iteration}`, step.state);
   const done = await run.find('result', run.searchId);
   const isRepeated = done !== null && done.status === step.status && done.endedBy === step.endedBy;
   const record = isRepeated ? done : await makeRecord(context, step);

@@ -8,41 +8,48 @@ import { compilePlan, compileSelect } from '../search/compile';
 import { materialityCombinations, operatorMateriality, type Combination } from '../search/materiality';
 import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
 import type { Probed, ProbeInput } from '../search/steps';
-import { tryCompile } from './check';
+import { tryCompile } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type SqlRun, type StepContext } from './context';
 import { builtOn, findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
-  return once(context, async () => {
-    const proposal = await context.run.get('proposal', step.proposalId);
-    const plan = await loadPlan(context, step.plan);
-    const { inspector, dialect } = await openInspector(context);
-    const prepared = proposal.tests.map((test) => prepareTest(test, plan, inspector, dialect));
-    const { results, takenAt, usage } = await runSql(
-      context,
-      prepared.flatMap(({ statements }) => statements),
-    );
-    const observed = readTests(prepared, results, dialect);
-    const material = await materiality(context, plan, proposal.tests, dialect);
-    const tests = observed.map((outcome) => ({ ...outcome, materiality: withoutBody(material.of(outcome.operator)) }));
-    const observationId = step.position;
-    await context.run.put('observation', observationId, {
-      schemaVersion: 1,
-      observationId,
-      proposalId: step.proposalId,
-      tests,
-      takenAt,
-    });
-    return {
-      observationId,
-      tests: observed.map((outcome) => ({
-        operator: outcome.operator,
-        outcome: outcomeOf(outcome.result),
-        immaterial: immaterialOf(material.of(outcome.operator)),
-      })),
-      usage: addDeltas(usage, material.usage),
-    };
-  });
+  return once(
+    context,
+    async () => {
+      const proposal = await context.run.get('proposal', step.proposalId);
+      const plan = await loadPlan(context, step.plan);
+      const { inspector, dialect } = await openInspector(context);
+      const prepared = proposal.tests.map((test) => prepareTest(test, plan, inspector, dialect));
+      const { results, takenAt, usage } = await runSql(
+        context,
+        prepared.flatMap(({ statements }) => statements),
+      );
+      const observed = readTests(prepared, results, dialect);
+      const material = await materiality(context, plan, proposal.tests, dialect);
+      const tests = observed.map((outcome) => ({
+        ...outcome,
+        materiality: withoutBody(material.of(outcome.operator)),
+      }));
+      const observationId = step.position;
+      await context.run.put('observation', observationId, {
+        schemaVersion: 1,
+        observationId,
+        proposalId: step.proposalId,
+        tests,
+        takenAt,
+      });
+      return {
+        observationId,
+        tests: observed.map((outcome) => ({
+          operator: outcome.operator,
+          outcome: outcomeOf(outcome.result),
+          immaterial: immaterialOf(material.of(outcome.operator)),
+        })),
+        usage: addDeltas(usage, material.usage),
+      };
+    },
+    step,
+  );
 }
 
 interface PreparedTest {

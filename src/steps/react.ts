@@ -6,7 +6,7 @@ import { normaliseSql } from '../search/body';
 import { resultText } from '../search/preview';
 import type { ModelOutcome } from '../search/steps';
 import { finishCandidate } from './candidate';
-import { runError } from './check';
+import { runError } from './body-errors';
 import { once, openInspector, runSql, type SqlRun, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';

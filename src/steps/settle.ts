@@ -6,14 +6,15 @@ import type { Body, OperatorGrounding, Proof, SqlResult, TestOutcome, Update } f
 import { compilePlan } from '../search/compile';
 import { prove } from '../search/proof';
 import { operatorShape } from '../search/shape';
-import type { Settled, SettleInput } from '../search/steps';
-import { columnDifference, isAnswer, runError, tryCompile } from './check';
-import { once, openInspector, runSql, type StepContext } from './context';
+import { updateIdOf, type Settled, type SettleInput } from '../search/steps';
+import { columnDifference, isAnswer, runError, tryCompile } from './body-errors';
+import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import type { Contents } from './contents';
 import { mergedOutcomes } from './ground';
 import { findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 import { updateView } from './memory';
 import { dependencies } from './provenance';
+import { runAhead } from './run-ahead';
 
 type Won = OperatorGrounding & { readonly winner: string; readonly bodyId: string };
 
@@ -35,7 +36,8 @@ export async function settle(context: StepContext, step: SettleInput): Promise<S
       const result: SqlResult = (sql === null ? undefined : pending.shift()) ?? { kind: 'refused', message: error };
       results.push(await settleOne({ context, step, plan, grounding }, winner, result));
     }
-    return { results, usage: run.usage };
+    const ahead = results.every(({ update }) => update !== null) ? await runAhead(context, step.next) : null;
+    return { results, usage: addDeltas(run.usage, ahead?.usage ?? {}), ...ahead?.output };
   });
 }
 
@@ -96,7 +98,7 @@ async function makeUpdate(
   const hypotheses = proposal.tests.find((test) => test.operator === won.operator)?.hypotheses ?? [];
   const update: Update = {
     schemaVersion: 1,
-    updateId: `${step.position}.${operator.name}`,
+    updateId: updateIdOf(step.position, operator.name),
     operator: operator.name,
     intent: operator.intent,
     shape: operatorShape(operator, context.deps.hash),

@@ -4,7 +4,7 @@
  * Pure; the names behind an id are those that earlier replies of this run brought.
  */
 import type { ActInput, FinalInput, ToolInput } from '../methods/react';
-import type { FinishInput, ModelOutcome, ModelStepInput, SqlStepInput } from '../search/steps';
+import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput } from '../search/steps';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;
@@ -34,11 +34,11 @@ export class Labels {
       case 'prepare':
         return 'read the schema';
       case 'check':
-        return label(input, `check ${input.operators.join(', ')}`);
+        return label(input, `check ${input.operators.join(', ')}${this.next(input.next)}`);
       case 'probe':
         return label(input, `probe ${this.names([input.proposalId])}`);
       case 'settle':
-        return label(input, `settle ${this.names([input.groundingId])}`);
+        return label(input, `settle ${this.names([input.groundingId])}${this.next(input.next)}`);
       case 'candidate':
         return label(input, `run candidate ${input.candidateId}`);
       case 'tool':
@@ -58,12 +58,20 @@ export class Labels {
     if (known === null || typeof known !== 'object') return;
     if (known.proposalId) this.operatorsOf.set(known.proposalId, known.proposed ?? names(known.operators));
     if (known.nextProposalId) this.operatorsOf.set(known.nextProposalId, known.nextOperators ?? []);
+    if (known.next) this.learn(known.next);
     if (known.observationId) this.operatorsOf.set(known.observationId, names(known.tests));
     if (known.groundingId) this.operatorsOf.set(known.groundingId, names(known.operators));
   }
 
   learnFrom(outcome: ModelOutcome<unknown>): void {
     if (outcome.kind === 'ok') this.learn(outcome.value);
+  }
+
+  private next(input: FollowUp | undefined): string {
+    if (input === undefined) return '';
+    return input.purpose === 'probe'
+      ? `; probe ${this.names([input.proposalId])}`
+      : `; run candidate ${input.candidateId}`;
   }
 
   private names(ids: readonly string[]): string {
@@ -79,6 +87,7 @@ interface Known {
   readonly nextProposalId?: string | null;
   readonly nextOperators?: readonly string[];
   readonly observationId?: string;
+  readonly next?: object;
   readonly groundingId?: string;
   readonly tests?: readonly { readonly operator: string }[];
   readonly operators?: readonly (string | { readonly operator: string })[];

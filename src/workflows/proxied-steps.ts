@@ -147,6 +147,11 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
       CancellationScope.nonCancellable(() =>
         storing(`iter ${String(state.iteration - 1)} · checkpoint`).saveCheckpoint(state),
       ),
-    finish: (input) => CancellationScope.nonCancellable(() => storing(labels.finish(input)).finishSearch(input)),
+    async finish(input) {
+      const { searchId: id, status, endedBy, reason, state } = input;
+      const finishing = () => storing(labels.finish(input)).finishSearch(input);
+      const { answer, sql } = await CancellationScope.nonCancellable(finishing);
+      return { id, status, endedBy, answer, sql, reason, usage: state.usage };
+    },
   };
 }

@@ -9,6 +9,7 @@ import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage }
 import { addUsage, NO_USAGE } from '../../src/search/budgets';
 import type { SearchHooks } from '../../src/search/control';
 import { settingsFor } from '../../src/presets';
+import { addDeltas } from '../../src/steps/context';
 import type {
   AnswerSummary,
   CandidateInput,
@@ -18,6 +19,7 @@ import type {
   EvaluateInput,
   Evaluation,
   FinishInput,
+  FollowUp,
   Grounded,
   GroundInput,
   ModelOutcome,
@@ -75,6 +77,8 @@ export class FakeSteps implements SearchSteps {
   constructor(
     private readonly script: Script,
     private readonly gate: Gate = () => Promise.resolve(),
+    /** Runs the `next` of a check or a settling along with it, as the real steps do. */
+    private readonly runsAhead = false,
   ) {}
 
   count(...steps: readonly StepName[]): number {
@@ -113,15 +117,17 @@ export class FakeSteps implements SearchSteps {
     const usual = { schemaFingerprint: 'schema', knownUpdates: [] };
     return this.sql('prepare', input, () => ({ ...usual, ...this.script.prepare?.(input) }));
   }
-  check(input: CheckInput): Promise<Checked> {
-    return this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
+  async check(input: CheckInput): Promise<Checked> {
+    const done = await this.sql('check', input, () => ({ failures: this.script.check?.(input) ?? [] }));
+    return done.failures.length === 0 ? this.withNext(done, input.next) : done;
   }
   probe(input: ProbeInput): Promise<Probed> {
     const observationId = `${input.position}.observation`;
     return this.sql('probe', input, () => ({ observationId, tests: this.script.probe?.(input) ?? [] }));
   }
-  settle(input: SettleInput): Promise<Settled> {
-    return this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
+  async settle(input: SettleInput): Promise<Settled> {
+    const done = await this.sql('settle', input, () => ({ results: this.script.settle?.(input) ?? [] }));
+    return done.results.every(({ update }) => update !== null) ? this.withNext(done, input.next) : done;
   }
   candidate(input: CandidateInput): Promise<CandidateRun> {
     const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null };
@@ -138,6 +144,12 @@ export class FakeSteps implements SearchSteps {
     this.finished = input;
     const { searchId: id, status, endedBy, reason, state } = input;
     return Promise.resolve({ id, status, endedBy, answer: null, sql: null, reason, usage: state.usage });
+  }
+
+  private async withNext<T extends Checked | Settled>(done: T, next: FollowUp | undefined): Promise<T> {
+    if (!this.runsAhead || next === undefined) return done;
+    const output = next.purpose === 'probe' ? await this.probe(next) : await this.candidate(next);
+    return { ...done, usage: addUsage(NO_USAGE, addDeltas(done.usage, output.usage)), next: { ...output, usage: {} } };
   }
 
   private async model<T>(step: StepName, input: unknown, reply: () => Reply<T>): Promise<ModelOutcome<T>> {

@@ -42,6 +42,12 @@ export interface ProfileQueries {
   readonly statements: readonly string[];
 }
 
+/** Snowflake has no such word: it computes a CTE that is read several times once, as it sees fit. */
+const MATERIALIZED: Readonly<Record<Dialect, string>> = {
+  postgresql: 'MATERIALIZED ',
+  sqlite: 'MATERIALIZED ',
+  snowflake: '',
+};
 const MAX_COPY_PAIRS = 60;
 const MAX_MAGNITUDES = 12;
 const LABEL_COLUMN = /unit|uom|measure|currency|type|kind|device|sensor|source|scale|status|format|version|method/i;
@@ -62,7 +68,7 @@ export function profileQueries(
     key: isKey(table, column.name),
   }));
   const sql = profileSql(dialect);
-  const rows = `WITH gate_rows AS MATERIALIZED (SELECT ${columns.map(({ name }, index) => `${quote(name)} AS c${index}`).join(', ')} FROM ${sampled(table, dialect, budget)} LIMIT ${budget.maxRows})`;
+  const rows = `WITH gate_rows AS ${MATERIALIZED[dialect]}(SELECT ${columns.map(({ name }, index) => `${quote(name)} AS c${index}`).join(', ')} FROM ${sampled(table, dialect, budget)} LIMIT ${budget.maxRows})`;
   const copies = pairs(columns);
   const magnitudes = columns
     .flatMap((label, index) =>
@@ -114,9 +120,9 @@ export function profileQueries(
 export function classOf({ type, samples }: Pick<ColumnDescription, 'type' | 'samples'>): ColumnClass {
   const name = type.toLowerCase();
   if (/\[\]/.test(name)) return 'text';
-  if (/json/.test(name)) return 'json';
+  if (/json|^(variant|object|array|map)\b/.test(name)) return 'json';
   if (/^bool/.test(name)) return 'boolean';
-  if (/bytea|blob/.test(name)) return 'binary';
+  if (/bytea|blob|^(var)?binary/.test(name)) return 'binary';
   if (/char|text|clob|enum/.test(name))
     return samples.length > 0 && samples.every((sample) => /^\s*[[{]["{[\]}\s\d]/.test(sample)) ? 'json' : 'text';
   if (/^(date|time|timestamp|datetime)/.test(name)) return 'time';
@@ -153,12 +159,13 @@ function pairs(columns: readonly ProfiledColumn[]): [number, number][] {
     .slice(0, MAX_COPY_PAIRS);
 }
 
-/** The first rows of a large table are its oldest; PostgreSQL can read random pages instead, always the same ones. */
+/** The first rows of a large table are its oldest; servers can read random pages instead, always the same ones. */
 function sampled(table: TableDescription, dialect: Dialect, { maxRows }: ProfileBudget): string {
   const name = relation(table.name, dialect);
   const rows = table.rowEstimate ?? 0;
-  if (dialect !== 'postgresql' || table.kind !== 'table' || rows < maxRows * 5) return name;
-  return `${name} TABLESAMPLE SYSTEM (${Math.min(100, (maxRows / rows) * 150).toFixed(4)}) REPEATABLE (1)`;
+  if (dialect === 'sqlite' || table.kind !== 'table' || rows < maxRows * 5) return name;
+  const share = Math.min(100, (maxRows / rows) * 150).toFixed(4);
+  return `${name} TABLESAMPLE SYSTEM (${share}) REPEATABLE (1)`;
 }
 
 const union = (selects: readonly string[]): string => selects.join(' UNION ALL ');

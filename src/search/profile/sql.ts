@@ -1,8 +1,8 @@
-/** The expressions of a profile in both dialects, over the relation `gate_rows` whose columns are `c0`, `c1`, … */
+/** The expressions of a profile in every dialect, over the relation `gate_rows` whose columns are `c0`, `c1`, … */
 import type { Dialect } from '../../domain';
 import type { ProfiledColumn, ProfileJoin } from './queries';
 
-/** Fields of the wide row per column, in order; all of them exist in both dialects. */
+/** Fields of the wide row per column, in order; all of them exist in every dialect. */
 export const WIDE_FIELDS = [
   'filled',
   'distinct',
@@ -18,11 +18,16 @@ export const WIDE_FIELDS = [
 
 export function profileSql(dialect: Dialect) {
   const postgres = dialect === 'postgresql';
-  const text = (column: string): string => (postgres ? `${column}::text` : `CAST(${column} AS TEXT)`);
+  const snowflake = dialect === 'snowflake';
+  const text = (column: string): string => {
+    // CAST would leave a VARIANT's text in quotes and fails on an array; a binary value becomes hex.
+    if (snowflake) return `TO_VARCHAR(${column})`;
+    return postgres ? `${column}::text` : `CAST(${column} AS TEXT)`;
+  };
   const ordered = (column: string): string => (postgres ? `${column} COLLATE "C"` : column);
   const loose = (value: string): string => `ltrim(lower(trim(${value})), '0')`;
   const digits = (value: string): string =>
-    postgres
+    postgres || snowflake
       ? `translate(${value}, '0123456789', '9999999999')`
       : ['0', '1', '2', '3', '4', '5', '6', '7', '8'].reduce(
           (inner, digit) => `replace(${inner}, '${digit}', '9')`,
@@ -53,11 +58,11 @@ export function profileSql(dialect: Dialect) {
         textual ? `sum(CASE WHEN ${value} <> trim(${value}) THEN 1 ELSE 0 END)` : 'NULL',
         textual ? `count(DISTINCT lower(trim(${value})))` : 'NULL',
         column.class === 'number' ? `sum(CASE WHEN ${raw} < 0 THEN 1 ELSE 0 END)` : 'NULL',
-        postgres ? 'NULL' : `group_concat(DISTINCT typeof(${raw}))`,
+        dialect === 'sqlite' ? `group_concat(DISTINCT typeof(${raw}))` : 'NULL',
       ];
     },
     same: (one: number, other: number): string =>
-      `sum(CASE WHEN ${postgres ? `${text(`c${one}`)} IS NOT DISTINCT FROM ${text(`c${other}`)}` : `c${one} IS c${other}`} THEN 1 ELSE 0 END)`,
+      `sum(CASE WHEN ${dialect !== 'sqlite' ? `${text(`c${one}`)} IS NOT DISTINCT FROM ${text(`c${other}`)}` : `c${one} IS c${other}`} THEN 1 ELSE 0 END)`,
     values(column: ProfiledColumn, index: number): string[] {
       if (column.class === 'binary' || column.class === 'json') return [];
       const value = text(`c${index}`);
@@ -128,7 +133,7 @@ const DATES = [
 const placeholder = (value: string): string =>
   `lower(trim(${value})) IN (${WORDS.map(literal).join(', ')}) OR substr(${value}, 1, 10) IN (${DATES.map(literal).join(', ')})`;
 
-/** A dot separates the schema in PostgreSQL; SQLite names have none. */
+/** A dot separates the schema in PostgreSQL and Snowflake; SQLite names have none. */
 export function relation(name: string, dialect: Dialect): string {
   const dot = name.indexOf('.');
   return dialect === 'sqlite' || dot < 0 ? quote(name) : `${quote(name.slice(0, dot))}.${quote(name.slice(dot + 1))}`;

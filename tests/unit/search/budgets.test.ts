@@ -107,14 +107,7 @@ describe('a budget that ends (D6)', () => {
     const steps = new FakeSteps({ plan: () => planned(plan) });
     const settings = testSettings('fast', { budgets: { ...NONE, llmCalls: 1 } });
     await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
-    expect(steps.log.map(({ step }) => step)).toEqual([
-      'prepare',
-      'plan',
-      'check',
-      'candidate',
-      'checkpoint',
-      'finish',
-    ]);
+    expect(steps.log.map(({ step }) => step)).toEqual(['prepare', 'plan', 'check', 'candidate', 'finish']);
     expect(steps.finished).toMatchObject({ status: 'answered', endedBy: 'budget:llmCalls', chosen: 'c1' });
   });
 

@@ -48,7 +48,7 @@ describe('an easy question', () => {
     expect(called).toEqual([
       'prepare',
       ...['plan', 'check', 'candidate', 'checkpoint'],
-      ...['plan', 'check', 'candidate', 'checkpoint'],
+      ...['plan', 'check', 'candidate'],
       'finish',
     ]);
     expect(end).toMatchObject({ status: 'answered', endedBy: 'agreement', chosen: 'c1' });

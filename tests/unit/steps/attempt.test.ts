@@ -1,5 +1,5 @@
 /** Check, probe, ground and settle: what the data says, and what is kept of it. */
-import { columnDifference } from '../../../src/steps/check';
+import { columnDifference } from '../../../src/steps/body-errors';
 import { planRef } from '../../../src/search/plan-view';
 import type { PlanRef } from '../../../src/search/steps';
 import { createRunStore } from '../../../src/steps';

@@ -1,0 +1,52 @@
+/** What is wrong with a body that was compiled and run: the text that goes back to the model, or null. */
+import type { Operator, SqlResult } from '../domain';
+import { CompileError } from '../search/compile';
+import type { LoadedPlan } from './load-plan';
+
+export function isAnswer(plan: LoadedPlan, name: string): boolean {
+  return plan.operators.at(-1)?.operator.name === name;
+}
+
+/** Null when the statement gave rows, even none. */
+export function runError(result: SqlResult): string | null {
+  switch (result.kind) {
+    case 'rows':
+      return null;
+    case 'timeout':
+      return `the query was stopped after ${result.afterMs} ms: make it cheaper`;
+    case 'sql-error':
+    case 'refused':
+      return result.message;
+    default:
+      return result satisfies never;
+  }
+}
+
+/**
+ * Null when the result carries the declared interface, whatever the case. Operators that others read are read by name, so
+ * there the order does not matter; of the answer only its values are read, so there a column may lack its alias.
+ */
+export function columnDifference(
+  operator: Pick<Operator, 'columns'>,
+  result: SqlResult,
+  isAnswer: boolean,
+): string | null {
+  if (result.kind !== 'rows') return null;
+  const declared = operator.columns.map((column) => column.name.toLowerCase());
+  const returned = result.columns.map((column) => column.name.toLowerCase());
+  const isSame = isAnswer
+    ? declared.every((name, index) => name === returned[index] || !returned.includes(name))
+    : declared.every((name) => returned.includes(name));
+  if (declared.length === returned.length && isSame) return null;
+  return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
+}
+
+/** The compiled text, or why the plan does not fit together. */
+export function tryCompile(compile: () => string): { readonly sql: string | null; readonly error: string } {
+  try {
+    return { sql: compile(), error: '' };
+  } catch (error) {
+    if (error instanceof CompileError) return { sql: null, error: error.message };
+    throw error;
+  }
+}
