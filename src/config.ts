@@ -34,8 +34,12 @@ const DatabaseEntry = z.strictObject({
   path: z.string().min(1).optional(),
   /** A role with only SELECT; PostgreSQL assumes it by SET ROLE, Snowflake logs in with it. */
   role: z.string().min(1).optional(),
-  /** PostgreSQL: schemas to describe; default: the search path. */
+  /** PostgreSQL: the search path, and the schemas to describe; default: the login's search path, every schema. */
   schemas: names.optional(),
+  /** Connections at most (SQLite: processes). */
+  maxConnections: z.number().int().positive().max(1000).optional(),
+  /** PostgreSQL: statements that the planner expects to cost more are refused before they run. */
+  maxPlanCost: z.number().positive().optional(),
   snowflake: SnowflakeEntry.optional(),
   /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
   access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
@@ -121,6 +125,8 @@ export interface DatabaseConfig {
     | { readonly kind: 'unset'; readonly fix: string };
   readonly role: string | null;
   readonly schemas: readonly string[];
+  /** null: the engine's default, and no ceiling. */
+  readonly limits: { readonly maxConnections: number | null; readonly maxPlanCost: number | null };
   /** Read by Snowflake databases only. */
   readonly snowflake: SnowflakeAccess<Secret>;
   readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
@@ -270,6 +276,7 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
     address: addressOf(entry, at),
     role: entry.role ?? null,
     schemas: entry.schemas ?? [],
+    limits: { maxConnections: entry.maxConnections ?? null, maxPlanCost: entry.maxPlanCost ?? null },
     snowflake: snowflakeAccess(entry.snowflake, {
       ...at,
       place: `${at.place}.snowflake`,

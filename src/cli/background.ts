@@ -8,6 +8,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
+import { storeLocation } from '../config-store';
 import type { ResolvedDatabase } from '../databases';
 import { isAlive } from '../workers/file-lock';
 import { CommandFailed } from './errors';
@@ -20,7 +21,8 @@ export interface ServingProcess {
   readonly pid: number;
   readonly databases: readonly string[];
   readonly address: string;
-  readonly storeDirectory: string;
+  /** Folder or bucket. */
+  readonly store: string;
   /** Started by `--detach`: nobody sees it, so `dev --stop` ends it. */
   readonly background: boolean;
 }
@@ -65,7 +67,7 @@ export async function serveInBackground(
   const serves = (one: ServingProcess): boolean =>
     one.databases.includes(database.name) &&
     one.address === session.address &&
-    one.storeDirectory === config.storeDirectory;
+    one.store === storeLocation(config.store);
   if (servingProcesses(config).some(serves)) return;
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { delimiter, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/openai';
-import { createLocalStore } from '../adapters/local';
 import { loadConfig, type Config } from '../config';
+import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { counted, cut } from '../report/printable';
 import { compose } from '../workers/composition';
 import { embeddedServerInfo } from '../workers/embedded-server';
+import { openStore } from '../workers/open-store';
 import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { checkEndpoint } from './endpoint';
@@ -157,12 +158,13 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
 
 async function checkStore(config: Config): Promise<Finding> {
   return finding('store', async () => {
-    const store = createLocalStore(config.storeDirectory);
+    const store = openStore(config);
     const text = randomUUID();
     await store.put('doctor/check', text, { overwrite: true });
     if ((await store.get('doctor/check')) !== text)
-      throw new Error(`${config.storeDirectory} does not keep what is written`);
-    return ok('store', config.storeDirectory);
+      throw new Error(`${storeLocation(config.store)} does not keep what is written`);
+    await store.delete('doctor/check');
+    return ok('store', storeLocation(config.store));
   });
 }
 

@@ -1,12 +1,12 @@
 /** What the commands read and write besides the network: configuration, store, the index of questions asked. */
 import { z } from 'zod';
 import type { BatchPorts } from '../activities/batch';
-import { createLocalStore } from '../adapters/local';
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../steps';
+import { openStore } from '../workers/open-store';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 
@@ -17,7 +17,7 @@ export interface Services {
 
 export function openServices(io: Pick<Io, 'env' | 'cwd' | 'platform'>): Services {
   const config = loadConfig(io);
-  return { config, store: createLocalStore(config.storeDirectory) };
+  return { config, store: openStore(config) };
 }
 
 export { sha256 };

@@ -13,13 +13,15 @@ export async function writeReport(
   const trace = await loadTrace(store, searchId, sha256);
   if (trace === null) return null;
   const path =
-    place.out === undefined
-      ? join(dirname(config.storeDirectory), 'reports', `${searchId}.html`)
-      : resolve(place.cwd ?? '.', place.out);
+    place.out === undefined ? join(reportsBeside(config), `${searchId}.html`) : resolve(place.cwd ?? '.', place.out);
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${process.pid}.tmp`;
   // It holds rows: beside the store it is its owner's, as the store's own files are.
   await writeFile(fresh, renderReport(trace), place.out === undefined ? { mode: 0o600 } : {});
   await rename(fresh, path);
   return path;
+}
+
+function reportsBeside({ store, folders }: Services['config']): string {
+  return join(store.kind === 'directory' ? dirname(store.directory) : folders.data, 'reports');
 }

@@ -92,12 +92,14 @@ async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {
 }
 
 async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engine']> {
-  const { access, address, role, dialect, schemas, snowflake } = database;
+  const { access, address, role, dialect, limits, schemas, snowflake } = database;
   if (dialect === 'sqlite') {
     const { createSqliteEngine, createSqliteInspector } = await import('../adapters/sqlite');
     if (address.kind !== 'path') throw new TypeError('an SQLite database has a path');
     const inspector = createSqliteInspector();
-    return { engine: createGuardedEngine(createSqliteEngine({ path: address.path }), inspector, access), inspector };
+    const poolSize = limits.maxConnections ?? undefined;
+    const opened = createSqliteEngine({ path: address.path, ...(poolSize === undefined ? {} : { poolSize }) });
+    return { engine: createGuardedEngine(opened, inspector, access), inspector };
   }
   if (dialect === 'snowflake') {
     const { createSnowflakeEngine, createSnowflakeInspector } = await import('../adapters/snowflake');
@@ -113,8 +115,17 @@ async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engi
   const { createPostgresEngine, createPostgresInspector } = await import('../adapters/postgres');
   if (address.kind !== 'url') throw new TypeError('a PostgreSQL database has a URL');
   const inspector = await createPostgresInspector();
-  const opened = createPostgresEngine({ url: address.url.reveal(), options: role === null ? {} : { role } });
-  return { engine: createGuardedEngine(opened, inspector, access), inspector };
+  const { maxConnections, maxPlanCost } = limits;
+  const opened = createPostgresEngine({
+    url: address.url.reveal(),
+    options: {
+      ...(role === null ? {} : { role }),
+      ...(maxConnections === null ? {} : { poolSize: maxConnections }),
+      ...(maxPlanCost === null ? {} : { maxPlanCost }),
+      schemas,
+    },
+  });
+  return { engine: createGuardedEngine(opened, inspector, access, schemas), inspector };
 }
 
 function revealedLogin(login: ResolvedDatabase['snowflake']['login']): SnowflakeLogin<string> | null {

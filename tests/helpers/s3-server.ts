@@ -66,8 +66,12 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let log = '';
-    child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-2000)));
-    for (const started = Date.now(); !(await answers(`${endpoint}/health`)); await sleep(20)) {
+    child.stderr.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-2000);
+    });
+    const started = Date.now();
+    while (!(await answers(`${endpoint}/health`))) {
+      await sleep(20);
       if (child.exitCode !== null || Date.now() - started > START_TIMEOUT_MS) {
         child.kill('SIGKILL');
         throw new Error(`versitygw did not start: ${log.trim()}`);
@@ -76,7 +80,9 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     return child;
   };
   let server = await start();
-  const onExit = (): void => void server.kill('SIGKILL');
+  const onExit = (): void => {
+    server.kill('SIGKILL');
+  };
   process.once('exit', onExit);
   const end = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;

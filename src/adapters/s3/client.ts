@@ -37,7 +37,8 @@ export interface OpenClient {
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const ATTEMPTS = 2;
-const SOCKETS = 64;
+/** Also how many requests there are at once: the SDK would count waiting for a socket as connecting. */
+export const SOCKETS = 64;
 
 export function lazyClient(options: S3Options): () => Promise<OpenClient> {
   let opened: Promise<OpenClient> | null = null;
@@ -45,6 +46,8 @@ export function lazyClient(options: S3Options): () => Promise<OpenClient> {
 }
 
 async function open(options: S3Options): Promise<OpenClient> {
+  // It would print a warning about future versions of Node.js into the output of a command.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const { endpoint = null, credentials = null, profile = null } = options;
   const region = options.region ?? (endpoint === null ? null : 'us-east-1');
@@ -63,8 +66,6 @@ async function open(options: S3Options): Promise<OpenClient> {
       throwOnRequestTimeout: true,
       // A connection that was accepted and then says nothing.
       socketTimeout: requestTimeout,
-      // Many steps at once wait for a socket, which is no fault.
-      socketAcquisitionWarningTimeout: 10 * requestTimeout,
       httpAgent: sockets,
       httpsAgent: sockets,
     },

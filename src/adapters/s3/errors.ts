@@ -97,7 +97,14 @@ function codeOf(error: unknown): string {
   const { name, code, Code } = error as { name?: unknown; code?: unknown; Code?: unknown };
   if (typeof code === 'string' && (OUTAGES.has(code) || code.startsWith('ERR_'))) return code;
   if (typeof Code === 'string') return Code;
-  return typeof name === 'string' && !GENERIC.has(name) ? name : typeof code === 'string' ? code : '';
+  if (typeof name === 'string' && !GENERIC.has(name)) return name;
+  if (typeof code === 'string') return code;
+  // The SDK wraps what it takes for no error (one of another realm), and keeps only the text.
+  return (
+    messageOf(error)
+      .split(/[^A-Z_]+/)
+      .find((word) => OUTAGES.has(word)) ?? ''
+  );
 }
 
 const GENERIC = new Set(['Error', 'TypeError', 'AggregateError']);

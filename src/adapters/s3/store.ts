@@ -7,8 +7,9 @@
  * 3. Keys are written as the local store writes its paths, so that a folder and a bucket can be copied into each other.
  */
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
+import { createSlots } from '../slots';
 import { assertKey, fromPathSegment, toPathSegments } from '../local/keys';
-import { lazyClient, type OpenClient, type S3Options } from './client';
+import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
 import { isNoSuchKey, isTaken, toStoreError, type S3Place } from './errors';
 
 /** For how long a new key may be in the hands of another writer. */
@@ -20,6 +21,7 @@ export function createS3Store(options: S3Options): ObjectStore {
   const root = options.prefix ? `${options.prefix}/` : '';
   const place = placeOf(options);
   const open = lazyClient(options);
+  const slots = createSlots(SOCKETS);
   const nameOf = (key: string): string => root + toPathSegments(key).join('/');
 
   async function get(key: string): Promise<string | null> {
@@ -105,11 +107,14 @@ export function createS3Store(options: S3Options): ObjectStore {
   }
 
   async function guarded<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T> {
+    await slots.take(new AbortController().signal);
     try {
       return await work(await open());
     } catch (error) {
       if (isTaken(error)) throw new StoreError('conflict', 'the key is taken', { cause: error });
       throw toStoreError(error, doing, place);
+    } finally {
+      slots.give();
     }
   }
 

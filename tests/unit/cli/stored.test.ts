@@ -1,3 +1,4 @@
+import { storeLocation } from '../../../src/config-store';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
@@ -127,7 +128,7 @@ describe('what is stored is shown without Temporal', () => {
     const { store } = openServices(process.io);
     const [key] = await store.list(`runs/${record.id}/result/`);
     await store.put(key!, '{}', { overwrite: true });
-    expect(config.storeDirectory.startsWith(process.home)).toBe(true);
+    expect(storeLocation(config.store).startsWith(process.home)).toBe(true);
     const { code, err } = await process.gate('result', 'last');
     expect(code).toBe(1);
     expect(err).toMatch(/^gate: runs\/q-0123456789abcdef\/result\/.* is damaged[^\n]*\n$/);

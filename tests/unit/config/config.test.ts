@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     const cwd = folder();
     const config = load({ databases: { a: { path: 'data/a.sqlite' } }, store: { directory: 's' } }, {}, cwd);
     expect(config.databases['a']?.address).toEqual({ kind: 'path', path: join(cwd, 'data/a.sqlite') });
-    expect(config.storeDirectory).toBe(join(cwd, 's'));
+    expect(config.store).toEqual({ kind: 'directory', directory: join(cwd, 's') });
   });
 
   test.each<[string, unknown, Record<string, string>, string[]]>([
@@ -79,7 +79,9 @@ describe('loadConfig', () => {
       'an unknown setting names the allowed ones',
       { database: {} },
       {},
-      ['FILE: database: unknown setting; allowed: databases, models, prices, store, encryption, temporal, preset, budgets'],
+      [
+        'FILE: database: unknown setting; allowed: databases, models, prices, store, encryption, temporal, preset, budgets',
+      ],
     ],
     [
       'a nested unknown setting too',
@@ -116,7 +118,7 @@ describe('loadConfig', () => {
       'every mistake is reported',
       { preset: 'x', store: { dir: 'y' } },
       {},
-      ['FILE: store.dir: unknown setting; allowed: directory', 'FILE: preset: allowed: fast, thorough, paper'],
+      ['FILE: store.dir: unknown setting; allowed: directory, s3, retentionDays', 'FILE: preset: allowed: fast, thorough, paper'],
     ],
     [
       'a variable of an unknown role',
