@@ -8,6 +8,7 @@ import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './config';
+import { snowflakeAccess } from './config-snowflake';
 import type { Dialect } from './domain/question';
 
 export interface ResolvedDatabase {
@@ -18,22 +19,38 @@ export interface ResolvedDatabase {
   readonly adHoc: boolean;
   readonly role: string | null;
   readonly schemas: readonly string[];
+  readonly limits: DatabaseConfig['limits'];
+  readonly snowflake: DatabaseConfig['snowflake'];
   readonly access: DatabaseConfig['access'];
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//i;
+const SNOWFLAKE = /^snowflake:\/\//i;
 const SQLITE = /^(sqlite|file):/i;
 const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
-const OPEN_ACCESS = { role: null, schemas: [], access: { allow: [], deny: [] } } as const;
+const OPEN_ACCESS = {
+  role: null,
+  schemas: [],
+  limits: { maxConnections: null, maxPlanCost: null },
+  access: { allow: [], deny: [] },
+  snowflake: snowflakeAccess<Secret>(undefined, {
+    place: 'database',
+    base: '.',
+    env: {},
+    problems: [],
+    wrap: (text) => new Secret(text),
+  }),
+} as const;
 
 /** Throws `ConfigError` with one line that says what to change. */
 export function resolveDatabase(config: Config, spec: string, cwd: string): ResolvedDatabase {
   const configured = config.databases[spec];
   if (configured !== undefined) return namedDatabase(config, spec, configured);
-  if (POSTGRES.test(spec)) return adHocPostgres(spec);
+  if (POSTGRES.test(spec)) return adHocServer(spec, 'postgresql', POSTGRES_EXAMPLE);
+  if (SNOWFLAKE.test(spec)) return adHocServer(spec, 'snowflake', SNOWFLAKE_EXAMPLE);
   if (SQLITE.test(spec)) return adHocSqlite(sqlitePath(spec, cwd));
   const scheme = SCHEME.exec(spec)?.[1];
-  if (scheme) throw fail(`${scheme}:// is not supported; use postgresql://user@host/database or an SQLite file`);
+  if (scheme) throw fail(`${scheme}:// is not supported; use postgresql://user@host/database, snowflake://… or an SQLite file`);
   const path = resolve(cwd, spec);
   if (!isPathLike(spec) && statSync(path, { throwIfNoEntry: false }) === undefined) {
     const names = Object.keys(config.databases);
@@ -49,29 +66,36 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     const names = Object.keys(config.databases).join(', ') || 'none';
     throw fail(`database '${name}' is not configured here; configured: ${names}; add it under "databases"`);
   }
-  const { address, role, schemas, access } = entry;
-  const common = { name, adHoc: false, role, schemas, access };
+  const { address, role, schemas, limits, access, snowflake } = entry;
+  const common = { name, adHoc: false, role, schemas, limits, access, snowflake };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
   if (address.kind === 'path') {
     return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(address.path) } };
   }
   const url = address.url.reveal();
   if (POSTGRES.test(url)) return { ...common, dialect: 'postgresql', address };
+  if (SNOWFLAKE.test(url)) {
+    if (snowflake.login.kind === 'unset') throw fail(`database '${name}' cannot log in: ${snowflake.login.fix}`);
+    return { ...common, dialect: 'snowflake', address };
+  }
   if (SQLITE.test(url)) {
     return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(sqlitePath(url, '.')) } };
   }
-  throw fail(`database '${name}': its URL must start with postgresql:// or sqlite:`);
+  throw fail(`database '${name}': its URL must start with postgresql://, snowflake:// or sqlite:`);
 }
 
-function adHocPostgres(text: string): ResolvedDatabase {
-  if (!URL.canParse(text)) throw fail('the URL cannot be read; write postgresql://user:password@host:5432/database');
+const POSTGRES_EXAMPLE = 'postgresql://user@host:5432/database';
+const SNOWFLAKE_EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…';
+
+function adHocServer(text: string, dialect: 'postgresql' | 'snowflake', example: string): ResolvedDatabase {
+  if (!URL.canParse(text)) throw fail(`the URL cannot be read; write ${example}`);
   const url = new URL(text);
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (!database) throw fail('the URL names no database; write postgresql://user@host:5432/database');
+  if (!database) throw fail(`the URL names no database; write ${example}`);
   url.password = '';
   for (const key of [...url.searchParams.keys()]) if (/pass|secret|key|token/i.test(key)) url.searchParams.delete(key);
   const name = generatedName(database, url.href);
-  return { name, dialect: 'postgresql', address: { kind: 'url', url: new Secret(text) }, adHoc: true, ...OPEN_ACCESS };
+  return { name, dialect, address: { kind: 'url', url: new Secret(text) }, adHoc: true, ...OPEN_ACCESS };
 }
 
 function adHocSqlite(path: string): ResolvedDatabase {

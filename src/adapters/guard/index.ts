@@ -14,7 +14,7 @@ import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
 import { fingerprintOf } from '../schema-fingerprint';
 import { findHidden, type HiddenIn } from './mentions';
-import { accessRules, type AccessLists, type AccessRules } from './patterns';
+import { accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from './patterns';
 
 export type { AccessLists } from './patterns';
 
@@ -22,8 +22,11 @@ export function createGuardedEngine(
   engine: SqlEngine,
   inspector: SqlInspector,
   access: AccessLists = { allow: [], deny: [] },
+  /** Where a name without a schema is looked up; empty: the dialect's usual one. */
+  searchPath: readonly string[] = [],
 ): SqlEngine {
-  const rules = accessRules(access);
+  const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
+  const rules = accessRules(access, schemas);
   let described: Promise<DatabaseDescription> | null = null;
   const describeAll = (signal: AbortSignal): Promise<DatabaseDescription> => {
     described ??= engine.describe({ signal }).catch((error: unknown) => {
@@ -48,11 +51,11 @@ export function createGuardedEngine(
         };
       case 'select': {
         if (rules.open) return null;
-        let message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules);
+        let message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules, schemas);
         // The table may be younger than the description.
         if (message !== null && described !== null) {
           described = null;
-          message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules);
+          message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules, schemas);
         }
         return message === null ? null : { kind: 'refused', message };
       }
@@ -90,10 +93,11 @@ function refuseRelations(
   relations: readonly string[],
   { tables }: DatabaseDescription,
   rules: AccessRules,
+  schemas: readonly string[],
 ): string | null {
   const hidden: HiddenIn[] = [];
   for (const relation of relations) {
-    const table = findTable(relation, tables);
+    const table = findTable(relation, tables, schemas);
     if (table === undefined || !rules.mayReadTable(table.name)) {
       return `the table ${relation} may not be read here: read only the tables of the schema shown`;
     }
@@ -104,9 +108,14 @@ function refuseRelations(
 }
 
 /** `public.team` is the described `team`. */
-function findTable(relation: string, tables: readonly TableDescription[]): TableDescription | undefined {
+function findTable(
+  relation: string,
+  tables: readonly TableDescription[],
+  schemas: readonly string[],
+): TableDescription | undefined {
   const wanted = relation.toLowerCase();
-  const bare = wanted.replace(/^(public|main)\./, '');
+  const schema = schemas.find((name) => wanted.startsWith(`${name.toLowerCase()}.`));
+  const bare = schema === undefined ? wanted : wanted.slice(schema.length + 1);
   return (
     tables.find(({ name }) => name.toLowerCase() === wanted) ?? tables.find(({ name }) => name.toLowerCase() === bare)
   );

@@ -20,9 +20,10 @@ export interface AccessRules {
 }
 
 /** The schemas that a name without one may stand for. */
-const DEFAULT_SCHEMAS = ['public', 'main'];
+export const DEFAULT_SCHEMAS: readonly string[] = ['public', 'main'];
 
-export function accessRules({ allow, deny }: AccessLists): AccessRules {
+export function accessRules({ allow, deny }: AccessLists, schemas = DEFAULT_SCHEMAS): AccessRules {
+  const splitName = (name: string): TableName => nameParts(name, schemas);
   const allowed = allow.map(toPattern);
   const denied = deny.map(toPattern);
   const mayReadTable = (table: string): boolean => {
@@ -77,9 +78,7 @@ function toExpression(part: string): RegExp {
   return new RegExp(`^${escaped.join('.*')}$`, 'is');
 }
 
-function splitName(name: string): TableName {
+function nameParts(name: string, schemas: readonly string[]): TableName {
   const dot = name.indexOf('.');
-  return dot < 0
-    ? { schemas: DEFAULT_SCHEMAS, table: name }
-    : { schemas: [name.slice(0, dot)], table: name.slice(dot + 1) };
+  return dot < 0 ? { schemas, table: name } : { schemas: [name.slice(0, dot)], table: name.slice(dot + 1) };
 }
