@@ -54,6 +54,7 @@ const ENGINES: Readonly<Record<string, Dialect>> = {
   pg: 'postgresql',
   sqlite: 'sqlite',
   sqlite3: 'sqlite',
+  snowflake: 'snowflake',
 };
 
 const Text = z.string().trim().min(1, 'must not be empty');

@@ -26,6 +26,7 @@ interface Mapping {
 
 const PLACEHOLDER = '{database}';
 const POSTGRES = /^postgres(ql)?:\/\//i;
+const SNOWFLAKE = /^snowflake:\/\//i;
 
 export function batchDatabases(
   config: Config,
@@ -73,7 +74,7 @@ function parseSpecs(specs: readonly string[], selected: readonly Named[]): Mappi
         throw new UsageError(`--db ${pair[1]} is given twice; leave one out`);
       named.set(pair[1], pair[2]);
     } else if (spec.includes(PLACEHOLDER)) {
-      const dialect = POSTGRES.test(spec) ? 'postgresql' : 'sqlite';
+      const dialect = dialectOf(spec);
       if (templates.some((one) => one.dialect === dialect)) {
         throw new UsageError(`two templates for ${dialect}: give one, and --db 'NAME=…' for the databases that differ`);
       }
@@ -101,7 +102,12 @@ function specOf(config: Config, { named, templates, single }: Mapping, { databas
 function filled(spec: string, dialect: Dialect, name: string): string {
   if (/[/\\\0]/.test(name) || name === '..')
     throw new UsageError(`database '${name}' cannot be put into a template: name it with --db 'NAME=…'`);
-  return spec.replaceAll(PLACEHOLDER, dialect === 'postgresql' ? encodeURIComponent(name) : name);
+  return spec.replaceAll(PLACEHOLDER, dialect === 'sqlite' ? name : encodeURIComponent(name));
+}
+
+function dialectOf(spec: string): Dialect {
+  if (POSTGRES.test(spec)) return 'postgresql';
+  return SNOWFLAKE.test(spec) ? 'snowflake' : 'sqlite';
 }
 
 function resolve(

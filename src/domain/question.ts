@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-export const Dialect = z.enum(['postgresql', 'sqlite']);
+export const Dialect = z.enum(['postgresql', 'sqlite', 'snowflake']);
 export type Dialect = z.infer<typeof Dialect>;
 
 export const Document = z.object({ name: z.string(), text: z.string() });

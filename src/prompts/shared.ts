@@ -45,6 +45,14 @@ const ENGINE: Record<Dialect, string> = {
 - = heeds case; LIKE does not (ASCII).
 - JSON: json_extract or ->>, json_each, json_type.
 - Dates are mostly text: compare equal formats; date(), datetime(x, '-1 month', 'start of year'), strftime, julianday for differences. A given clock is a literal, never 'now'.`,
+  snowflake: `Snowflake:
+- Unquoted names fold to upper case: write upper-case names without quotes; double-quote only names shown with lower-case letters.
+- integer / integer keeps the fraction. x / 0 is an error: DIV0NULL or NULLIF.
+- One bad value fails the whole query: TRY_TO_NUMBER(t, 38, 6), TRY_TO_DOUBLE, TRY_TO_DATE, TRY_TO_TIMESTAMP give NULL.
+- = and LIKE heed case; ILIKE does not. REGEXP_LIKE matches the whole text; backslashes in '…' are doubled.
+- VARIANT: col:path.to[0]::string, LATERAL FLATTEN(input => col) f with f.value, f.key; TYPEOF before casting. Paths heed case.
+- QUALIFY filters window functions. A given clock is a literal, '…'::timestamp, never CURRENT_DATE. Half-open ranges: >= start AND < end; DATE_TRUNC, DATEADD, DATEDIFF.
+- Only documented read-only functions; no stages, no $1, no IDENTIFIER(), no // comments.`,
 };
 
 export function engineGuide(dialect: Dialect): string {
@@ -52,7 +60,7 @@ export function engineGuide(dialect: Dialect): string {
 }
 
 export function engineName(dialect: Dialect): string {
-  return { postgresql: 'PostgreSQL', sqlite: 'SQLite' }[dialect];
+  return { postgresql: 'PostgreSQL', sqlite: 'SQLite', snowflake: 'Snowflake' }[dialect];
 }
 
 export function replyRule(shape: string): string {

@@ -23,6 +23,12 @@ export function openDatabases(specs: DatabaseSpecs) {
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//i;
+const SNOWFLAKE = /^snowflake:\/\//i;
+
+function dialectOf(address: string): Dialect {
+  if (POSTGRES.test(address)) return 'postgresql';
+  return SNOWFLAKE.test(address) ? 'snowflake' : 'sqlite';
+}
 
 function addressOf(specs: DatabaseSpecs, name: string, dialect: Dialect): string {
   const addresses = specs.flatMap((spec) => {
@@ -30,7 +36,7 @@ function addressOf(specs: DatabaseSpecs, name: string, dialect: Dialect): string
     if (named !== null) return named[1] === name ? [named[2] ?? ''] : [];
     return spec.includes('{database}') ? [spec.replaceAll('{database}', name)] : [];
   });
-  const address = addresses.find((each) => POSTGRES.test(each) === (dialect === 'postgresql'));
+  const address = addresses.find((each) => dialectOf(each) === dialect);
   if (address === undefined) throw new GoldError(`no ${dialect} database ${name}: add --db '${name}=…'`);
   return address;
 }
@@ -39,6 +45,11 @@ async function openAt(address: string, dialect: Dialect): Promise<OpenDatabase> 
   if (dialect === 'sqlite') {
     const { createSqliteEngine, createSqliteInspector } = await import('../adapters/sqlite');
     return { engine: createSqliteEngine({ path: address }), inspector: createSqliteInspector() };
+  }
+  if (dialect === 'snowflake') {
+    const { createSnowflakeEngine, createSnowflakeInspector } = await import('../adapters/snowflake');
+    const engine = createSnowflakeEngine({ url: address, options: { allowPrivilegedRole: true } });
+    return { engine, inspector: createSnowflakeInspector() };
   }
   const { createPostgresEngine, createPostgresInspector } = await import('../adapters/postgres');
   return { engine: createPostgresEngine({ url: address }), inspector: await createPostgresInspector() };

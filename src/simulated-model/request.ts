@@ -49,7 +49,7 @@ export function readRequest(body: ChatBody): ReadRequest {
     kind: 'asked',
     asked: {
       role,
-      dialect: /\bPostgreSQL\b/.test(system) ? 'postgresql' : /\bSQLite\b/.test(system) ? 'sqlite' : null,
+      dialect: dialectOf(system),
       question,
       task,
       sections,
@@ -62,6 +62,12 @@ export function readRequest(body: ChatBody): ReadRequest {
 
 export function sectionsNamed(asked: Asked, name: RegExp): readonly Section[] {
   return asked.sections.filter((section) => name.test(section.name));
+}
+
+function dialectOf(system: string): Dialect | null {
+  if (/\bPostgreSQL\b/.test(system)) return 'postgresql';
+  if (/\bSQLite\b/.test(system)) return 'sqlite';
+  return /\bSnowflake\b/.test(system) ? 'snowflake' : null;
 }
 
 /** How each role's system message begins, for clients whose request carries no schema name. */

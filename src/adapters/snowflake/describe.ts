@@ -1,0 +1,177 @@
+/**
+ * Tables, columns, keys, comments and samples of a Snowflake database, from its information schema and SHOW … KEYS. Names
+ * are shown as they are stored, those of the session's schema without it. Keys are declared and not enforced in Snowflake.
+ */
+import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
+import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
+import { isOfStatement } from './errors';
+import { identifier, Unanswered, type Rows } from './session';
+
+export type Read = (sql: string, limits?: { readonly timeoutMs?: number; readonly maxRows?: number }) => Promise<Rows>;
+
+const SAMPLED_ROWS = 100;
+const AT_ONCE = 4;
+/** A view may hide an expensive query: its samples are given up early, and all of them together end soon. */
+const SAMPLE_TIMEOUT_MS = 3_000;
+const SAMPLING_MS = 10_000;
+/** TEXT without a length of its own. */
+const LONGEST_TEXT = 16_777_216;
+const NOT_SAMPLED = /^(binary|geography|geometry|vector|file)/;
+
+type Row = Readonly<Record<string, SqlValue>>;
+
+interface Place {
+  readonly database: string;
+  readonly schema: string | null;
+  readonly schemas: readonly string[];
+}
+
+export async function describeSnowflake(read: Read, place: Place): Promise<DatabaseDescription> {
+  const [session = {}] = await records(
+    read,
+    'SELECT CURRENT_VERSION() AS version, CURRENT_DATABASE() AS database, CURRENT_SCHEMA() AS schema',
+  );
+  const [version, database, current] = ['version', 'database', 'schema'].map((key) => text(session[key]));
+  const shown = place.schemas.length > 0 ? place.schemas : place.schema === null ? [] : [current ?? ''];
+  const wanted = `table_schema <> 'INFORMATION_SCHEMA'${shown.length === 0 ? '' : ` AND UPPER(table_schema) IN (${shown.map((name) => literal(name.toUpperCase())).join(', ')})`}`;
+  const inside = `${identifier(database ?? place.database)}.INFORMATION_SCHEMA`;
+  const [tables, views, columns] = await Promise.all([
+    records(read, `SELECT table_schema, table_name, table_type, row_count, comment, clustering_key FROM ${inside}.TABLES WHERE ${wanted} ORDER BY table_schema, table_name`),
+    records(read, `SELECT table_schema, table_name, 'VIEW' AS table_type, NULL AS row_count, comment, NULL AS clustering_key FROM ${inside}.VIEWS WHERE ${wanted} ORDER BY table_schema, table_name`),
+    records(read, `SELECT table_schema, table_name, column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment FROM ${inside}.COLUMNS WHERE ${wanted} ORDER BY table_schema, table_name, ordinal_position`),
+  ]); // prettier-ignore
+  const scope = `DATABASE ${identifier(database ?? place.database)}`;
+  const [primary, unique, imported] = await Promise.all(
+    ['PRIMARY', 'UNIQUE', 'IMPORTED'].map((kind) => keyRows(read, `SHOW ${kind} KEYS IN ${scope}`)),
+  );
+  const nameOf = (schema: SqlValue | undefined, table: SqlValue | undefined): string =>
+    text(schema) === current ? text(table) : `${text(schema)}.${text(table)}`;
+  const keyOf = (row: Row): string => nameOf(row['table_schema'] ?? row['schema_name'], row['table_name']);
+  const columnsOf = groupBy(columns, keyOf);
+  const primaryOf = groupBy(primary ?? [], keyOf);
+  const uniqueOf = groupBy(unique ?? [], keyOf);
+  const importedOf = groupBy(imported ?? [], (row) => nameOf(row['fk_schema_name'], row['fk_table_name']));
+  const relations = [...new Map([...views, ...tables].map((row) => [keyOf(row), row])).values()];
+  const samples = await sampleAll(read, relations, (row) => columnsOf.get(keyOf(row)) ?? []);
+  const known = new Set(relations.map(keyOf));
+
+  const described = relations.map((row): TableDescription => {
+    const name = keyOf(row);
+    const isView = /VIEW/i.test(text(row['table_type']));
+    const clustering = text(row['clustering_key']);
+    const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
+    return {
+      name,
+      kind: isView ? 'view' : 'table',
+      comment: comment.filter(Boolean).join('; ') || null,
+      rowEstimate: isView || row['row_count'] === null ? null : Number(row['row_count']),
+      columns: (columnsOf.get(name) ?? []).map((column, index) => ({
+        name: text(column['column_name']),
+        type: typeOf(column),
+        nullable: text(column['is_nullable']) !== 'NO',
+        comment: text(column['comment']) || null,
+        samples: samples.get(row)?.[index] ?? [],
+      })),
+      primaryKey: inOrder(primaryOf.get(name) ?? []).map((key) => text(key['column_name'])),
+      uniqueKeys: [...groupBy(uniqueOf.get(name) ?? [], (key) => text(key['constraint_name'])).values()].map((keys) =>
+        inOrder(keys).map((key) => text(key['column_name'])),
+      ),
+      foreignKeys: [...groupBy(importedOf.get(name) ?? [], (key) => text(key['fk_name'])).values()].flatMap((keys) => {
+        const table = nameOf(keys[0]?.['pk_schema_name'], keys[0]?.['pk_table_name']);
+        if (!known.has(table) || text(keys[0]?.['pk_database_name']) !== database) return [];
+        const ordered = inOrder(keys);
+        return [
+          {
+            columns: ordered.map((key) => text(key['fk_column_name'])),
+            table,
+            references: ordered.map((key) => text(key['pk_column_name'])),
+          },
+        ];
+      }),
+    };
+  });
+  const ordered = described.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  return {
+    dialect: 'snowflake',
+    version: `Snowflake ${version}`,
+    tables: ordered,
+    fingerprint: fingerprintOf(ordered),
+  };
+}
+
+/** The session's own schema first. */
+const rank = ({ name }: TableDescription): number => (name.includes('.') ? 1 : 0);
+
+async function records(read: Read, sql: string): Promise<Row[]> {
+  const { columns, rows } = await read(sql);
+  const names = columns.map(({ name }) => name.toLowerCase());
+  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])));
+}
+
+/** A role that may not see the keys of some table describes the database without keys. */
+async function keyRows(read: Read, sql: string): Promise<Row[]> {
+  return records(read, sql).catch((error: unknown) => {
+    if (isOfStatement(error)) return [];
+    throw error;
+  });
+}
+
+async function sampleAll(
+  read: Read,
+  relations: readonly Row[],
+  columnsOf: (row: Row) => readonly Row[],
+): Promise<Map<Row, string[][]>> {
+  const found = new Map<Row, string[][]>();
+  const queue = [...relations].sort((a, b) => Number(isView(a)) - Number(isView(b)));
+  const deadline = Date.now() + SAMPLING_MS;
+  const worker = async (): Promise<void> => {
+    for (let row = queue.shift(); row !== undefined && Date.now() < deadline; row = queue.shift()) {
+      const columns = columnsOf(row);
+      if (columns.length > 0) found.set(row, await sample(read, row, columns));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return found;
+}
+
+const isView = (row: Row): boolean => /VIEW/i.test(text(row['table_type']));
+
+async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<string[][]> {
+  const relation = `${identifier(text(row['table_schema']))}.${identifier(text(row['table_name']))}`;
+  const values = columns.map((column, index) => {
+    const name = identifier(text(column['column_name']));
+    return NOT_SAMPLED.test(typeOf(column)) ? `NULL AS c${index}` : `LEFT(TO_VARCHAR(${name}), ${SAMPLE_LENGTH + 1}) AS c${index}`; // prettier-ignore
+  });
+  const sql = `SELECT ${values.join(', ')} FROM ${relation} LIMIT ${SAMPLED_ROWS}`;
+  const rows = await read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(
+    (result) => result.rows,
+    (error: unknown) => {
+      // A relation that cannot be read (a broken view, a slow one) has no samples; the rest goes on.
+      if (isOfStatement(error) || error instanceof Unanswered) return [];
+      throw error;
+    },
+  );
+  return samplesByColumn(
+    rows.map((each) => each.map((value) => (value === null ? null : String(value)))),
+    columns.length,
+  );
+}
+
+function typeOf(column: Row): string {
+  const name = text(column['data_type']).toLowerCase();
+  if (name === 'number') return `number(${text(column['numeric_precision'])},${text(column['numeric_scale'])})`;
+  const length = Number(column['character_maximum_length'] ?? LONGEST_TEXT);
+  return name === 'text' && length < LONGEST_TEXT ? `varchar(${length})` : name;
+}
+
+const inOrder = (rows: readonly Row[]): Row[] =>
+  [...rows].sort((a, b) => Number(a['key_sequence']) - Number(b['key_sequence']));
+
+function groupBy(rows: readonly Row[], key: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return groups;
+}
+
+const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
+const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;

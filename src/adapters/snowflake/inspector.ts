@@ -1,0 +1,371 @@
+/**
+ * A reader of Snowflake queries as a `SqlInspector`: no parser of this dialect is at hand that would be small and complete,
+ * and the server has the last word on the grammar anyway. This one follows the structure that matters here: brackets, WITH,
+ * SELECT, FROM and its list of relations, calls. What it does not know it refuses.
+ *
+ * 1. Every SELECT keyword opens a query wherever it stands, so that no relation is read unseen.
+ * 2. What stands where a relation is expected is a name, a query, VALUES or a table function known to be harmless.
+ * 3. Every name in front of a bracket is a known word of the grammar, an alias with columns, or an allowed function.
+ *
+ * Names: unquoted ones fold to upper case; a CTE shadows a relation, later CTEs see earlier ones, all see all with RECURSIVE.
+ */
+import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
+import { functionRules, type FunctionRules } from './functions';
+import { lex, refuseTokens, type Token } from './tokens';
+
+export function createSnowflakeInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
+  const rules = functionRules(options.functions ?? []);
+  return {
+    inspect(sql) {
+      const lexed = lex(sql);
+      if (lexed.kind !== 'tokens') return lexed;
+      const refused = refuseTokens(lexed.tokens);
+      if (refused !== null) return { kind: 'refused', message: refused };
+      const end = lexed.tokens.findIndex((token) => isSymbol(token, ';'));
+      return read(end < 0 ? lexed.tokens : lexed.tokens.slice(0, end), rules);
+    },
+  };
+}
+
+class Refusal extends Error {}
+class SyntaxProblem extends Error {}
+
+/** A run of the reader between two brackets. */
+interface Level {
+  scope: ReadonlySet<string>;
+  clause: 'none' | 'select' | 'from' | 'other';
+  expects: 'relation' | 'query' | null;
+  /** VALUES was read, so that further brackets are rows. */
+  values: boolean;
+  /** A relation was read, and a new name for it and its columns may follow. */
+  alias: boolean;
+}
+
+function read(tokens: readonly Token[], rules: FunctionRules): Inspection {
+  const reader = new Reader(tokens, rules);
+  try {
+    reader.level({ scope: new Set(), clause: 'none', expects: 'query', values: false, alias: false });
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', message: error.message };
+    if (error instanceof SyntaxProblem) return { kind: 'syntax-error', message: error.message };
+    if (error instanceof RangeError)
+      return { kind: 'refused', message: 'the statement is nested too deeply: split it into CTEs' };
+    throw error;
+  }
+  const hasWith = isWord(tokens[0], 'WITH');
+  return {
+    kind: 'select',
+    relations: [...reader.relations].sort(),
+    ctes: hasWith ? [...reader.firstCtes] : [],
+    hasWith,
+  };
+}
+
+class Reader {
+  readonly relations = new Set<string>();
+  /** Names of the WITH that the statement begins with. */
+  firstCtes: readonly string[] = [];
+  #at = 0;
+
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly rules: FunctionRules,
+  ) {}
+
+  /** Up to the bracket that closes this level, or the end. */
+  level(level: Level): void {
+    for (;;) {
+      const token = this.tokens[this.#at];
+      if (token === undefined || isSymbol(token, ')')) {
+        if (level.expects !== null) throw this.problem(token);
+        return;
+      }
+      if (level.expects === 'relation') this.relation(level);
+      else if (isSymbol(token, '(')) this.bracket(level);
+      else if (token.kind === 'word') this.word(token, level);
+      else if (token.kind === 'quoted' && isSymbol(this.peek(1), '(')) this.call(token, level);
+      else {
+        if (level.expects === 'query') throw this.problem(token);
+        if (isSymbol(token, ',') && level.clause === 'from') level.expects = 'relation';
+        this.#at += 1;
+      }
+    }
+  }
+
+  private word(token: Token, level: Level): void {
+    if (isSymbol(this.peek(-1), '.') || isSymbol(this.peek(-1), ':')) {
+      if (token.text === 'NEXTVAL') throw new Refusal('sequences (.nextval) are not allowed: they change state');
+      if (isSymbol(this.peek(1), '(')) this.call(token, level);
+      else this.#at += 1;
+      return;
+    }
+    if (token.text === 'WITH' && this.opensCtes()) {
+      this.ctes(level);
+      return;
+    }
+    if (token.text === 'SELECT') {
+      Object.assign(level, { clause: 'select', expects: null, values: false, alias: false });
+      this.#at += 1;
+      return;
+    }
+    if (level.expects === 'query') {
+      if (token.text === 'VALUES') level.expects = null;
+      else throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
+    }
+    if (SET_OPERATORS.has(token.text) && !isSymbol(this.peek(-1), '*')) {
+      // `* EXCLUDE` is another word; EXCEPT after an asterisk does not exist.
+      level.clause = 'none';
+      this.#at += 1;
+      while (SET_WORDS.has(this.tokens[this.#at]?.text ?? '') && this.tokens[this.#at]?.kind === 'word') this.#at += 1;
+      level.expects = 'query';
+      return;
+    }
+    if (token.text === 'FROM' && level.clause === 'select' && !this.isDistinctFrom()) {
+      Object.assign(level, { clause: 'from', expects: 'relation' });
+      this.#at += 1;
+      return;
+    }
+    if (level.clause === 'from' && token.text === 'JOIN') level.expects = 'relation';
+    if (AFTER_ALIAS.has(token.text)) level.alias = false;
+    if (CLAUSES.has(token.text) && level.clause !== 'none') level.clause = 'other';
+    if (level.clause !== 'none' && token.text === 'INTO')
+      throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
+    if (token.text === 'FOR' && isWord(this.peek(1), 'UPDATE'))
+      throw new Refusal('FOR UPDATE is not allowed: leave the locking clause out');
+    if (token.text !== 'VALUES') level.values = false;
+    if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
+    else this.#at += 1;
+  }
+
+  private bracket(level: Level): void {
+    this.#at += 1;
+    const query = level.expects === 'query';
+    level.expects = null;
+    this.level({ scope: level.scope, clause: 'none', expects: query ? 'query' : null, values: false, alias: false });
+    this.close();
+  }
+
+  private close(): void {
+    if (!isSymbol(this.tokens[this.#at], ')')) throw this.problem(this.tokens[this.#at]);
+    this.#at += 1;
+  }
+
+  /** WITH [RECURSIVE] name [(columns)] AS (query), … */
+  private ctes(level: Level): void {
+    const isFirst = this.#at === 0;
+    this.#at += 1;
+    const recursive = isWord(this.tokens[this.#at], 'RECURSIVE') && !isWord(this.peek(1), 'AS');
+    if (recursive) this.#at += 1;
+    const from = this.#at;
+    const names = recursive ? this.cteNames(from) : [];
+    let scope = new Set([...level.scope, ...names]);
+    const own: string[] = [];
+    for (;;) {
+      const name = this.tokens[this.#at];
+      if (name === undefined || (name.kind !== 'word' && name.kind !== 'quoted')) throw this.problem(name);
+      this.#at += 1;
+      if (isSymbol(this.tokens[this.#at], '(')) this.skipBracket();
+      if (!isWord(this.tokens[this.#at], 'AS')) throw this.problem(this.tokens[this.#at]);
+      this.#at += 1;
+      if (isWord(this.tokens[this.#at], 'PROCEDURE'))
+        throw new Refusal('WITH … AS PROCEDURE is not allowed: a CTE may only be a SELECT');
+      if (!isSymbol(this.tokens[this.#at], '(')) throw this.problem(this.tokens[this.#at]);
+      this.#at += 1;
+      const first = this.tokens[this.#at];
+      if (first?.kind === 'word' && !QUERY_STARTS.has(first.text))
+        throw new Refusal(`the CTE ${shown(name.text)} is no query: a CTE may only be a SELECT`);
+      this.level({ scope, clause: 'none', expects: 'query', values: false, alias: false });
+      this.close();
+      own.push(name.text);
+      scope = new Set([...scope, name.text]);
+      if (!isSymbol(this.tokens[this.#at], ',')) break;
+      this.#at += 1;
+    }
+    if (isFirst) this.firstCtes = own.map(shown);
+    level.scope = scope;
+    level.expects = 'query';
+  }
+
+  /** The names of a WITH that starts at `from`, found by its brackets. */
+  private cteNames(from: number): string[] {
+    const names: string[] = [];
+    let depth = 0;
+    for (let at = from; at < this.tokens.length; at += 1) {
+      const token = this.tokens[at];
+      if (isSymbol(token, '(')) depth += 1;
+      else if (isSymbol(token, ')')) depth -= 1;
+      else if (depth === 0 && token !== undefined && (at === from || isSymbol(this.tokens[at - 1], ','))) {
+        names.push(token.text);
+      } else if (depth === 0 && isWord(token, 'SELECT')) break;
+      if (depth < 0) break;
+    }
+    return names;
+  }
+
+  private opensCtes(): boolean {
+    if (isWord(this.peek(-1), 'START')) return false;
+    const skip = isWord(this.peek(1), 'RECURSIVE') && !isWord(this.peek(2), 'AS') ? 2 : 1;
+    const name = this.peek(skip);
+    const after = this.peek(skip + 1);
+    return (name?.kind === 'word' || name?.kind === 'quoted') && (isWord(after, 'AS') || isSymbol(after, '('));
+  }
+
+  /** Where a relation must stand. */
+  private relation(level: Level): void {
+    const token = this.tokens[this.#at];
+    if (token === undefined) throw this.problem(token);
+    if (isSymbol(token, '(')) {
+      const next = this.peek(1);
+      this.#at += 1;
+      Object.assign(level, { expects: null, alias: true });
+      if (next?.kind === 'word' && QUERY_STARTS.has(next.text))
+        this.level({ scope: level.scope, clause: 'none', expects: 'query', values: false, alias: false });
+      else if (level.values)
+        this.level({ scope: level.scope, clause: 'other', expects: null, values: false, alias: false });
+      else this.level({ scope: level.scope, clause: 'from', expects: 'relation', values: false, alias: false });
+      this.close();
+      return;
+    }
+    if (token.kind === 'string')
+      throw new Refusal('a relation is named by a text: write its name, and read tables and views only');
+    if (token.kind !== 'word' && token.kind !== 'quoted') throw this.problem(token);
+    if (isWord(token, 'LATERAL')) {
+      this.#at += 1;
+      return;
+    }
+    Object.assign(level, { expects: null, alias: true });
+    if (isWord(token, 'VALUES')) {
+      level.values = true;
+      this.#at += 1;
+      return;
+    }
+    if (isWord(token, 'SELECT') || isWord(token, 'WITH')) throw this.problem(token);
+    if (isWord(token, 'TABLE') && isSymbol(this.peek(1), '(')) {
+      this.#at += 2;
+      this.tableFunction(level.scope);
+      this.close();
+      return;
+    }
+    const parts = this.path();
+    if (isSymbol(this.tokens[this.#at], '(')) this.tableCall(parts, level.scope);
+    else this.addRelation(parts, level.scope);
+  }
+
+  private tableFunction(scope: ReadonlySet<string>): void {
+    const token = this.tokens[this.#at];
+    if (token?.kind !== 'word' && token?.kind !== 'quoted')
+      throw new Refusal('TABLE(…) of a value is not allowed: write the name of the table');
+    const parts = this.path();
+    if (!isSymbol(this.tokens[this.#at], '('))
+      throw new Refusal('TABLE(…) of a name is not allowed: write the name of the table alone');
+    this.tableCall(parts, scope);
+  }
+
+  private tableCall(parts: readonly Token[], scope: ReadonlySet<string>): void {
+    const refused = this.rules.refuseTable(parts.map(({ text }) => text).join('.'));
+    if (refused !== null) throw new Refusal(refused);
+    this.#at += 1;
+    this.level({ scope, clause: 'none', expects: null, values: false, alias: false });
+    this.close();
+  }
+
+  /** `name`, `schema.name` or `database.schema.name`. */
+  private path(): Token[] {
+    const parts: Token[] = [];
+    for (;;) {
+      const part = this.tokens[this.#at];
+      if (part === undefined || (part.kind !== 'word' && part.kind !== 'quoted')) throw this.problem(part);
+      parts.push(part);
+      this.#at += 1;
+      if (!isSymbol(this.tokens[this.#at], '.')) return parts;
+      this.#at += 1;
+    }
+  }
+
+  private addRelation(parts: readonly Token[], scope: ReadonlySet<string>): void {
+    const [first] = parts;
+    if (first === undefined || parts.length > 3) throw new SyntaxProblem('a relation has more than three parts');
+    if (parts.length === 1 && scope.has(first.text)) return;
+    if (parts.length > 1 && first.text === 'SNOWFLAKE')
+      throw new Refusal('the database SNOWFLAKE is not allowed: it shows the account and not the data');
+    this.relations.add(parts.map(({ text }) => shown(text)).join('.'));
+  }
+
+  /** A name in front of a bracket: a word of the grammar, an alias with columns, or a call. */
+  private call(token: Token, level: Level): void {
+    const qualifiers: string[] = [];
+    for (let at = this.#at - 1; isSymbol(this.tokens[at], '.'); at -= 2) {
+      const part = this.tokens[at - 1];
+      if (part === undefined || (part.kind !== 'word' && part.kind !== 'quoted')) break;
+      qualifiers.unshift(part.text);
+    }
+    this.#at += 1;
+    const isGrammar = token.kind === 'word' && qualifiers.length === 0 && GRAMMAR.has(token.text);
+    if (isGrammar || (level.alias && qualifiers.length === 0 && this.isAlias(this.#at - 2))) return;
+    const refused = this.rules.refuse([...qualifiers, token.text].join('.'));
+    if (refused !== null) throw new Refusal(refused);
+  }
+
+  /** In FROM, after a relation: `t (a, b)`, `) AS t (a, b)`. */
+  private isAlias(before: number): boolean {
+    const previous = this.tokens[before];
+    if (previous === undefined) return false;
+    if (previous.kind === 'quoted' || isSymbol(previous, ')')) return true;
+    return previous.kind === 'word' && (previous.text === 'AS' || !GRAMMAR.has(previous.text));
+  }
+
+  /** `a IS [NOT] DISTINCT FROM b` has no relations. */
+  private isDistinctFrom(): boolean {
+    return isWord(this.peek(-1), 'DISTINCT') && (isWord(this.peek(-2), 'IS') || isWord(this.peek(-2), 'NOT'));
+  }
+
+  private skipBracket(): void {
+    let depth = 0;
+    do {
+      const token = this.tokens[this.#at];
+      if (token === undefined) throw this.problem(token);
+      if (isSymbol(token, '(')) depth += 1;
+      if (isSymbol(token, ')')) depth -= 1;
+      this.#at += 1;
+    } while (depth > 0);
+  }
+
+  private peek(offset: number): Token | undefined {
+    return this.tokens[this.#at + offset];
+  }
+
+  private problem(token: Token | undefined): SyntaxProblem {
+    return new SyntaxProblem(
+      token === undefined
+        ? 'the statement ends too early'
+        : `syntax error at or near "${token.text}" (at character ${token.at + 1})`,
+    );
+  }
+}
+
+const isSymbol = (token: Token | undefined, text: string): boolean => token?.kind === 'symbol' && token.text === text;
+const isWord = (token: Token | undefined, text: string): boolean => token?.kind === 'word' && token.text === text;
+/** As the port says: lower case unless it needs quotes. */
+const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
+
+const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
+const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
+const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
+/** Reserved, each of them: a word that may also be a name (LIMIT, OFFSET) would hide a relation behind it. */
+const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']); // prettier-ignore
+const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
+/** Words that may stand in front of a bracket and are no call. */
+const GRAMMAR = new Set(
+  `
+  ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER
+  CONNECT CROSS CUBE DATE DATETIME DEC DECIMAL DEFAULT DEFINE DESC DISTINCT DOUBLE ELSE END EXCEPT EXCLUDE EXISTS FETCH FLOAT
+  FLOAT4 FLOAT8 FOR FROM FULL GEOGRAPHY GEOMETRY GROUP GROUPING HAVING ILIKE IN INNER INT INTEGER INTERSECT INTERVAL IS JOIN
+  LATERAL LIKE LIMIT MAP MATCH_CONDITION MATCH_RECOGNIZE MEASURES MINUS NATURAL NCHAR NOT NULL NULLS NUMBER NUMERIC NVARCHAR
+  OBJECT OFFSET ON OR ORDER OUTER OVER PARTITION PATTERN PER PERMUTE PIVOT PRECISION QUALIFY RANGE REAL REGEXP RENAME
+  REPEATABLE RLIKE ROLLUP ROW ROWS SAMPLE SEED SELECT SETS SKIP SMALLINT SOME STRING SUBSET SYSTEM TABLESAMPLE TEXT THEN TIME
+  TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ TIMESTAMP_TZ TINYINT TOP UNION UNPIVOT USING VALUES VARBINARY VARCHAR VARIANT VECTOR
+  WHEN WHERE WITHIN XOR
+  `
+    .trim()
+    .split(/\s+/),
+);

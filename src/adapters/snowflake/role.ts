@@ -1,0 +1,87 @@
+/**
+ * Whether the session's role can change anything. Snowflake has no read-only transaction: what a role was not granted is
+ * what keeps a statement from writing, so the grants are read, those of inherited roles and of PUBLIC included, and whatever
+ * is not known to read only counts as writing.
+ */
+import { SqlEngineError } from '../../ports/sql-engine';
+import { identifier, type Request, type Session } from './session';
+
+export interface RoleFinding {
+  readonly role: string;
+  /** `PRIVILEGE on KIND NAME`, of privileges that do more than read. */
+  readonly writing: readonly string[];
+}
+
+const READING = new Set(['SELECT', 'REFERENCES', 'MONITOR', 'READ', 'REFERENCE_USAGE', 'IMPORTED PRIVILEGES']);
+/** To see them, or to run a query on them; USAGE on a procedure, an integration or a sequence lets one change things. */
+const USABLE = new Set(['DATABASE', 'SCHEMA', 'WAREHOUSE', 'FUNCTION', 'FILE FORMAT', 'FILE_FORMAT', 'COMPUTE_POOL']);
+const ROLES_FOLLOWED = 60;
+
+export async function examineRole(session: Session, request: Request): Promise<RoleFinding> {
+  const [[role] = []] = (await session.execute('SELECT CURRENT_ROLE()', request)).rows;
+  if (typeof role !== 'string') throw new SqlEngineError('not-configured', 'the Snowflake user has no role: name one');
+  const writing: string[] = [];
+  const queue = [
+    { kind: 'ROLE', name: role },
+    { kind: 'ROLE', name: 'PUBLIC' },
+  ];
+  const seen = new Set<string>();
+  for (const next of queue) {
+    const key = `${next.kind} ${next.name}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    if (seen.size > ROLES_FOLLOWED) {
+      writing.push(`more than ${ROLES_FOLLOWED} inherited roles, which are not looked into`);
+      break;
+    }
+    for (const { privilege, kind, name } of await grantsOf(session, next, request)) {
+      if (privilege === 'USAGE' && (kind === 'ROLE' || kind === 'DATABASE_ROLE')) {
+        // Roles of Snowflake's own shared database cannot be looked into; they open its views.
+        if (!/^"?SNOWFLAKE"?\./i.test(name)) queue.push({ kind, name });
+      } else if (!READING.has(privilege) && !(privilege === 'USAGE' && USABLE.has(kind))) {
+        writing.push(`${privilege} on ${kind} ${name}`);
+      }
+    }
+  }
+  return { role, writing };
+}
+
+/** Throws the line that says what to change. */
+export async function refuseWriter(session: Session, request: Request): Promise<void> {
+  const { role, writing } = await examineRole(session, request);
+  if (writing.length === 0) return;
+  const more = writing.length > 3 ? `, ${writing.length - 3} more` : '';
+  throw new SqlEngineError(
+    'not-read-only',
+    `the Snowflake role ${role} can do more than read (${writing.slice(0, 3).join(', ')}${more}): use a role with USAGE and SELECT only, or set "allowPrivilegedRole": true`,
+  );
+}
+
+interface Grant {
+  readonly privilege: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+async function grantsOf(
+  session: Session,
+  { kind, name }: { readonly kind: string; readonly name: string },
+  request: Request,
+): Promise<Grant[]> {
+  const target = kind === 'ROLE' ? `ROLE ${quoted(name)}` : `DATABASE ROLE ${name}`;
+  const { columns, rows, truncated } = await session.execute(`SHOW GRANTS TO ${target}`, {
+    ...request,
+    maxRows: 10_000,
+  });
+  const at = (column: string): number => columns.findIndex((each) => each.name.toLowerCase() === column);
+  const [privilege, on, granted] = [at('privilege'), at('granted_on'), at('name')];
+  const grants = rows.map((row) => ({
+    privilege: String(row[privilege]).toUpperCase(),
+    kind: String(row[on]).toUpperCase(),
+    name: String(row[granted]),
+  }));
+  return truncated ? [...grants, { privilege: 'more than 10,000 grants', kind: target, name: '' }] : grants;
+}
+
+/** SHOW GRANTS prints names that need quotes with them. */
+const quoted = (name: string): string => (name.startsWith('"') ? name : identifier(name));

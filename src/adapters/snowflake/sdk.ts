@@ -1,0 +1,34 @@
+/**
+ * The driver, loaded when a Snowflake database is opened for the first time: it is an optional package, and a large one.
+ * Whatever it would do beside connecting is switched off before it loads: looking at the cloud's metadata service for the
+ * platform it runs on, reporting the shape of the connection, native helpers, a log file in the working directory.
+ * Certificate checks stay as the driver has them (OCSP on).
+ */
+import { SqlEngineError } from '../../ports/sql-engine';
+
+export type Sdk = typeof import('snowflake-sdk');
+
+const QUIET = {
+  SNOWFLAKE_DISABLE_PLATFORM_DETECTION: 'true',
+  SNOWFLAKE_DISABLE_MINICORE: 'true',
+  SF_TELEMETRY_DISABLE_CONNECTION_SHAPE: 'true',
+};
+
+export type LoadSdk = () => Promise<Sdk>;
+
+const importSdk: LoadSdk = async () => {
+  const loaded = (await import('snowflake-sdk')) as Sdk & { readonly default?: Sdk };
+  return loaded.default ?? loaded;
+};
+
+export async function loadSdk(load: LoadSdk = importSdk): Promise<Sdk> {
+  for (const [name, value] of Object.entries(QUIET)) process.env[name] ??= value;
+  try {
+    const sdk = await load();
+    sdk.configure({ logLevel: 'OFF', additionalLogToConsole: false });
+    return sdk;
+  } catch (error) {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
+    throw new SqlEngineError('not-configured', 'install snowflake-sdk: npm install snowflake-sdk', { cause: error });
+  }
+}

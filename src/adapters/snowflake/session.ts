@@ -1,0 +1,193 @@
+/**
+ * One session with Snowflake and the statements in it. Formats, zone and case rules are fixed when it opens, so that a value
+ * reads the same in every account; each statement carries its own tag, time limit and row cap, and the server takes one
+ * statement per request.
+ */
+import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
+import type { ResultColumn, SqlValue } from '../../domain';
+import { ConnectTimeout } from './errors';
+import type { Sdk } from './sdk';
+import { columnKind, converterFor, type RawValue } from './values';
+
+const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
+  TIMEZONE: 'UTC',
+  DATE_OUTPUT_FORMAT: 'YYYY-MM-DD',
+  TIME_OUTPUT_FORMAT: 'HH24:MI:SS.FF9',
+  TIMESTAMP_OUTPUT_FORMAT: 'YYYY-MM-DD HH24:MI:SS.FF9 TZHTZM',
+  TIMESTAMP_NTZ_OUTPUT_FORMAT: 'YYYY-MM-DD HH24:MI:SS.FF9',
+  TIMESTAMP_LTZ_OUTPUT_FORMAT: 'YYYY-MM-DD HH24:MI:SS.FF9TZH:TZM',
+  TIMESTAMP_TZ_OUTPUT_FORMAT: 'YYYY-MM-DD HH24:MI:SS.FF9TZH:TZM',
+  BINARY_OUTPUT_FORMAT: 'HEX',
+  QUOTED_IDENTIFIERS_IGNORE_CASE: false,
+  MULTI_STATEMENT_COUNT: 1,
+  // A statement whose client is gone ends by itself.
+  ABORT_DETACHED_QUERY: true,
+};
+/** A result larger than this is cut like one with too many rows. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+/** The server's own limit comes first; this is for one that does not keep it. */
+const CANCEL_AFTER_MS = 1_000;
+const DROP_AFTER_MS = 3_000;
+
+export interface Request {
+  readonly tag: string;
+  readonly timeoutMs: number;
+  readonly maxRows: number;
+  readonly signal: AbortSignal;
+  /** Only compiled: columns without rows. */
+  readonly describeOnly?: boolean;
+}
+
+export interface Rows {
+  readonly columns: ResultColumn[];
+  /** The server's type names. */
+  readonly types: string[];
+  readonly rows: SqlValue[][];
+  readonly truncated: boolean;
+}
+
+/** The server did not even answer to a cancellation: the session is of no more use. */
+export class Unanswered extends Error {}
+
+export interface Session {
+  readonly isUp: () => boolean;
+  execute(sql: string, request: Request): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+export async function openSession(
+  sdk: Sdk,
+  options: ConnectionOptions,
+  { connectTimeoutMs, signal }: { readonly connectTimeoutMs: number; readonly signal: AbortSignal },
+): Promise<Session> {
+  const connection = sdk.createConnection(options);
+  await connect(connection, connectTimeoutMs);
+  const session: Session = {
+    isUp: () => connection.isUp(),
+    execute: (sql, request) => execute(connection, sql, request),
+    close: () => destroy(connection),
+  };
+  const request = { tag: 'gate', timeoutMs: connectTimeoutMs, maxRows: 10, signal };
+  const settings = Object.entries(PARAMETERS).map(([name, value]) => `${name} = ${literal(value)}`);
+  try {
+    await session.execute(`ALTER SESSION SET ${settings.join(' ')}`, request);
+    // Privileges of further roles would count too, and the check of the role sees this one only.
+    await session.execute('USE SECONDARY ROLES NONE', request);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return session;
+}
+
+function connect(connection: Connection, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new ConnectTimeout(`no answer to the login within ${timeoutMs / 1000} s`)),
+      timeoutMs,
+    );
+    connection.connect((error) => {
+      clearTimeout(timer);
+      if (error === undefined || error === null) resolve();
+      else reject(error);
+    });
+  });
+}
+
+/** Ends the session on the server; one that is gone already needs no end. */
+function destroy(connection: Connection): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DROP_AFTER_MS);
+    timer.unref();
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (connection.isUp()) connection.destroy(done);
+    else done();
+  });
+}
+
+function execute(connection: Connection, sql: string, request: Request): Promise<Rows> {
+  const { tag, timeoutMs, maxRows, signal, describeOnly } = request;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const parameters = {
+      MULTI_STATEMENT_COUNT: 1,
+      QUERY_TAG: queryTag(tag),
+      STATEMENT_TIMEOUT_IN_SECONDS: Math.max(1, Math.ceil(timeoutMs / 1000)),
+      // One more than asked for shows that there are more.
+      ROWS_PER_RESULTSET: maxRows + 1,
+    };
+    let settled = false;
+    const settle = (act: () => void): void => {
+      if (settled) return;
+      settled = true;
+      for (const timer of [late, gone]) clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      act();
+    };
+    // The cancellation goes out even when nobody waits for its answer; if it fails, the server's own limit ends the work.
+    const cancel = (): void => statement.cancel(() => undefined);
+    const onAbort = (): void => {
+      cancel();
+      settle(() => reject(signal.reason as Error));
+    };
+    const late = setTimeout(cancel, timeoutMs + CANCEL_AFTER_MS);
+    const gone = setTimeout(
+      () => settle(() => reject(new Unanswered(`no answer within ${timeoutMs + DROP_AFTER_MS} ms`))),
+      timeoutMs + DROP_AFTER_MS,
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+    const complete = (error: SnowflakeError | undefined, done: RowStatement): void => {
+      if (error !== undefined && error !== null) {
+        settle(() => reject(error));
+        return;
+      }
+      read(done, describeOnly === true ? 0 : maxRows).then(
+        (rows) => settle(() => resolve(rows)),
+        (failure: unknown) => settle(() => reject(failure as Error)),
+      );
+    };
+    const statement = connection.execute({
+      sqlText: sql,
+      parameters,
+      streamResult: true,
+      ...(describeOnly === true ? { describeOnly } : {}),
+      complete: complete as (error: SnowflakeError | undefined, done: unknown) => void,
+    } as Parameters<Connection['execute']>[0]) as RowStatement;
+  });
+}
+
+function read(statement: RowStatement, maxRows: number): Promise<Rows> {
+  const described = statement.getColumns() ?? [];
+  const types = described.map((column) => column.getType());
+  const columns = described.map((column, index) => ({ name: column.getName(), kind: columnKind(types[index] ?? '') }));
+  const converters = types.map(converterFor);
+  const rows: SqlValue[][] = [];
+  if (maxRows === 0 || statement.getNumRows() === 0) return Promise.resolve({ columns, types, rows, truncated: false });
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    const stream = statement.streamRows({ start: 0, end: maxRows });
+    const finish = (truncated: boolean): void => resolve({ columns, types, rows: rows.slice(0, maxRows), truncated });
+    stream.on('data', (raw: readonly RawValue[]) => {
+      for (const value of raw) bytes += typeof value === 'string' ? value.length : 8;
+      rows.push(converters.map((convert, index) => convert(raw[index])));
+      if (rows.length > maxRows || bytes > MAX_RESULT_BYTES) {
+        finish(true);
+        stream.destroy();
+      }
+    });
+    stream.on('error', reject);
+    stream.on('end', () => finish(false));
+  });
+}
+
+/** Snowflake allows 2,000 characters; a history is easier to read with fewer. */
+const queryTag = (tag: string): string => `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+
+function literal(value: string | number | boolean): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value).toUpperCase();
+}
+
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

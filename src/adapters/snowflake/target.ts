@@ -1,0 +1,134 @@
+/**
+ * Where to connect and as whom: `snowflake://user@account/database/schema?warehouse=…&role=…` plus the login of the
+ * configuration, as the driver's options. Nothing here is printed but account, database, warehouse, role and user.
+ */
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'snowflake-sdk';
+import { SqlEngineError } from '../../ports/sql-engine';
+
+export type SnowflakeLoginSettings =
+  | { readonly kind: 'key'; readonly privateKey: string; readonly passphrase: string | null }
+  | { readonly kind: 'token'; readonly token: string; readonly tokenKind: 'pat' | 'oauth' }
+  | { readonly kind: 'password'; readonly password: string };
+
+export interface Target {
+  readonly account: string;
+  readonly user: string;
+  readonly database: string;
+  readonly schema: string | null;
+  readonly warehouse: string | null;
+  readonly role: string | null;
+  /** As written in a configuration or a URL; null: the account's own address. */
+  readonly accessUrl: string | null;
+  readonly login: SnowflakeLoginSettings;
+}
+
+export interface TargetSettings {
+  readonly url: string;
+  readonly login?: SnowflakeLoginSettings | null;
+  readonly role?: string | null;
+  readonly accessUrl?: string | null;
+}
+
+const EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…';
+const KNOWN = ['warehouse', 'role', 'accessUrl', 'privateKeyFile', 'tokenFile'];
+
+export function readTarget({ url, login, role, accessUrl }: TargetSettings): Target {
+  if (!/^snowflake:\/\//i.test(url) || !URL.canParse(url))
+    throw wrong(`the database URL is not valid: write ${EXAMPLE}`);
+  const { hostname, pathname, searchParams, username, password } = new URL(url);
+  const unknown = [...searchParams.keys()].filter((key) => !KNOWN.includes(key));
+  if (unknown.length > 0) {
+    throw wrong(`the database URL has ${unknown.join(', ')}, which is unknown: allowed are ${KNOWN.join(', ')}`);
+  }
+  const [database, schema, ...more] = pathname.split('/').filter(Boolean).map(decodeURIComponent);
+  if (!hostname || !username || database === undefined || more.length > 0) {
+    throw wrong(`the database URL must name user, account and database: write ${EXAMPLE}`);
+  }
+  const address = accessUrl ?? searchParams.get('accessUrl');
+  if (address !== null) checkAddress(address);
+  return {
+    account: hostname.replace(/\.snowflakecomputing\.(com|cn)$/i, ''),
+    user: decodeURIComponent(username),
+    database,
+    schema: schema ?? null,
+    warehouse: searchParams.get('warehouse'),
+    role: role ?? searchParams.get('role'),
+    accessUrl: address,
+    login: login ?? loginOfUrl(searchParams, decodeURIComponent(password)),
+  };
+}
+
+function loginOfUrl(parameters: URLSearchParams, password: string): SnowflakeLoginSettings {
+  const keyFile = parameters.get('privateKeyFile');
+  if (keyFile !== null) return { kind: 'key', privateKey: secretFile(keyFile), passphrase: null };
+  const tokenFile = parameters.get('tokenFile');
+  if (tokenFile !== null) return { kind: 'token', token: secretFile(tokenFile), tokenKind: 'pat' };
+  if (password !== '') return { kind: 'password', password };
+  throw wrong('Snowflake needs a login: set snowflake.privateKeyFile, tokenEnv or passwordEnv for this database');
+}
+
+function secretFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw wrong(`cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}): correct the path`);
+  }
+}
+
+/** What is sent holds secrets: without TLS it stays on this machine. */
+function checkAddress(address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(`accessUrl ${address} is no http(s) URL`);
+  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
+    throw wrong(`accessUrl ${url.origin} would send secrets in the clear: write https://`);
+  }
+}
+
+export function connectionOptions(target: Target): ConnectionOptions {
+  const { account, user, database, schema, warehouse, role, accessUrl, login } = target;
+  return {
+    account,
+    username: user,
+    database,
+    ...(schema === null ? {} : { schema }),
+    ...(warehouse === null ? {} : { warehouse }),
+    ...(role === null ? {} : { role }),
+    ...(accessUrl === null ? {} : { accessUrl }),
+    ...credentials(login),
+    application: 'gate',
+    // A database, schema, warehouse or role that does not exist fails the login instead of every statement.
+    validateDefaultParameters: true,
+    clientSessionKeepAlive: false,
+    sfRetryMaxLoginRetries: 1,
+    rowMode: 'array',
+    streamResult: true,
+    // Values as the server sent them; the driver's own numbers and dates lose digits.
+    fetchAsString: ['Number', 'Date', 'JSON', 'Buffer'],
+    jsTreatIntegerAsBigInt: true,
+    representNullAsStringNull: false,
+    disableConsoleLogin: true,
+  };
+}
+
+function credentials(login: SnowflakeLoginSettings): ConnectionOptions {
+  switch (login.kind) {
+    case 'key':
+      return {
+        authenticator: 'SNOWFLAKE_JWT',
+        privateKey: login.privateKey,
+        ...(login.passphrase === null ? {} : { privateKeyPass: login.passphrase }),
+      };
+    case 'token':
+      return {
+        authenticator: login.tokenKind === 'pat' ? 'PROGRAMMATIC_ACCESS_TOKEN' : 'OAUTH',
+        token: login.token,
+      };
+    case 'password':
+      return { authenticator: 'SNOWFLAKE', password: login.password };
+    default:
+      return login satisfies never;
+  }
+}
+
+const wrong = (message: string): SqlEngineError => new SqlEngineError('not-configured', message);

@@ -1,0 +1,75 @@
+/**
+ * Snowflake values as JSON-safe results. The driver hands over numbers, times, VARIANTs and binaries as text; whatever a
+ * double cannot hold stays text, times keep their zone, JSON its digits and key order.
+ */
+import type { ResultColumn, SqlValue } from '../../domain';
+
+const KINDS: Readonly<Record<string, ResultColumn['kind']>> = {
+  fixed: 'number',
+  real: 'number',
+  decfloat: 'number',
+  boolean: 'boolean',
+  text: 'text',
+  date: 'time',
+  time: 'time',
+  timestamp_ltz: 'time',
+  timestamp_ntz: 'time',
+  timestamp_tz: 'time',
+  variant: 'json',
+  object: 'json',
+  array: 'json',
+  map: 'json',
+};
+
+export function columnKind(type: string): ResultColumn['kind'] {
+  return KINDS[type.toLowerCase()] ?? 'other';
+}
+
+export type RawValue = string | number | boolean | null | undefined | object;
+
+export function converterFor(type: string): (value: RawValue) => SqlValue {
+  const convert = CONVERTERS[type.toLowerCase()];
+  return (value) => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'boolean') return value;
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return convert === undefined ? text : convert(text);
+  };
+}
+
+const float = (text: string): SqlValue => {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? '-Infinity' : 'Infinity';
+  return Number.isFinite(Number(text)) ? Number(text) : text;
+};
+
+const exact = (text: string): SqlValue => {
+  const number = Number(text);
+  return Number.isFinite(number) && String(number) === canonical(text) ? number : text;
+};
+
+/** Without the zeros that a scale adds: `1.50` is `1.5`, `-0.00` is `0`. */
+function canonical(text: string): string {
+  const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return trimmed === '-0' ? '0' : trimmed;
+}
+
+/** Nine digits of a second are asked for; those that say nothing are left out. */
+const time = (text: string): SqlValue => text.replace(/(:\d\d)\.(\d*?)0+(?=$|\s|[+-])/, (_, seconds: string, digits: string) => (digits === '' ? seconds : `${seconds}.${digits}`)); // prettier-ignore
+
+/** VARIANTs print with line breaks; only the space between tokens goes. */
+const compactJson = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+
+const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {
+  fixed: exact,
+  decfloat: exact,
+  real: float,
+  time,
+  timestamp_ltz: time,
+  timestamp_ntz: time,
+  timestamp_tz: time,
+  variant: compactJson,
+  object: compactJson,
+  array: compactJson,
+  map: compactJson,
+  binary: (text) => `\\x${text.toLowerCase()}`,
+};
