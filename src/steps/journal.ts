@@ -4,15 +4,19 @@
  *
  * 1. A stored reply is returned and nothing is paid.
  * 2. An intent is written before the call and the reply before anything is returned, so a crash repeats at most the
- *    call in flight, and that one is counted as possibly billed.
+ *    call in flight, and that one is counted as possibly billed. A store that is away or full loses no reply: it is
+ *    offered again, room is made for it, and at last it is kept in memory (`flights.ts`).
  * 3. A request that differs from the one that was answered under its key is an error: nothing may guess which one is
  *    right. An intent without a reply is replaced: it is asked anew in any case, after a deploy perhaps in other words.
+ * 4. The first reply stays: a worker that was thought dead and comes back with its own takes over the stored one.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
 import type { Clock } from '../ports';
 import type { Hash } from '../search/body';
 import type { UsageDelta } from '../search/steps';
 import type { CallIntent, CallReply } from './contents';
+import type { Flights } from './flights';
 import type { RunStore } from './run-store';
 
 export interface Call {
@@ -24,6 +28,7 @@ export interface Call {
   readonly clock: Clock;
   readonly hash: Hash;
   readonly signal: AbortSignal;
+  readonly flights: Flights;
 }
 
 export interface Called {
@@ -46,9 +51,22 @@ export async function callOnce(call: Call): Promise<Called> {
   const id = callId(call.position, call.tryNumber, call.request.seed);
   const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
   const known = await call.run.find('reply', id);
-  if (known !== null) return answered(checked(known, call, inputHash, id));
-  const earlier = await call.run.find('intent', id);
-  const reply = await askAndStore(call, id, inputHash, earlier?.unanswered ?? 0);
+  if (known !== null) {
+    const reply = checked(known, call, inputHash, id);
+    // Gave its room to the reply when the store was full.
+    if ((await call.run.find('intent', id)) === null)
+      await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
+    return answered(reply);
+  }
+  const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
+  const reply = await call.flights.ride(key, call.signal, async (signal) => {
+    const flying = { ...call, signal };
+    const paid = call.flights.unstored.get(key) ?? (await ask(flying, id, inputHash));
+    call.flights.unstored.set(key, paid);
+    const stored = await storeReply(flying, id, paid);
+    call.flights.unstored.delete(key);
+    return stored;
+  });
   return answered(reply);
 }
 
@@ -86,24 +104,29 @@ function checked(found: CallReply, call: Call, inputHash: string, id: string): C
   );
 }
 
-async function askAndStore(call: Call, id: string, inputHash: string, unanswered: number): Promise<CallReply> {
-  const { request } = call;
-  const intent: CallIntent = {
+function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
+  return {
     schemaVersion: 1,
     inputHash,
     model: request.model,
     role: request.role,
     messages: request.messages.map((message) => ({ ...message })),
-    unanswered: unanswered + 1,
-    startedAtMs: call.clock.now(),
+    unanswered,
+    startedAtMs: clock.now(),
   };
+}
+
+async function ask(call: Call, id: string, inputHash: string): Promise<CallReply> {
+  const { request } = call;
+  const unanswered = (await call.run.find('intent', id))?.unanswered ?? 0;
+  const intent = intentOf(call, inputHash, unanswered + 1);
   await call.run.put('intent', id, intent);
   const reply = await call.model.complete(request, { signal: call.signal }).catch(async (error: unknown) => {
     if (error instanceof ModelError && NOT_BILLED.has(error.code))
       await call.run.put('intent', id, { ...intent, unanswered });
     throw error;
   });
-  const stored: CallReply = {
+  return {
     schemaVersion: 1,
     inputHash,
     model: request.model,
@@ -111,8 +134,51 @@ async function askAndStore(call: Call, id: string, inputHash: string, unanswered
     possiblyBilledCalls: unanswered,
     endedAtMs: call.clock.now(),
   };
-  await call.run.put('reply', id, stored);
-  return stored;
+}
+
+/** A paid reply is not given up at the first refusal: what the store holds at the end is returned. */
+async function storeReply(call: Call, id: string, paid: CallReply): Promise<CallReply> {
+  const pauses = [...call.flights.storeAgainAfterMs];
+  let intent: CallIntent | null = null;
+  for (;;) {
+    try {
+      await call.run.put('reply', id, paid, { overwrite: false });
+      break;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.code === 'conflict') return takeOver(call, id, paid);
+      if (error.code === 'full' && intent === null) {
+        intent = await makeRoom(call, id, paid.inputHash);
+        continue;
+      }
+      const pause = pauses.shift();
+      if (pause === undefined || (error.code !== 'unavailable' && error.code !== 'full')) throw error;
+      await sleep(pause, undefined, { signal: call.signal });
+    }
+  }
+  // While there is no room for it, the reply stands alone and `callOnce` writes the intent again.
+  if (intent !== null) await call.run.put('intent', id, intent).catch(ignoreFull);
+  return paid;
+}
+
+/** Prompts are longer than replies: where nothing more fits, the room of the intent does. */
+async function makeRoom(call: Call, id: string, inputHash: string): Promise<CallIntent> {
+  const intent = (await call.run.find('intent', id)) ?? intentOf(call, inputHash, 1);
+  await call.run.delete('intent', id);
+  return intent;
+}
+
+function ignoreFull(error: unknown): void {
+  if (!(error instanceof StoreError) || error.code !== 'full') throw error;
+}
+
+/** Somebody else was faster. Both were billed; one is confirmed, and the other is possibly billed. */
+async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallReply> {
+  const first = checked(await call.run.get('reply', id), call, paid.inputHash, id);
+  if (first.possiblyBilledCalls >= paid.possiblyBilledCalls) return first;
+  const both = { ...first, possiblyBilledCalls: paid.possiblyBilledCalls };
+  await call.run.put('reply', id, both);
+  return both;
 }
 
 function answered({ reply, possiblyBilledCalls }: CallReply): Called {

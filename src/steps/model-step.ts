@@ -7,6 +7,7 @@ import type { ChatMessage, ModelRequest } from '../ports';
 import { retryMessages, type Parsed } from '../prompts';
 import type { MemoryRef, ModelOutcome } from '../search/steps';
 import type { StepContext } from './context';
+import { flightsOf } from './flights';
 import { callOnce, journalled } from './journal';
 
 export interface ModelStep {
@@ -46,6 +47,7 @@ export async function runModelStep<Reply, View>(
     clock: deps.clock,
     hash: deps.hash,
     signal,
+    flights: flightsOf(deps.store),
   });
   const read = await readReply(task, called.text);
   if (read.kind === 'invalid') {

@@ -3,25 +3,40 @@
  *
  * 1. An envelope carries a hash of its data, checked on every read: a damaged object is an error and never an answer.
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
- * 3. Data of an older schema version is lifted by upcasters before it is parsed; a newer one asks for an upgrade.
+ * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
+ * 4. Data of an older schema version is lifted by upcasters before it is parsed; a newer one asks for an upgrade.
  */
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
+import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
 
 export interface RunStore {
   readonly searchId: string;
   get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
   find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
-  put<K extends Kind>(kind: K, id: string, data: Contents[K]): Promise<void>;
+  /** Replaces what is there, unless told not to: then another content is a conflict. */
+  put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
+  delete(kind: Kind, id: string): Promise<void>;
 }
 
 /** Lifts data of the given version by one. */
 export type Upcasters = Partial<Record<string, Readonly<Record<number, (data: Record<string, unknown>) => unknown>>>>;
 
 const LATEST = 1;
-const Envelope = z.object({ schemaVersion: z.number(), kind: z.string(), sha256: z.string(), data: z.unknown() });
+const Envelope = z.object({
+  schemaVersion: z.number(),
+  kind: z.string(),
+  /** Of the data's JSON, wherever it is. */
+  sha256: z.string(),
+  data: z.unknown().optional(),
+  object: ObjectReference.optional(),
+});
+type Envelope = z.infer<typeof Envelope>;
+
+/** What many searches may hold alike, or is read again and again; the journal and checkpoints are one search's own. */
+const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
 
 export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
   const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
@@ -29,7 +44,7 @@ export function createRunStore(store: ObjectStore, searchId: string, hash: Hash,
     const key = keyOf(kind, id);
     const text = await store.get(key);
     if (text === null) return null;
-    return readEnvelope(text, { key, kind, schema: CONTENTS[kind], hash, upcasters }) as Contents[K];
+    return (await readContent(store, text, { key, kind, schema: CONTENTS[kind], hash, upcasters })) as Contents[K];
   }
   return {
     searchId,
@@ -39,7 +54,9 @@ export function createRunStore(store: ObjectStore, searchId: string, hash: Hash,
       if (found !== null) return found;
       throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
     },
-    put: (kind, id, data) => store.put(keyOf(kind, id), writeEnvelope(kind, data, hash), { overwrite: true }),
+    put: async (kind, id, data, options = { overwrite: true }) =>
+      store.put(keyOf(kind, id), await writeContent(store, kind, data, hash), options),
+    delete: (kind, id) => store.delete(keyOf(kind, id)),
   };
 }
 
@@ -55,13 +72,46 @@ interface Reading<S extends z.ZodType = z.ZodType> {
   readonly upcasters?: Upcasters;
 }
 
+/** Of what is never large enough for an object of its own. */
 export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading<S>): z.infer<S> {
-  const { key, kind, hash } = reading;
+  return readInline(openEnvelope(text, reading), reading);
+}
+
+/** The object that a stored content of a search refers to, if it does. */
+export function referenceIn(text: string): ObjectReference | null {
+  const envelope = Envelope.safeParse(parseJson(text, 'the object'));
+  return envelope.data?.object ?? null;
+}
+
+async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
+  const json = JSON.stringify(data);
+  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return writeEnvelope(kind, data, hash);
+  const object = await putObject(store, json, hash);
+  return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json), object } satisfies Envelope);
+}
+
+async function readContent(store: ObjectStore, text: string, reading: Reading): Promise<unknown> {
+  const envelope = openEnvelope(text, reading);
+  const { object: reference, sha256 } = envelope;
+  if (reference === undefined) return readInline(envelope, reading);
+  return getObject(store, { ...reading, reference, sha256 }, (data) => parseData(data, reading));
+}
+
+function openEnvelope(text: string, { key, kind }: Reading): Envelope {
   const envelope = Envelope.safeParse(parseJson(text, key));
   if (!envelope.success || envelope.data.kind !== kind) throw corrupt(key, `it is no ${kind}`);
-  if (hash(JSON.stringify(envelope.data.data)) !== envelope.data.sha256) throw corrupt(key, 'its hash does not match');
-  const parsed = reading.schema.safeParse(lift(envelope.data.data, reading));
-  if (!parsed.success) throw corrupt(key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
+  return envelope.data;
+}
+
+function readInline<S extends z.ZodType>({ data, sha256 }: Envelope, reading: Reading<S>): z.infer<S> {
+  if (data === undefined || reading.hash(JSON.stringify(data)) !== sha256)
+    throw corrupt(reading.key, 'its hash does not match');
+  return parseData(data, reading);
+}
+
+function parseData<S extends z.ZodType>(data: unknown, reading: Reading<S>): z.infer<S> {
+  const parsed = reading.schema.safeParse(lift(data, reading));
+  if (!parsed.success) throw corrupt(reading.key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
   return parsed.data;
 }
 

@@ -1,6 +1,7 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../src/adapters/scripted';
-import { ModelError, type ModelRequest } from '../../../src/ports';
+import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
 import { createRunStore } from '../../../src/steps';
+import { createFlights } from '../../../src/steps/flights';
 import { callOnce, journalled } from '../../../src/steps/journal';
 import { containing, hash } from './fixtures';
 
@@ -15,10 +16,14 @@ const request: ModelRequest = {
   schema: { name: 's', schema: {} },
 };
 
-function caller(replies: ScriptedReply[], store = createMemoryStore()) {
+function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore(), flights = createFlights([1, 1])) {
   const model = scriptedModel({ replies: { plan: replies } });
   const run = createRunStore(store, 's1', hash);
-  const call = (change: Partial<ModelRequest> = {}, tryNumber = 0) =>
+  const call = (
+    change: Partial<ModelRequest> = {},
+    tryNumber = 0,
+    signal: AbortSignal = new AbortController().signal,
+  ) =>
     callOnce({
       run,
       position: 'i1.plan',
@@ -26,10 +31,21 @@ function caller(replies: ScriptedReply[], store = createMemoryStore()) {
       request: { ...request, ...change },
       model,
       clock: { now: () => 5 },
-      hash,
-      signal: new AbortController().signal,
+      ...{ hash, signal, flights },
     });
   return { call, model, run, store };
+}
+
+/** Refuses the next puts of replies, in order. */
+function refusing(...codes: StoreErrorCode[]): ObjectStore {
+  const store = createMemoryStore();
+  return {
+    ...store,
+    put(key, text, options) {
+      const code = key.includes('/reply/') ? codes.shift() : undefined;
+      return code === undefined ? store.put(key, text, options) : Promise.reject(new StoreError(code, `it is ${code}`));
+    },
+  };
 }
 
 describe('D2: a model call is paid once', () => {
@@ -94,3 +110,78 @@ describe('D2: a model call is paid once', () => {
     });
   });
 });
+
+describe('D2: a paid reply is not lost', () => {
+  test('a store that is away for a while is offered the reply again', async () => {
+    const { call, model } = caller(['a'], refusing('unavailable', 'unavailable'));
+    expect(await call()).toMatchObject({ text: 'a', usage: { possiblyBilledCalls: 0 } });
+    expect(model.replied).toBe(1);
+  });
+
+  test('a store that stays away ends the step, and the next try stores the reply without asking anybody', async () => {
+    const { call, model } = caller(['a', 'b'], refusing('unavailable', 'unavailable', 'unavailable'));
+    await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await call()).toMatchObject({ text: 'a', usage: { llmCalls: 1, possiblyBilledCalls: 0 } });
+    expect(model.replied).toBe(1);
+  });
+
+  test('where nothing more fits, the intent gives its room to the reply and comes back', async () => {
+    const { call, model, run } = caller(['a'], refusing('full'));
+    expect(await call()).toMatchObject({ text: 'a' });
+    expect(model.replied).toBe(1);
+    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject({ text: 'a', intent: { unanswered: 1 } });
+  });
+
+  test('an intent that found no room again is written from the request when the reply is read', async () => {
+    const { call, run } = caller(['a']);
+    await call();
+    await run.delete('intent', 'i1.plan.try0.seed7');
+    await call();
+    expect(await journalled(run, 'i1.plan', 0, 7)).toMatchObject({ intent: { messages: [{ content: 'hi' }] } });
+  });
+
+  test('an error of the store that time does not mend is not waited for', async () => {
+    const { call } = caller(['a'], refusing('misconfigured'));
+    await expect(call()).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+});
+
+describe('D2: two that make the same call', () => {
+  test('a second try of a step in this process joins the call of the first', async () => {
+    const { call, model } = caller(['a', 'b']);
+    const both = await Promise.all([call(), call()]);
+    expect(both.map(({ text }) => text)).toEqual(['a', 'a']);
+    expect(model.replied).toBe(1);
+  });
+
+  test('the call goes on for the second when the first is cancelled', async () => {
+    const { call, model } = caller(['a', 'b']);
+    const cancelled = new AbortController();
+    const first = call({}, 0, cancelled.signal);
+    const second = call();
+    cancelled.abort(new Error('its heartbeat was lost'));
+    await expect(first).rejects.toThrow('its heartbeat was lost');
+    expect(await second).toMatchObject({ text: 'a', usage: { possiblyBilledCalls: 0 } });
+    expect(model.replied).toBe(1);
+  });
+
+  test('the first stored reply stays, and the other call is counted as possibly billed', async () => {
+    const store = createMemoryStore();
+    // A worker that was thought dead, and the one that took its step over, each with a process of its own.
+    const sleeper = caller(['from the sleeper'], store);
+    const successor = caller(['from the successor'], store);
+    await sleeper.run.put('intent', 'i1.plan.try0.seed7', await intentOfOneCall());
+    const [one, other] = await Promise.all([sleeper.call(), successor.call()]);
+    expect(one.text).toBe(other.text);
+    const third = caller([], store);
+    expect(await third.call()).toMatchObject({ text: one.text, usage: { llmCalls: 1 } });
+    expect(sleeper.model.replied + successor.model.replied).toBe(2);
+    expect((await third.call()).usage.possiblyBilledCalls).toBeGreaterThanOrEqual(1);
+  });
+});
+
+async function intentOfOneCall() {
+  const { call, run } = caller(['a']);
+  await call();
+  return run.get('intent', 'i1.plan.try0.seed7');
+}
