@@ -17,6 +17,10 @@ export interface TestPostgres {
   url(database: string): string;
   /** Drops it first if it exists; `sql` may hold many statements. */
   createDatabase(name: string, sql?: string): Promise<void>;
+  /** Stops it at once, in the middle of whatever it does (`pg_ctl stop -m immediate`). Only a server that was started here. */
+  crash(): Promise<void>;
+  /** Starts it again after a crash: same port, same data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -25,9 +29,12 @@ export async function startPostgres(): Promise<TestPostgres> {
   if (given !== undefined && given !== '') {
     const url = new URL(given);
     const withDatabase = (database: string): string => Object.assign(new URL(given), { pathname: `/${database}` }).href;
-    return handle(url.hostname, Number(url.port || 5432), url.username || 'postgres', withDatabase, () =>
-      Promise.resolve(),
-    );
+    const notOurs = (): Promise<never> =>
+      Promise.reject(new Error('the server of GATE_TEST_PG_URL is not ours to stop: unset it for this test'));
+    return handle(url.hostname, Number(url.port || 5432), url.username || 'postgres', withDatabase, {
+      ...{ crash: notOurs, restart: notOurs },
+      stop: () => Promise.resolve(),
+    });
   }
   const binaries = findBinaries();
   const owner = unprivilegedUser();
@@ -53,42 +60,49 @@ export async function startPostgres(): Promise<TestPostgres> {
     'autovacuum=off',
     'jit=off',
   ];
-  const server = spawn(
-    join(binaries, 'postgres'),
-    [
-      '-D',
-      data,
-      '-p',
-      String(port),
-      '-h',
-      '127.0.0.1',
-      '-k',
-      folder,
-      ...settings.flatMap((setting) => ['-c', setting]),
-    ],
-    { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
   let log = '';
-  server.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4000)));
+  const launch = (): ChildProcess => {
+    const launched = spawn(
+      join(binaries, 'postgres'),
+      [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        '-h',
+        '127.0.0.1',
+        '-k',
+        folder,
+        ...settings.flatMap((setting) => ['-c', setting]),
+      ],
+      { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    launched.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4000)));
+    return launched;
+  };
+  let server = launch();
   const onExit = (): void => void server.kill('SIGQUIT');
   process.once('exit', onExit);
-  const stop = async (): Promise<void> => {
-    process.off('exit', onExit);
-    if (server.exitCode === null && server.signalCode === null) {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
+  const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await ended;
   };
-  const postgres = handle(
-    '127.0.0.1',
-    port,
-    'postgres',
-    (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
-    stop,
-  );
-  await ready(server, postgres.url('postgres'), () => log);
+  const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const postgres = handle('127.0.0.1', port, 'postgres', url, {
+    crash: () => end('SIGQUIT'),
+    restart: async () => {
+      server = launch();
+      await ready(server, url('postgres'), () => log);
+    },
+    stop: async () => {
+      process.off('exit', onExit);
+      await end('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  });
+  await ready(server, url('postgres'), () => log);
   return postgres;
 }
 
@@ -97,14 +111,14 @@ function handle(
   port: number,
   user: string,
   url: (database: string) => string,
-  stop: () => Promise<void>,
+  control: Pick<TestPostgres, 'crash' | 'restart' | 'stop'>,
 ): TestPostgres {
   return {
     host,
     port,
     user,
     url,
-    stop,
+    ...control,
     async createDatabase(name, sql) {
       await withClient(url('postgres'), async (client) => {
         await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
