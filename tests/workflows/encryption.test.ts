@@ -1,0 +1,189 @@
+/** What Temporal does with workers that lack a key, on a real server: nothing fails, nothing is lost. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EncryptingCodec } from '../../src/adapters/encryption';
+import {
+  awaitQuestion,
+  connectClient,
+  describeQuestion,
+  listQuestions,
+  questionProgress,
+  startQuestion,
+  type GateClient,
+} from '../../src/workers/client';
+import { createDataConverter } from '../../src/workers/payloads';
+import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
+import { localQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { ModelError } from '../../src/ports';
+import { quietLogger, testTemporal, unique } from '../helpers/temporal';
+import { ringOf } from '../unit/adapters/encryption/keys';
+import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+
+const SECRET = 'Zyxwora Quillonbrack';
+const nothing = () => Promise.resolve();
+const batch: WorkersOptions['batch'] = {
+  store: {
+    ...{ get: () => Promise.resolve(null), put: nothing, delete: nothing },
+    ...{ list: () => Promise.resolve([]), entries: () => Promise.resolve([]) },
+  },
+  readAnswer: () => Promise.resolve(null),
+};
+const K1 = createDataConverter(ringOf('k1'));
+const K2 = createDataConverter(ringOf('k2'));
+const PLAIN = createDataConverter(null);
+
+async function withClient<T>(dataConverter: typeof K1, work: (gate: GateClient) => Promise<T>): Promise<T> {
+  const gate = await connectClient({ ...testTemporal(), dataConverter });
+  try {
+    return await work(gate);
+  } finally {
+    await gate.close();
+  }
+}
+
+async function working<T>(
+  dataConverter: typeof K1,
+  database: string,
+  script: Script,
+  work: () => Promise<T>,
+): Promise<T> {
+  quietLogger();
+  const workers = await createGateWorkers({
+    ...{ ...testTemporal(), dataConverter, batch, databases: [database], serve: 'local', graceMs: 200 },
+    steps: scriptedSteps(script),
+  });
+  const running = workers.run();
+  try {
+    return await work();
+  } finally {
+    workers.stop();
+    await running;
+  }
+}
+
+const begin = (gate: GateClient, searchId: string, database: string) =>
+  startQuestion(gate, {
+    ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, queues: localQueues(database) },
+    ...{ label: `db · ${SECRET}?`, details: SECRET },
+  });
+
+const historyOf = async ({ client }: GateClient, searchId: string) =>
+  client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+
+/** Bytes of the history as the server sends them. */
+const rawOf = (history: unknown): string => {
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString('latin1'));
+    else if (typeof value === 'string') texts.push(value);
+    else if (value !== null && typeof value === 'object') Object.values(value).forEach(walk);
+  };
+  walk(history);
+  return texts.join('\n');
+};
+
+test.each([
+  ['another key', K2],
+  ['no key', PLAIN],
+])(
+  'a worker with %s fails the tasks it cannot read and no workflow; one with the key then finishes it',
+  async (_what, converter) => {
+    const [database, searchId] = [unique('db'), unique('q')];
+    await withClient(K1, async (gate) => {
+      await begin(gate, searchId, database);
+      await working(converter, database, {}, async () => {
+        const failed = async () =>
+          (await historyOf(gate, searchId)).events?.find((event) => event.workflowTaskFailedEventAttributes);
+        while ((await failed()) === undefined) await sleep(50);
+        await sleep(500);
+        expect((await describeQuestion(gate, searchId))?.status).toBe('RUNNING');
+        if (converter === PLAIN) {
+          expect((await failed())?.workflowTaskFailedEventAttributes?.failure?.message).toMatch(
+            /^encrypted with key 'k1', which is not configured here: add it to "encryption.keys"/,
+          );
+        }
+      });
+      await working(K1, database, {}, async () => {
+        expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+      });
+      expect(rawOf(await historyOf(gate, searchId))).not.toContain(SECRET);
+    });
+  },
+  120_000,
+);
+
+test('a step given to a worker without the key is given out again, and is done by one that has it', async () => {
+  const [database, searchId] = [unique('db'), unique('q')];
+  await withClient(K1, async (gate) => {
+    await begin(gate, searchId, database);
+    let inPlan: () => void = () => undefined;
+    const planning = new Promise<void>((resolve) => (inPlan = resolve));
+    // The first worker is stopped in the middle of a step, which is then retried by whoever polls.
+    const onStep: Script['onStep'] = async ({ name, signal }) => {
+      if (name !== 'plan') return;
+      inPlan();
+      await new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('stopped'))));
+    };
+    await working(K1, database, { onStep }, () => planning);
+    await working(PLAIN, database, {}, async () => {
+      const unreadable = async () => {
+        const description = await describeQuestion(gate, searchId);
+        return description?.pending.some(({ lastFailure }) => lastFailure?.includes("encrypted with key 'k1'"));
+      };
+      while (!(await unreadable())) await sleep(50);
+      expect((await describeQuestion(gate, searchId))?.status).toBe('RUNNING');
+    });
+    await working(K1, database, {}, async () => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+    });
+  });
+}, 120_000);
+
+test('messages of failures, of steps and of the workflow, are readable with the key only', async () => {
+  const [database, searchId] = [unique('db'), unique('q')];
+  const onStep: Script['onStep'] = ({ name }) => {
+    if (name === 'plan') throw new ModelError('bad-request', `no answer to ${SECRET}`);
+  };
+  await withClient(K1, async (gate) => {
+    await begin(gate, searchId, database);
+    await working(K1, database, { onStep }, async () => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({
+        kind: 'failed',
+        message: expect.stringContaining(SECRET) as string,
+      });
+    });
+    const history = await historyOf(gate, searchId);
+    expect(history.events?.some((event) => event.workflowExecutionFailedEventAttributes)).toBe(true);
+    expect(rawOf(history)).not.toContain(SECRET);
+  });
+}, 60_000);
+
+test('a listing shows what it can and names the key of what it cannot; a question of its own is one clear line', async () => {
+  const [database, searchId] = [unique('db'), unique('q')];
+  await withClient(K1, async (gate) => {
+    await begin(gate, searchId, database);
+    const labelOf = async (one: GateClient) => (await describeQuestion(one, searchId))?.label;
+    expect(await labelOf(gate)).toBe(`db · ${SECRET}?`);
+    await withClient(PLAIN, async (other) => {
+      expect(await labelOf(other)).toMatch(/^\[encrypted with key 'k1', which is not configured here/);
+      expect((await listQuestions(other)).length).toBeGreaterThan(0);
+    });
+    await working(K1, database, {}, async () => {
+      await awaitQuestion(gate, searchId);
+      expect(await questionProgress(gate, searchId)).toMatchObject({ iteration: expect.any(Number) as number });
+      await withClient(K2, async (other) => {
+        await expect(questionProgress(other, searchId)).rejects.toThrow("encrypted with key 'k1'");
+        await expect(awaitQuestion(other, searchId)).rejects.toThrow("encrypted with key 'k1'");
+      });
+    });
+  });
+}, 60_000);
+
+test('the codec comes after compression, so that an encrypted state is still small', async () => {
+  const [compress, encrypt] = K1.payloadCodecs ?? [];
+  expect(encrypt).toBeInstanceOf(EncryptingCodec);
+  const data = Buffer.from(JSON.stringify(Array.from({ length: 400 }, (_, n) => ({ id: `t${String(n)}` }))));
+  const payload = { metadata: { encoding: Buffer.from('json/plain') }, data };
+  const sealed = await encrypt!.encode(await compress!.encode([payload]));
+  expect(sealed[0]?.data?.length).toBeLessThan(data.length / 4);
+});
