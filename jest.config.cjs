@@ -27,7 +27,6 @@ module.exports = {
     project('contract', withServers),
     project('workflows', withServers),
     project('replay', withServers),
-    project('faults', withServers),
     project('e2e', withServers),
   ],
 };

@@ -1,0 +1,83 @@
+/**
+ * The simulated model for one stage: in this process, or as a process of its own where its clock is to jump. Both give the
+ * same ledger.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { ROOT } from '../helpers/shared-data';
+import { startSimulatedModel, type LedgerReport, type WireFault } from '../../src/simulated-model';
+
+export interface ModelServer {
+  readonly baseUrl: string;
+  ledger(): Promise<LedgerReport>;
+  reset(): Promise<void>;
+  failNext(faults: readonly WireFault[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ModelServerOptions {
+  readonly questions: readonly string[];
+  readonly databases: readonly string[];
+  readonly latencyMs: number;
+  readonly retryAfterSeconds: number;
+  /** Environment of a process of its own; null: in this one. */
+  readonly process: NodeJS.ProcessEnv | null;
+}
+
+/** Doubtful questions, often misread, with some broken replies: searches of many calls and retries. */
+const RATES = { doubt: 1, wrong: 0.6, inconclusive: 0.4, immaterial: 0.1 };
+const BROKEN_JSON = 0.1;
+
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  return options.process === null ? here(options) : apart(options, options.process);
+}
+
+async function here({ questions, databases, latencyMs, retryAfterSeconds }: ModelServerOptions): Promise<ModelServer> {
+  const model = await startSimulatedModel({
+    ...{ questions, databases, latencyMs, retryAfterSeconds },
+    rates: RATES,
+    faults: { 'broken-json': BROKEN_JSON },
+  });
+  return {
+    baseUrl: model.baseUrl,
+    ledger: () => Promise.resolve(model.ledger()),
+    reset: () => Promise.resolve(model.reset()),
+    failNext: (faults) => Promise.resolve(model.failNext(...faults)),
+    close: () => model.close(),
+  };
+}
+
+const PROGRAM = join(ROOT, 'dist', 'src', 'simulated-model', 'main.js');
+
+async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promise<ModelServer> {
+  const flags: readonly (readonly [string, string])[] = [
+    ...options.questions.map((file) => ['--questions', file] as const),
+    ...options.databases.map((database) => ['--db', database] as const),
+    ...Object.entries(RATES).map(([name, rate]) => [`--${name}-rate`, String(rate)] as const),
+    ['--fault', `broken-json=${String(BROKEN_JSON)}`],
+    ['--latency-ms', String(options.latencyMs)],
+    ['--retry-after', String(options.retryAfterSeconds)],
+  ];
+  const child = spawn(process.execPath, [PROGRAM, ...flags.flat()], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the simulated model ended at its start (exit ${String(code)})`)));
+    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+  });
+  const { baseUrl } = JSON.parse(line) as { baseUrl: string };
+  const origin = new URL(baseUrl).origin;
+  const post = async (path: string, body: object): Promise<void> => {
+    const response = await fetch(`${origin}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  };
+  return {
+    baseUrl,
+    ledger: async () => (await (await fetch(`${origin}/ledger`)).json()) as LedgerReport,
+    reset: () => post('/reset', {}),
+    failNext: (faults) => post('/faults', { next: faults }),
+    close: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}

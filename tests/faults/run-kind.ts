@@ -1,0 +1,148 @@
+/** The moments of one kind on its stage: calm runs first, then the same searches with the fault. */
+import type { LedgerReport } from '../../src/simulated-model';
+import { drawOf, type Counts, type FaultKind } from './kind';
+import { checkSearch, strayRequests } from './promises';
+import { newBatch, type Batch } from './searches';
+import type { Stage } from './stage';
+import type { Trace } from './trace';
+
+export interface MomentReport {
+  readonly kind: string;
+  readonly index: number;
+  readonly moment: string;
+  readonly searches: number;
+  readonly calls: number;
+  readonly paidAgain: number;
+  /** One per search that had something left to do. */
+  readonly recoveriesMs: readonly number[];
+  readonly broken: readonly string[];
+  readonly tookMs: number;
+}
+
+interface Calm extends Counts {
+  readonly traces: readonly Trace[];
+}
+
+/** Different seeds, different searches. */
+const VARIANTS = 3;
+const CALM_ROUNDS = 5;
+
+export async function runKind(
+  kind: FaultKind,
+  stage: Stage,
+  options: { readonly moments: number; readonly seed: number; readonly report: (moment: MomentReport) => void },
+): Promise<void> {
+  const calms = new Map<number, Calm>();
+  for (let index = 0; index < options.moments; index += 1) {
+    const variant = index % VARIANTS;
+    const calm = calms.get(variant) ?? (await runCalm(kind, stage, options.seed + variant));
+    calms.set(variant, calm);
+    options.report(await runMoment(kind, stage, { index, seed: options.seed, variant, calm }));
+  }
+}
+
+/** Profiles of columns are cached per database, so the first runs may differ: until two in a row are the same search. */
+async function runCalm(kind: FaultKind, stage: Stage, seed: number): Promise<Calm> {
+  let before: Calm | null = null;
+  for (let round = 1; ; round += 1) {
+    const { calm, ledger } = await runCalmly(kind, stage, { seed, namespace: `${kind.name}-calm-${String(round)}` });
+    const broken = before === null ? ['the first run'] : check(before.traces, calm.traces, ledger, 0).broken;
+    if (broken.length === 0) return calm;
+    if (round === CALM_ROUNDS) throw new Error(`without a fault the searches are not repeatable: ${broken.join('; ')}`);
+    before = calm;
+  }
+}
+
+async function runCalmly(
+  kind: FaultKind,
+  stage: Stage,
+  options: { readonly seed: number; readonly namespace: string },
+): Promise<{ readonly calm: Calm; readonly ledger: LedgerReport }> {
+  await stage.model.reset();
+  const sentBefore = stage.proxy.sent();
+  const batch = newBatch(stage, kind.questions(stage.data.questions), options);
+  try {
+    await batch.start();
+    const failed = await settle(batch);
+    if (failed.length > 0) throw new Error(`without a fault ${failed.join('; ')}`);
+    const [traces, ledger] = [await batch.traces(), await stage.model.ledger()];
+    const counts = {
+      requests: ledger.totals.asked,
+      objects: batch.objects(),
+      statements: stage.proxy.sent() - sentBefore,
+    };
+    return { calm: { traces, ...counts }, ledger };
+  } finally {
+    await batch.close();
+  }
+}
+
+async function runMoment(
+  kind: FaultKind,
+  stage: Stage,
+  at: { readonly index: number; readonly seed: number; readonly variant: number; readonly calm: Calm },
+): Promise<MomentReport> {
+  const { index, calm } = at;
+  const startedMs = Date.now();
+  const namespace = `${kind.name}-${String(index)}`;
+  await stage.model.reset();
+  const questions = kind.questions(stage.data.questions);
+  const batch = newBatch(stage, questions, { seed: at.seed + at.variant, namespace });
+  try {
+    await batch.start();
+    const draw = drawOf(at.seed, kind.name, index);
+    const struck = await kind.strike({ stage, batch, draw, index, calm });
+    if (struck.askAgain === true) await batch.start();
+    const unended = await settle(batch);
+    const [traces, ledger] = [await batch.traces(), await stage.model.ledger()];
+    const { broken, ...counted } = check(calm.traces, traces, ledger, struck.mayPayAgain);
+    return {
+      ...{ kind: kind.name, index, moment: struck.moment, searches: traces.length, ...counted },
+      recoveriesMs: batch.recoveries(struck.overAtMs),
+      broken: [...unended, ...deadWorkers(stage), ...broken],
+      tookMs: Date.now() - startedMs,
+    };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return {
+      ...{ kind: kind.name, index, moment: '', searches: questions.length, calls: 0, paidAgain: 0, recoveriesMs: [] },
+      broken: [said],
+      tookMs: Date.now() - startedMs,
+    };
+  } finally {
+    await batch.close();
+  }
+}
+
+async function settle(batch: Batch): Promise<string[]> {
+  const ends = await batch.ended();
+  return ends.flatMap((end) => (end.kind === 'failed' ? [`a search failed: ${end.message}`] : []));
+}
+
+/** A worker that ends by itself is a broken promise, and the moments after it should not suffer. */
+function deadWorkers(stage: Stage): string[] {
+  return stage.workers.flatMap((worker, at) => {
+    if (worker.isRunning()) return [];
+    stage.workers[at] = stage.startWorker();
+    return [`a worker ended by itself: ${worker.said().trim().slice(-300)}`];
+  });
+}
+
+function check(
+  calm: readonly Trace[],
+  met: readonly Trace[],
+  ledger: LedgerReport,
+  mayPayAgain: number,
+): { readonly broken: readonly string[]; readonly paidAgain: number; readonly calls: number } {
+  const checked = met.map((trace, at) => {
+    const before = calm[at];
+    if (before === undefined) throw new Error('there is no calm run of this search');
+    const { broken, ...counted } = checkSearch(before, trace, ledger, mayPayAgain);
+    return { ...counted, broken: broken.map((line) => `${trace.searchId}: ${line}`) };
+  });
+  return {
+    broken: [...checked.flatMap(({ broken }) => broken), ...strayRequests(met, ledger)],
+    paidAgain: checked.reduce((sum, one) => sum + one.paidAgain, 0),
+    calls: checked.reduce((sum, one) => sum + one.calls, 0),
+  };
+}

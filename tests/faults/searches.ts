@@ -1,0 +1,162 @@
+/** A batch of real searches, started as a client of Temporal does, watched through the store, and awaited over faults. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SearchInput } from '../../src/domain';
+import { settingsFor } from '../../src/presets';
+import { searchIdOf } from '../../src/search-id';
+import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
+import { sha256 } from '../../src/sha256';
+import { storeInput } from '../../src/steps';
+import { awaitQuestion, startQuestion, type Ended } from '../../src/workers/client';
+import { sharedQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { until } from './polling';
+import { REQUEST_TIMEOUT_MS, type Stage } from './stage';
+import { loadTrace, type Trace } from './trace';
+
+export interface Batch {
+  readonly inputs: readonly SearchInput[];
+  /** Starts every search, or joins it where it runs. */
+  start(): Promise<void>;
+  /** Until every search has ended, over whatever happens to Temporal in between. */
+  ended(timeoutMs?: number): Promise<readonly Ended<unknown>[]>;
+  isEnded(): boolean;
+  /** Objects in the store, all searches together. */
+  objects(): number;
+  /** From `sinceMs` to the next new object, for each search that had one. */
+  recoveries(sinceMs: number): readonly number[];
+  /** By question and engine. */
+  traces(): Promise<readonly Trace[]>;
+  /** Stops watching, and ends what is left of the searches. */
+  close(): Promise<void>;
+}
+
+const WATCH_EVERY_MS = 50;
+const PATIENCE_MS = 120_000;
+
+export function newBatch(
+  stage: Stage,
+  questions: readonly GoldQuestion[],
+  options: { readonly seed: number; readonly namespace: string },
+): Batch {
+  const inputs = questions.map((question) => inputOf(question, options));
+  const growth = new Map(inputs.map(({ searchId }) => [searchId, [] as { atMs: number; objects: number }[]]));
+  const look = (): void => {
+    for (const [searchId, seen] of growth) {
+      const objects = countFiles(join(stage.storage.folder, 'runs', searchId));
+      if (objects > (seen.at(-1)?.objects ?? 0)) seen.push({ atMs: Date.now(), objects });
+    }
+  };
+  const timer = setInterval(look, WATCH_EVERY_MS);
+  const deps = { store: stage.storage.store, hash: sha256 };
+  let over = 0;
+  return {
+    inputs,
+    async start() {
+      for (const input of inputs) await storeInput(deps, input);
+      await Promise.all(inputs.map((input) => start(stage, input)));
+    },
+    async ended(timeoutMs = PATIENCE_MS) {
+      over = 0;
+      return Promise.all(
+        inputs.map(async ({ searchId }) => {
+          const end = await outlast(stage, searchId, timeoutMs);
+          over += 1;
+          return end;
+        }),
+      );
+    },
+    isEnded: () => over === inputs.length,
+    objects: () => {
+      look();
+      return [...growth.values()].reduce((sum, seen) => sum + (seen.at(-1)?.objects ?? 0), 0);
+    },
+    recoveries: (sinceMs) =>
+      [...growth.values()].flatMap((seen) => {
+        const next = seen.find(({ atMs }) => atMs >= sinceMs);
+        return next === undefined ? [] : [next.atMs - sinceMs];
+      }),
+    traces: () => Promise.all(inputs.map(({ searchId }) => loadTrace(stage.storage.store, searchId))),
+    async close() {
+      clearInterval(timer);
+      for (const { searchId } of inputs) {
+        const handle = stage.gate.client.workflow.getHandle(questionWorkflowId(searchId));
+        const { status } = await handle.describe();
+        if (status.name === 'RUNNING') await handle.terminate('the moment is over');
+      }
+    },
+  };
+}
+
+function inputOf(
+  { question: text, database, engine }: GoldQuestion,
+  { seed, namespace }: { readonly seed: number; readonly namespace: string },
+): SearchInput {
+  const models = { default: SIMULATED_MODEL };
+  const settings = settingsFor({ method: 'gate', preset: 'thorough', models, overrides: { seed, parallelism: 1 } });
+  const question: SearchInput['question'] = {
+    ...{ schemaVersion: 1, text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },
+    ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },
+  };
+  const searchId = searchIdOf({ question, settings, namespace });
+  return { schemaVersion: 1, searchId, namespace, question, settings };
+}
+
+/** As `gate ask` starts one; a server that is away is asked again. */
+async function start(stage: Stage, { searchId, settings, question }: SearchInput): Promise<void> {
+  const queues = sharedQueues(question.database);
+  await until(
+    `${searchId} is started`,
+    async () => {
+      try {
+        await startQuestion(stage.gate, {
+          ...{ searchId, settings, queues, modelTimeoutMs: REQUEST_TIMEOUT_MS, label: question.text.slice(0, 60) },
+        });
+        return true;
+      } catch (error) {
+        if (isOutage(error)) return false;
+        throw error;
+      }
+    },
+    { everyMs: 200 },
+  );
+}
+
+async function outlast(stage: Stage, searchId: string, timeoutMs: number): Promise<Ended<unknown>> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const late = new AbortController();
+    try {
+      return await Promise.race([
+        awaitQuestion(stage.gate, searchId),
+        sleep(Math.max(1, deadline - Date.now()), null, { signal: late.signal }).then((): Ended<unknown> => ({
+          kind: 'failed',
+          message: `not ended after ${String(timeoutMs / 1000)} s`,
+        })),
+      ]);
+    } catch (error) {
+      if (!isOutage(error) || Date.now() > deadline) throw error;
+      await sleep(200);
+    } finally {
+      late.abort();
+    }
+  }
+}
+
+/** gRPC: the server is not there, is starting, or the connection was cut. */
+function isOutage(error: unknown): boolean {
+  const codes = new Set([1, 4, 14]);
+  for (let each: unknown = error; each instanceof Error; each = each.cause)
+    if ('code' in each && typeof each.code === 'number' && codes.has(each.code)) return true;
+  return false;
+}
+
+/** A search has one folder per kind of object. */
+function countFiles(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, kind) => sum + readdirSync(join(folder, kind)).length, 0);
+  } catch {
+    return 0; // not there yet, or a store that is down
+  }
+}

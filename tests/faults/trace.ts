@@ -1,0 +1,71 @@
+/**
+ * Everything that one search left in the store, and the same with what may differ between two runs taken out: ids, times
+ * and durations. Two runs of one question are the same search when the rest is equal, object by object.
+ */
+import type { AnswerRecord } from '../../src/domain';
+import type { ObjectStore } from '../../src/ports';
+import { contentHashOf } from '../../src/simulated-model/reply';
+import { canonical } from '../../src/search/canonical';
+import { sha256 } from '../../src/sha256';
+import type { Contents } from '../../src/steps';
+
+export interface Trace {
+  readonly searchId: string;
+  readonly record: AnswerRecord | null;
+  /** `<kind>/<id>` to the canonical text of what is comparable. */
+  readonly objects: ReadonlyMap<string, string>;
+  readonly damaged: readonly string[];
+  readonly calls: readonly JournalledCall[];
+}
+
+/** A model call as the journal has it; the hash is that of the simulated model's ledger. */
+export interface JournalledCall {
+  readonly id: string;
+  readonly contentHash: string;
+  readonly reply: Contents['reply'] | null;
+}
+
+export async function loadTrace(store: ObjectStore, searchId: string): Promise<Trace> {
+  const prefix = `runs/${searchId}/`;
+  const objects = new Map<string, string>();
+  const damaged: string[] = [];
+  const data = new Map<string, unknown>();
+  for (const key of await store.list(prefix)) {
+    const envelope = JSON.parse((await store.get(key)) ?? 'null') as { sha256: string; data: unknown } | null;
+    const name = key
+      .slice(prefix.length)
+      .replace(/\.json$/, '')
+      .replaceAll(searchId, 'ID');
+    if (envelope === null || sha256(JSON.stringify(envelope.data)) !== envelope.sha256) {
+      damaged.push(name);
+      continue;
+    }
+    data.set(name, envelope.data);
+    objects.set(name, canonical(comparable(envelope.data)).replaceAll(searchId, 'ID'));
+  }
+  const calls = [...data].flatMap(([name, intent]) => {
+    if (!name.startsWith('intent/')) return [];
+    const id = name.slice('intent/'.length);
+    const reply = (data.get(`reply/${id}`) ?? null) as Contents['reply'] | null;
+    return [{ id, contentHash: hashOf(id, intent as Contents['intent']), reply }];
+  });
+  return { searchId, record: (data.get('result/ID') ?? null) as AnswerRecord | null, objects, damaged, calls };
+}
+
+function hashOf(callId: string, { model, messages }: Contents['intent']): string {
+  const seed = Number(/\.seed(-?\d+)$/.exec(callId)?.[1] ?? Number.NaN);
+  return contentHashOf({ model, seed, messages });
+}
+
+/** Times, durations, and what counts how often something had to be repeated. */
+const MAY_DIFFER: ReadonlySet<string> = new Set([
+  ...['searchId', 'namespace', 'startedAt', 'endedAt', 'startedAtMs', 'endedAtMs', 'takenAt', 'snapshotAt'],
+  ...['elapsedMs', 'afterMs', 'sqlMs', 'sqlExecutions', 'possiblyBilledCalls', 'unanswered'],
+]);
+
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => !MAY_DIFFER.has(key));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, comparable(inner)]));
+}
