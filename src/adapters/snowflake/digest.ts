@@ -9,7 +9,7 @@ export function digestSql(sql: string, types: readonly string[]): string {
   const names = types.map((_, index) => `c${index}`);
   const row = types.map((type, index) => part(`c${index}`, type)).join(` || '|' || `) || `''`;
   return `WITH gate_rows${names.length === 0 ? '' : `(${names.join(', ')})`} AS (\n${sql}\n), gate_hashes AS (
-    SELECT MD5_NUMBER_UPPER64(gate_text) AS high, MD5_NUMBER_LOWER64(gate_text) AS low FROM (SELECT ${row} AS gate_text FROM gate_rows) AS gate_texts
+    SELECT MD5_NUMBER_UPPER64(gate_text)::NUMBER(38, 0) AS high, MD5_NUMBER_LOWER64(gate_text)::NUMBER(38, 0) AS low FROM (SELECT ${row} AS gate_text FROM gate_rows) AS gate_texts
   ) SELECT COUNT(*), COALESCE(SUM(high), 0), COALESCE(SUM(low), 0) FROM gate_hashes`;
 }
 
