@@ -47,7 +47,7 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     checkStore(config),
     checkDatabases(config, io, options.db),
   ]);
-  return [node, read, ...model, temporal, store, ...databases];
+  return [node, read, ...model, temporal, store, encryptionOf(config), ...databases];
 }
 
 export function nodeVersion(version: string): Finding {
@@ -166,6 +166,13 @@ async function checkStore(config: Config): Promise<Finding> {
     await store.delete('doctor/check');
     return ok('store', storeLocation(config.store));
   });
+}
+
+function encryptionOf({ encryption }: Config): Finding {
+  if (encryption === null) return ok('encryption', 'off; docs/privacy.md says what is readable then');
+  const [current, ...others] = encryption.keys.map(({ id }) => id);
+  const rest = others.length === 0 ? '' : `, ${others.join(', ')} only ${others.length === 1 ? 'decrypts' : 'decrypt'}`;
+  return ok('encryption', `on; key '${current ?? ''}' encrypts${rest}`);
 }
 
 async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string | undefined): Promise<Finding[]> {

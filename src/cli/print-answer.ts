@@ -14,7 +14,9 @@ export async function printAnswer(
   io: Pick<Io, 'out' | 'columns'>,
   { json, ui, showPlan = false }: { readonly json: boolean; readonly ui: string | null; readonly showPlan?: boolean },
 ): Promise<ExitCode> {
-  const places = { report: await writeReport(services, record.id), ui };
+  // A report is plain: with encryption on it is written only when asked for (gate report).
+  const report = services.config.encryption === null ? await writeReport(services, record.id) : null;
+  const places = { report, ui };
   if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
   return exitCodeFor(record.status);
