@@ -22,7 +22,7 @@ import { settle } from './settle';
 
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
-export { createRunStore, readEnvelope, writeEnvelope, type RunStore } from './run-store';
+export { createRunStore, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
 
 export function createSteps(deps: StepDeps): SearchSteps {
   return {

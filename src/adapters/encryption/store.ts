@@ -36,6 +36,7 @@ export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectS
   }
   return {
     ...inner,
+    nameOf: (text) => ring.nameOf(text),
     get,
     async put(key, text, { overwrite = false } = {}) {
       // Through UTF-8, as every store keeps it.
