@@ -35,8 +35,6 @@ export interface KeyRing {
   open(sealed: { readonly keyRef: string; readonly bytes: Uint8Array }, purpose: string): Buffer;
   /** HMAC-SHA256 of a text in hexadecimal, by the current key: a name for content that tells nothing of it. */
   nameOf(text: string): string;
-  /** Whether `nameOf` under any of the keys gives this name. */
-  isNameOf(name: string, text: string): boolean;
 }
 
 /** The right key is not configured here. It is elsewhere, so whoever gets this may try again there. */
@@ -90,8 +88,7 @@ export function createKeyRing(keys: readonly EncryptionKey[]): KeyRing {
         throw new DamagedError('its authentication tag does not fit', { cause: error });
       }
     },
-    nameOf: (text) => nameUnder(current, text),
-    isNameOf: (name, text) => ring.some((one) => nameUnder(one, text) === name),
+    nameOf: (text) => createHmac('sha256', current.nameKey).update(text).digest('hex'),
   };
 }
 
@@ -131,10 +128,6 @@ function derive({ id, key }: EncryptionKey): Derived {
   const from = (info: string, length: number): Buffer =>
     Buffer.from(hkdfSync('sha256', key, new Uint8Array(), info, length));
   return { id, key, ref: `${id}#${from('gate/key-check', 4).toString('hex')}`, nameKey: from('gate/names', KEY_BYTES) };
-}
-
-function nameUnder({ nameKey }: Derived, text: string): string {
-  return createHmac('sha256', nameKey).update(text).digest('hex');
 }
 
 function associated(keyRef: string, purpose: string): Buffer {
