@@ -60,7 +60,10 @@ async function environment(): Promise<string> {
   const making = `${folder}.${process.pid}`;
   const run = promisify(execFile);
   try {
-    await run('python3', ['-c', 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "too old: " + sys.version)']);
+    await run('python3', [
+      '-c',
+      'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "too old: " + sys.version)',
+    ]);
     await run('python3', ['-m', 'venv', '--copies', making]);
     await run(join(making, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES], { timeout: 300_000 }); // prettier-ignore
     mkdirSync(join(making, 'ready'));

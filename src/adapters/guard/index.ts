@@ -4,12 +4,13 @@
  *
  * 1. A refusal is a value; the other statements of the run keep their common snapshot.
  * 2. PostgreSQL's parser is the server's own grammar, so its syntax errors are final. SQLite's is another one, so what it
- *    cannot read goes to the engine, whose own fences hold, unless access lists are set.
+ *    cannot read goes to the engine, whose own fences hold, unless access lists are set. Snowflake's reads structure only,
+ *    and what it cannot follow is not sent.
  * 3. With lists set, only described tables may be read: no system catalogues (they hold statistics of hidden columns) and
  *    no partitions or other side doors. Views and functions of the database are not looked into: deny those that show
  *    what they should not. Without lists, catalogues may be read, except those with secrets (`refusals.ts`).
  */
-import type { DatabaseDescription, SqlResult, TableDescription } from '../../domain';
+import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
 import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
 import { fingerprintOf } from '../schema-fingerprint';
@@ -46,7 +47,7 @@ export function createGuardedEngine(
         return {
           kind: 'sql-error',
           message: inspection.message,
-          code: engine.dialect === 'postgresql' ? '42601' : 'SQLITE_ERROR',
+          code: SYNTAX_ERROR[engine.dialect],
           elapsedMs: 0,
         };
       case 'select': {
@@ -87,6 +88,12 @@ export function createGuardedEngine(
     close: () => engine.close(),
   };
 }
+
+const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {
+  postgresql: '42601',
+  sqlite: 'SQLITE_ERROR',
+  snowflake: '001003',
+};
 
 function refuseRelations(
   sql: string,

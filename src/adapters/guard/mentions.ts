@@ -85,7 +85,8 @@ function isStar(tokens: readonly Token[], index: number): boolean {
   if (tokens[index - 1]?.text === '(' && tokens[index - 2]?.text === 'count' && tokens[index + 1]?.text === ')')
     return false;
   const next = tokens[index + 1];
-  if (tokens[index - 1]?.text === '.') return true;
+  // Nothing to multiply stands before it, whatever Snowflake lets follow: EXCLUDE, RENAME, REPLACE, ILIKE.
+  if (['.', ',', '{', 'select', 'distinct', 'all'].includes(tokens[index - 1]?.text ?? '')) return true;
   if (next === undefined || [',', ')', ';'].includes(next.text)) return true;
   return next.kind === 'word' && AFTER_STAR.has(next.text);
 }

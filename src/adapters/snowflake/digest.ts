@@ -5,11 +5,14 @@
  */
 import { columnKind } from './values';
 
+/** 2^48: a sum over 30 million rows stays far below 38 digits, and a sum over a few rows fits a double. */
+const MODULUS = 281_474_976_710_656;
+
 export function digestSql(sql: string, types: readonly string[]): string {
   const names = types.map((_, index) => `c${index}`);
   const row = types.map((type, index) => part(`c${index}`, type)).join(` || '|' || `) || `''`;
   return `WITH gate_rows${names.length === 0 ? '' : `(${names.join(', ')})`} AS (\n${sql}\n), gate_hashes AS (
-    SELECT MD5_NUMBER_UPPER64(gate_text)::NUMBER(38, 0) AS high, MD5_NUMBER_LOWER64(gate_text)::NUMBER(38, 0) AS low FROM (SELECT ${row} AS gate_text FROM gate_rows) AS gate_texts
+    SELECT MOD(MD5_NUMBER_UPPER64(gate_text), ${MODULUS}) AS high, MOD(MD5_NUMBER_LOWER64(gate_text), ${MODULUS}) AS low FROM (SELECT ${row} AS gate_text FROM gate_rows) AS gate_texts
   ) SELECT COUNT(*), COALESCE(SUM(high), 0), COALESCE(SUM(low), 0) FROM gate_hashes`;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What Snowflake, its driver and the network report, sorted: a statement's own doing is a value, infrastructure throws.
- * One line per case, and never a secret. Codes of the server have six digits and come with an SQL state; the driver's own
- * start with 40.
+ * One line per case, and never a secret. Codes of the server have six digits and come with an SQL state, those that begin
+ * with 0 or 1 (compiling, running) are a statement's; 39 is the login, 40 the driver.
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
@@ -41,7 +41,7 @@ const isCancelled = (error: unknown): boolean =>
 /** The statement's own doing, its cancellation included: another one may well run. */
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(error);
-  return (error as SdkError).sqlState !== undefined && /^0\d{5}$/.test(code) && !isInfrastructure(code);
+  return (error as SdkError).sqlState !== undefined && /^[01]\d{5}$/.test(code) && !isInfrastructure(code);
 }
 
 /** Warehouses, and failures inside the server that it asks to retry. */
