@@ -139,24 +139,32 @@ test('a step given to a worker without the key is given out again, and is done b
   });
 }, 120_000);
 
-test('messages of failures, of steps and of the workflow, are readable with the key only', async () => {
-  const [database, searchId] = [unique('db'), unique('q')];
-  const onStep: Script['onStep'] = ({ name }) => {
-    if (name === 'plan') throw new ModelError('bad-request', `no answer to ${SECRET}`);
-  };
-  await withClient(K1, async (gate) => {
-    await begin(gate, searchId, database);
-    await working(K1, database, { onStep }, async () => {
-      expect(await awaitQuestion(gate, searchId)).toMatchObject({
-        kind: 'failed',
-        message: expect.stringContaining(SECRET) as string,
+test.each([
+  ['are readable with the key only', K1, false],
+  // Proves that this test can see them.
+  ['would be readable without the failure converter', { payloadCodecs: K1.payloadCodecs }, true],
+])(
+  'messages of failures, of steps and of the workflow, %s',
+  async (_what, converter, readable) => {
+    const [database, searchId] = [unique('db'), unique('q')];
+    const onStep: Script['onStep'] = ({ name }) => {
+      if (name === 'plan') throw new ModelError('bad-request', `no answer to ${SECRET}`);
+    };
+    await withClient(converter, async (gate) => {
+      await begin(gate, searchId, database);
+      await working(converter, database, { onStep }, async () => {
+        expect(await awaitQuestion(gate, searchId)).toMatchObject({
+          kind: 'failed',
+          message: expect.stringContaining(SECRET) as string,
+        });
       });
+      const history = await historyOf(gate, searchId);
+      expect(history.events?.some((event) => event.workflowExecutionFailedEventAttributes)).toBe(true);
+      expect(rawOf(history).includes(SECRET)).toBe(readable);
     });
-    const history = await historyOf(gate, searchId);
-    expect(history.events?.some((event) => event.workflowExecutionFailedEventAttributes)).toBe(true);
-    expect(rawOf(history)).not.toContain(SECRET);
-  });
-}, 60_000);
+  },
+  60_000,
+);
 
 test('a listing shows what it can and names the key of what it cannot; a question of its own is one clear line', async () => {
   const [database, searchId] = [unique('db'), unique('q')];
