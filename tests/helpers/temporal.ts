@@ -47,7 +47,7 @@ export async function withClient<T>(work: (gate: GateClient) => Promise<T>): Pro
 
 /** Workers in this process while `work` runs. */
 export async function withWorkers<T>(
-  options: Omit<WorkersOptions, 'address' | 'namespace' | 'bundle'>,
+  options: Omit<WorkersOptions, 'address' | 'namespace'>,
   work: (gate: GateClient) => Promise<T>,
 ): Promise<T> {
   quietLogger();

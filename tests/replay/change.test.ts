@@ -1,0 +1,122 @@
+/**
+ * The ways in which a running search meets new code (docs/changing-the-search.md, docs/deploying.md), each with a search
+ * that is run on the real server and replayed on the other code.
+ */
+import { join } from 'node:path';
+import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { createMemoryStore } from '../../src/adapters/scripted';
+import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { dataConverter } from '../../src/workers/payloads';
+import { localQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { unique, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps } from '../workflows/scripted-steps';
+
+type Bundle = { readonly code: string } | { readonly codePath: string };
+type History = Parameters<typeof Worker.runReplayHistory>[1];
+
+const batch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
+
+/** The workflow code with another loop in place of `src/search/control.ts`. */
+async function bundleWith(loop: string): Promise<Bundle> {
+  const replacement = join(__dirname, 'patch', loop);
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: require.resolve('../../src/workflows/index'),
+    failureConverterPath: require.resolve('../../src/workflows/failure-converter'),
+    logger: new DefaultLogger('ERROR'),
+    webpackConfigHook: (config) => ({ ...config, plugins: [...(config.plugins ?? []), replacing(replacement)] }),
+  });
+  return { code };
+}
+
+interface Resolving {
+  request: string;
+  readonly contextInfo: { readonly issuer: string };
+}
+interface Compiler {
+  readonly hooks: {
+    readonly normalModuleFactory: {
+      tap(
+        name: string,
+        on: (factory: { hooks: { beforeResolve: { tap(name: string, on: (data: Resolving) => void): void } } }) => void,
+      ): void;
+    };
+  };
+}
+
+/** For `answer-question.ts` alone: the replacement itself imports the loop that it changes. */
+function replacing(file: string) {
+  const replace = (data: Resolving): void => {
+    const fromWorkflow = data.contextInfo.issuer.endsWith(join('workflows', 'answer-question.ts'));
+    if (fromWorkflow && data.request === '../search/control') data.request = file;
+  };
+  return {
+    apply: (compiler: unknown) =>
+      (compiler as Compiler).hooks.normalModuleFactory.tap('test', (factory) =>
+        factory.hooks.beforeResolve.tap('test', replace),
+      ),
+  };
+}
+
+/** Runs a search on this code (default: today's) and gives the history of its first run. */
+async function runOn(bundle: Bundle | null, iterationsPerRun = 20) {
+  const [database, searchId] = [unique('db'), unique('q')];
+  const positions: string[] = [];
+  const steps = scriptedSteps({ operators: 3, onStep: ({ position }) => void positions.push(position) });
+  const options = { steps, batch, databases: [database], serve: 'local' as const, ...(bundle && { bundle }) };
+  return withWorkers(options, async (gate) => {
+    const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
+    const handle = await startQuestion(gate, {
+      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x', iterationsPerRun },
+    });
+    const end = await awaitQuestion(gate, searchId);
+    expect(end).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+    const first = gate.client.workflow.getHandle(questionWorkflowId(searchId), handle.firstExecutionRunId);
+    return { history: await first.fetchHistory(), positions };
+  });
+}
+
+const replay = (bundle: Bundle, history: History): Promise<void> =>
+  Worker.runReplayHistory({ workflowBundle: bundle, dataConverter }, history);
+
+describe('a change of the path', () => {
+  let patched: Bundle;
+  beforeAll(async () => {
+    patched = await bundleWith('look-twice');
+  });
+
+  test('a search begun before it is replayed when the change asks for its patch', async () => {
+    const { history, positions } = await runOn(null);
+    expect(positions).not.toContain('look-twice');
+    await replay(patched, history);
+  }, 60_000);
+
+  test('a search begun after it takes the new path, and is replayed too', async () => {
+    const { history, positions } = await runOn(patched);
+    expect(positions[0]).toBe('look-twice');
+    await replay(patched, history);
+  }, 60_000);
+
+  test('without the patch a search begun before it stands still', async () => {
+    const { history } = await runOn(null);
+    const always = await bundleWith('look-twice-always');
+    await expect(replay(always, history)).rejects.toMatchObject({ name: 'DeterminismViolationError' });
+  }, 60_000);
+});
+
+describe('a newer build', () => {
+  test('once the server says that one is current, a search continues as new after its iteration', async () => {
+    const bundle = { codePath: process.env['GATE_TEST_BUNDLE'] ?? '' };
+    const { history } = await runOn(null, 1);
+    expect(history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes).toBeTruthy();
+    // As if the number of iterations had not been reached: then only the server's word can end the run.
+    const payload = history.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+    const text = Buffer.from(payload?.data ?? []).toString();
+    expect(text).toMatch(/"iterationsPerRun": ?1\b/);
+    payload!.data = Buffer.from(text.replace(/("iterationsPerRun": ?)1\b/, '$1100'));
+    await expect(replay(bundle, history)).rejects.toMatchObject({ name: 'DeterminismViolationError' });
+    const tasks = (history.events ?? []).flatMap((event) => event.workflowTaskStartedEventAttributes ?? []);
+    tasks.at(-1)!.targetWorkerDeploymentVersionChanged = true;
+    await replay(bundle, history);
+  }, 60_000);
+});
