@@ -10,6 +10,7 @@ import type { Environment } from '../folders';
 import type { Progress } from '../search/control';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
+import { openStore } from '../workers/open-store';
 import {
   cancelWorkflow,
   connectClient,
@@ -41,7 +42,7 @@ export interface TemporalSession {
   close(options?: { readonly keep?: boolean }): Promise<boolean>;
 }
 
-interface Target {
+export interface Target {
   readonly address: string;
   readonly namespace: string;
   readonly connectionOptions: ConnectionOptions | null;
@@ -62,17 +63,23 @@ export async function openTemporal(
   env: Environment,
   options: {
     readonly onProgress: (line: string) => void;
+    /** Told before this session is connected, so that a worker can be made meanwhile. */
+    readonly onTarget?: (target: Target & { readonly dataConverter: DataConverter }) => void;
     readonly port?: number;
     readonly uiPort?: number;
     readonly uiCodecEndpoint?: string;
   },
 ): Promise<TemporalSession> {
   const configured = configuredTemporal(config, env);
-  const converter = dataConverterOf(config);
-  if (configured !== null) return session(configured, converter, null, null);
+  const converter = dataConverterOf(config, openStore(config));
+  if (configured !== null) {
+    options.onTarget?.({ ...configured, dataConverter: converter });
+    return session(configured, converter, null, null);
+  }
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
   const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...options });
   const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
+  options.onTarget?.({ ...target, dataConverter: converter });
   try {
     return await session(target, converter, embedded, embedded.uiUrl);
   } catch (error) {
@@ -85,7 +92,7 @@ export async function openTemporal(
 export async function openRunning(config: Config, env: Environment): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
   if (configured !== null) {
-    return session(configured, dataConverterOf(config), null, null).catch((error: unknown) => {
+    return session(configured, dataConverterOf(config, openStore(config)), null, null).catch((error: unknown) => {
       if (error instanceof TemporalUnreachableError) return null;
       throw error;
     });
@@ -96,7 +103,7 @@ export async function openRunning(config: Config, env: Environment): Promise<Tem
   const target = { address: `127.0.0.1:${String(info.port)}`, namespace: 'default', connectionOptions: null };
   return session(
     target,
-    dataConverterOf(config),
+    dataConverterOf(config, openStore(config)),
     null,
     info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
   );

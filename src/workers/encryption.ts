@@ -13,8 +13,9 @@ export function keyRingOf({ encryption }: Encrypted): KeyRing | null {
   return createKeyRing(encryption.keys.map(({ id, key }) => ({ id, key: key.reveal() })));
 }
 
-export function dataConverterOf(config: Encrypted): DataConverter {
-  return createDataConverter(keyRingOf(config));
+/** `store`: for payloads too large for a history. */
+export function dataConverterOf(config: Encrypted, store: ObjectStore | null = null): DataConverter {
+  return createDataConverter(keyRingOf(config), store);
 }
 
 /** For the codec server: what cannot be decrypted becomes a text that names the key. */

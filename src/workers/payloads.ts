@@ -9,6 +9,8 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
+import type { ObjectStore } from '../ports';
+import { externalStorage } from './external-storage';
 
 const THRESHOLD_BYTES = 1024;
 /** Below it a compressed value is hardly shorter. */
@@ -39,11 +41,15 @@ export class CompressingCodec implements PayloadCodec {
   }
 }
 
-/** Without a ring nothing is encrypted, and an encrypted payload names the key it needs. */
-export function createDataConverter(ring: KeyRing | null): DataConverter {
+/**
+ * Without a ring nothing is encrypted, and an encrypted payload names the key it needs. With a store payloads too large
+ * for a history are kept there (`external-storage.ts`), as the codecs made them.
+ */
+export function createDataConverter(ring: KeyRing | null, store: ObjectStore | null = null): DataConverter {
   return {
     payloadCodecs: [new CompressingCodec({ all: ring !== null }), new EncryptingCodec(ring)],
     ...(ring === null ? {} : { failureConverterPath: require.resolve('./encoded-failures') }),
+    ...(store === null ? {} : { externalStorage: externalStorage(store) }),
   };
 }
 

@@ -1,0 +1,108 @@
+/**
+ * The safety net for payloads too large for a history: above 128 KiB they are kept in the object store and the history
+ * holds a reference (Temporal refuses payloads of 2 MB, and ends a workflow whose history passes 50 MB). Ordinary steps
+ * never come near it (design D1, D3).
+ *
+ * 1. It works on what the codecs made of a payload, so what is compressed or encrypted stays so.
+ * 2. Keys: `payloads/<namespace>/<workflow id>/sha256/<hash>`. A payload is written before anything refers to it, its age
+ *    begins anew each time, and its text is checked by hash when it is read.
+ * 3. An outage fails the task, which Temporal gives out again; nothing is lost.
+ */
+import { ExternalStorage, StorageDriverClaim, type Payload, type StorageDriver } from '@temporalio/common';
+import { z } from 'zod';
+import { StoreError, type ObjectStore } from '../ports';
+import { sha256 } from '../sha256';
+
+export const PAYLOADS = 'payloads/';
+export const OFFLOAD_BYTES = 128 * 1024;
+/** Written into histories: it stays what it is. */
+const DRIVER = 'gate-object-store';
+const LONGEST_ID = 150;
+
+const Kept = z.object({
+  schemaVersion: z.literal(1),
+  workflowId: z.string(),
+  metadata: z.record(z.string(), z.base64()),
+  data: z.base64(),
+});
+type Kept = z.infer<typeof Kept>;
+
+export function externalStorage(store: ObjectStore, thresholdBytes = OFFLOAD_BYTES): ExternalStorage {
+  return new ExternalStorage({ drivers: [storeDriver(store)], payloadSizeThreshold: thresholdBytes });
+}
+
+/** The workflow that an object under `payloads/` belongs to. */
+export function payloadOwner(text: string): string | null {
+  return Kept.safeParse(parseJson(text)).data?.workflowId ?? null;
+}
+
+/** `payloads/<namespace>/<workflow id>/`: an id that is no plain or too long a segment is written as its hash. */
+export function payloadFolder(namespace: string, workflowId: string): string {
+  const [space, id] = [namespace, workflowId].map((text) =>
+    /^[A-Za-z0-9_.-]*[A-Za-z0-9_-]$/.test(text) && text.length <= LONGEST_ID ? text : `id-${sha256(text)}`,
+  );
+  return `${PAYLOADS}${String(space)}/${String(id)}/`;
+}
+
+function storeDriver(store: ObjectStore): StorageDriver {
+  return {
+    name: DRIVER,
+    type: DRIVER,
+    store: (context, payloads) => {
+      const namespace = context.target?.namespace ?? 'default';
+      const workflowId = context.target?.kind === 'workflow' ? (context.target.id ?? 'unknown') : 'unknown';
+      return Promise.all(
+        payloads.map(async (payload) => {
+          const text = JSON.stringify(kept(payload, workflowId));
+          const hash = sha256(text);
+          const key = `${payloadFolder(namespace, workflowId)}sha256/${hash}`;
+          await store.put(key, text, { overwrite: true });
+          return new StorageDriverClaim({ key, sha256: hash });
+        }),
+      );
+    },
+    retrieve: (_context, claims) => Promise.all(claims.map((claim) => retrieve(store, claim))),
+  };
+}
+
+async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): Promise<Payload> {
+  const { key = '', sha256: hash } = claimData;
+  if (!key.startsWith(PAYLOADS))
+    throw new StoreError('corrupt', 'the history refers to a payload outside of payloads/');
+  const text = await store.get(key);
+  if (text === null) {
+    throw new StoreError('missing', `${key} is missing from the store: restore it, or ask with --fresh`);
+  }
+  const parsed = Kept.safeParse(parseJson(text));
+  if (sha256(text) !== hash || !parsed.success) {
+    throw new StoreError('corrupt', `${key} is damaged (its hash does not match): restore it, or ask with --fresh`);
+  }
+  const metadata = Object.entries(parsed.data.metadata).map(([name, value]) => [name, bytesOf(value)] as const);
+  return { metadata: Object.fromEntries(metadata), data: bytesOf(parsed.data.data) };
+}
+
+function kept({ metadata, data }: Payload, workflowId: string): Kept {
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)] as const);
+  return {
+    schemaVersion: 1,
+    workflowId,
+    metadata: Object.fromEntries(entries),
+    data: base64(data ?? new Uint8Array()),
+  };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text, 'base64');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // damaged
+  }
+}
