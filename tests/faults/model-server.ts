@@ -41,8 +41,14 @@ async function here({ questions, databases, latencyMs, retryAfterSeconds }: Mode
   return {
     baseUrl: model.baseUrl,
     ledger: () => Promise.resolve(model.ledger()),
-    reset: () => Promise.resolve(model.reset()),
-    failNext: (faults) => Promise.resolve(model.failNext(...faults)),
+    reset: () => {
+      model.reset();
+      return Promise.resolve();
+    },
+    failNext: (faults) => {
+      model.failNext(...faults);
+      return Promise.resolve();
+    },
     close: () => model.close(),
   };
 }

@@ -7,7 +7,7 @@ import type { ObjectStore } from '../../src/ports';
 import { contentHashOf } from '../../src/simulated-model/reply';
 import { canonical } from '../../src/search/canonical';
 import { sha256 } from '../../src/sha256';
-import type { Contents } from '../../src/steps';
+import { createRunStore, type Contents, type Kind } from '../../src/steps';
 
 export interface Trace {
   readonly searchId: string;
@@ -26,30 +26,31 @@ export interface JournalledCall {
 }
 
 export async function loadTrace(store: ObjectStore, searchId: string): Promise<Trace> {
-  const prefix = `runs/${searchId}/`;
-  const objects = new Map<string, string>();
+  const run = createRunStore(store, searchId, sha256);
   const damaged: string[] = [];
-  const data = new Map<string, unknown>();
-  for (const key of await store.list(prefix)) {
-    const envelope = JSON.parse((await store.get(key)) ?? 'null') as { sha256: string; data: unknown } | null;
-    const name = key
-      .slice(prefix.length)
-      .replace(/\.json$/, '')
-      .replaceAll(searchId, 'ID');
-    if (envelope === null || sha256(JSON.stringify(envelope.data)) !== envelope.sha256) {
-      damaged.push(name);
-      continue;
+  const found = new Map<string, unknown>();
+  for (const key of await store.list(`runs/${searchId}/`)) {
+    const [, kind = '', id = ''] = /^runs\/[^/]+\/([^/]+)\/(.+)\.json$/.exec(key) ?? [];
+    try {
+      found.set(`${kind}/${id.replaceAll(searchId, 'ID')}`, await run.get(kind as Kind, id));
+    } catch (error) {
+      damaged.push(error instanceof Error ? error.message : String(error));
     }
-    data.set(name, envelope.data);
-    objects.set(name, canonical(comparable(envelope.data)).replaceAll(searchId, 'ID'));
   }
-  const calls = [...data].flatMap(([name, intent]) => {
+  const objects = new Map(
+    [...found].map(([name, data]) => {
+      // A step remembers the hash of its input, in which the search's id is.
+      const kept = name.startsWith('step/') ? { ...(data as object), input: null } : data;
+      return [name, canonical(comparable(kept)).replaceAll(searchId, 'ID')];
+    }),
+  );
+  const calls = [...found].flatMap(([name, intent]) => {
     if (!name.startsWith('intent/')) return [];
     const id = name.slice('intent/'.length);
-    const reply = (data.get(`reply/${id}`) ?? null) as Contents['reply'] | null;
+    const reply = (found.get(`reply/${id}`) ?? null) as Contents['reply'] | null;
     return [{ id, contentHash: hashOf(id, intent as Contents['intent']), reply }];
   });
-  return { searchId, record: (data.get('result/ID') ?? null) as AnswerRecord | null, objects, damaged, calls };
+  return { searchId, record: (found.get('result/ID') ?? null) as AnswerRecord | null, objects, damaged, calls };
 }
 
 function hashOf(callId: string, { model, messages }: Contents['intent']): string {
