@@ -5,7 +5,14 @@ export interface Figure {
   readonly unit: string;
   /** The most it may be; null where there is no target. */
   readonly atMost: number | null;
+  /** The least it may be. */
+  readonly atLeast?: number;
   readonly how: string;
+  /** Of a comparison: whose figure it is, and how many times that of GATE. */
+  readonly contestant?: string;
+  readonly ratio?: number | null;
+  /** Of a comparison: which direction is the better one; default `lower`. */
+  readonly better?: 'lower' | 'higher';
 }
 
 /** The last line of a figure's process is its figures as JSON. */
@@ -20,6 +27,21 @@ export function printFigures(measured: Promise<readonly Figure[]>): void {
 }
 
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function isMet({ value, atMost, atLeast }: Figure): boolean {
+  return (atMost === null || value <= atMost) && (atLeast === undefined || value >= atLeast);
+}
+
+/** `-- --short`: fewer repeats, for a quick look. */
+export const SHORT = process.argv.includes('--short');
+
+export function say(line: string): void {
+  console.error(`  ${line}`);
 }

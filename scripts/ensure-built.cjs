@@ -8,8 +8,9 @@ const root = join(__dirname, '..');
 const stamp = join(root, 'dist', 'workflow-bundle.js');
 
 function newest(folder) {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== 'node_modules');
   return Math.max(
-    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
+    ...entries.map((entry) => {
       const path = join(folder, entry.name);
       return entry.isDirectory() ? newest(path) : statSync(path).mtimeMs;
     }),

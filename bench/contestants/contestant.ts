@@ -1,0 +1,64 @@
+/**
+ * One way to run a search that a user could choose: in-process, GATE, or the same loop on a peer. Each runs in a process
+ * of its own (`process.ts`), so that it can be killed, with the same steps, model and database as the others.
+ */
+import type { SearchInput } from '../../src/domain';
+import { runSearch, type SearchHooks } from '../../src/search/control';
+import type { AnswerSummary, SearchSteps } from '../../src/search/steps';
+import type { BenchSteps } from '../world/steps';
+
+export const CONTESTANTS = ['in-process', 'gate', 'langgraph-sqlite', 'langgraph-postgres', 'dbos'] as const;
+export type ContestantKind = (typeof CONTESTANTS)[number];
+
+export interface ContestantConfig {
+  readonly kind: ContestantKind;
+  readonly modelUrl: string;
+  readonly storeFolder: string;
+  /** The database that is asked, as `StepsOptions` has it, and its name in the questions. */
+  readonly database: string;
+  readonly databaseName: string;
+  /** Where the engine keeps what makes it durable: Temporal's address, a PostgreSQL URL, or an SQLite file. */
+  readonly engineAt: string;
+  /** Our journal of model calls answers a repeated call; without it the engine's own durability has to. */
+  readonly journal: boolean;
+}
+
+export interface Contestant {
+  /** Starts the search, or goes on with it after a kill. */
+  run(input: SearchInput): Promise<AnswerSummary>;
+  close(): Promise<void>;
+}
+
+export type OpenContestant = (config: ContestantConfig, world: BenchSteps) => Promise<Contestant>;
+
+export interface ContestantModule {
+  readonly open: OpenContestant;
+}
+
+export const HOOKS: SearchHooks = {
+  now: () => Date.now(),
+  stopRequested: () => null,
+  onProgress: () => undefined,
+};
+
+/** The control loop of the product over steps that an engine has wrapped. */
+export async function loop(input: SearchInput, steps: SearchSteps): Promise<AnswerSummary> {
+  const { searchId, settings } = input;
+  const outcome = await runSearch({ searchId, settings, state: null }, steps, HOOKS);
+  if (outcome.kind !== 'finished') throw new Error(`${searchId} asked to be continued`);
+  return outcome.summary;
+}
+
+export const MODEL_STEPS = ['evaluate', 'plan', 'propose', 'ground', 'select'] as const;
+const OTHER_STEPS = ['prepare', 'check', 'probe', 'settle', 'candidate', 'checkpoint', 'finish'] as const;
+export const STEP_NAMES = [...MODEL_STEPS, ...OTHER_STEPS];
+export type StepName = (typeof STEP_NAMES)[number];
+
+/** Every step through `wrap`, which makes it durable. */
+export function wrapSteps(wrap: (name: StepName) => (input: unknown) => Promise<unknown>): SearchSteps {
+  return Object.fromEntries(STEP_NAMES.map((name) => [name, wrap(name)])) as unknown as SearchSteps;
+}
+
+export function callStep(steps: SearchSteps, name: StepName, input: unknown): Promise<unknown> {
+  return (steps[name] as (input: unknown) => Promise<unknown>)(input);
+}

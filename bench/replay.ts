@@ -1,0 +1,43 @@
+/**
+ * How long a worker takes to get a search back from its history, which is what follows every lost cache: a real history of
+ * about 1,000 events, replayed with the prebuilt bundle in a process that runs already.
+ */
+import { Worker } from '@temporalio/worker';
+import { dataConverter } from '../src/workers/payloads';
+import { workflowBundle } from '../src/workers/workflow-bundle';
+import { questionWorkflowId } from '../src/workflows/ids';
+import { median, printFigures, SHORT, type Figure } from './figure';
+import { withGateWorld } from './world/gate-world';
+import { benchSearches } from './world/searches';
+
+const EVENTS = 1_000;
+const RUNS = SHORT ? 3 : 7;
+
+async function measureReplay(): Promise<readonly Figure[]> {
+  const history = await withGateWorld({ latencyMs: 0 }, async ({ ask, gate }) => {
+    // Long enough for the events wanted, in one run.
+    const overrides = { iterations: 105, cMin: 150, cMax: 150, maxPlans: 150 };
+    const [input] = benchSearches({ shape: 'endless', count: 1, engine: 'sqlite', name: 'replay', overrides });
+    if (input === undefined) throw new Error('no search to replay');
+    await ask(input, { iterationsPerRun: 10_000 });
+    return gate.client.workflow.getHandle(questionWorkflowId(input.searchId)).fetchHistory();
+  });
+  const events = history.events?.length ?? 0;
+  if (events < EVENTS * 0.8) throw new Error(`a history of ${events} events is too short for this figure`);
+  const bundle = await workflowBundle();
+  const times: number[] = [];
+  for (let run = 0; run <= RUNS; run += 1) {
+    const startedAt = performance.now();
+    await Worker.runReplayHistory({ workflowBundle: bundle, dataConverter }, history);
+    times.push((performance.now() - startedAt) / 1000);
+  }
+  const seconds = median(times.slice(1));
+  return [
+    {
+      ...{ name: 'replay of 1,000 events', value: (seconds * EVENTS) / events, unit: 's', atMost: 1 },
+      how: `${events} events in ${seconds.toFixed(2)} s, median of ${RUNS}, the bundle's loading included`,
+    },
+  ];
+}
+
+printFigures(measureReplay());

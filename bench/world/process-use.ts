@@ -1,0 +1,46 @@
+/** What a process used so far, from `/proc`; zeros where there is none. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+export interface ProcessUse {
+  readonly cpuSeconds: number;
+  /** Of its live children, such as those that hold SQLite files. */
+  readonly childCpuSeconds: number;
+  /** The largest resident set it ever had. */
+  readonly peakBytes: number;
+}
+
+/** Of `/proc/PID/stat`: the kernel counts in hundredths of a second wherever Node runs. */
+const TICKS_PER_SECOND = 100;
+
+export function processUse(pid: number): ProcessUse {
+  if (!existsSync(`/proc/${pid}/stat`)) return { cpuSeconds: 0, childCpuSeconds: 0, peakBytes: 0 };
+  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const children = childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), 0);
+  return { cpuSeconds: cpuOf(pid), childCpuSeconds: children, peakBytes: Number(peak ?? 0) * 1024 };
+}
+
+function cpuOf(pid: number): number {
+  try {
+    const fields = afterName(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
+      return 0;
+    throw error;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .flatMap((child) => (child === '' ? [] : [Number(child)])),
+  );
+}
+
+/** The name may hold spaces and brackets. */
+function afterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}

@@ -1,0 +1,62 @@
+/** The real steps over a real store, database and HTTP endpoint, as one process of a bench composes them. */
+import { createGuardedEngine } from '../../src/adapters/guard';
+import { createLocalStore } from '../../src/adapters/local';
+import { createOpenAiModel } from '../../src/adapters/openai';
+import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import type { SearchInput } from '../../src/domain';
+import type { ObjectStore } from '../../src/ports';
+import { sha256 } from '../../src/sha256';
+import { createReactSteps, createSteps, storeInput } from '../../src/steps';
+import type { WorkerSteps } from '../../src/workers/run-worker';
+
+export interface StepsOptions {
+  readonly modelUrl: string;
+  readonly storeFolder: string;
+  /** A PostgreSQL URL, or the path of an SQLite file. */
+  readonly database: string;
+  /** Without it, replies that an earlier process got are not found, and the calls are made again. */
+  readonly journal?: boolean;
+}
+
+export interface BenchSteps {
+  readonly steps: WorkerSteps & ReturnType<typeof createSteps>;
+  readonly store: ObjectStore;
+  /** Stores what the search starts from. */
+  begin(input: SearchInput): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
+  const { modelUrl, storeFolder, database, journal = true } = options;
+  const local = createLocalStore(storeFolder);
+  const store = journal ? local : withoutJournal(local);
+  const model = createOpenAiModel({ apiKey: 'bench', baseUrl: modelUrl, timeoutMs: 60_000 });
+  const postgres = database.startsWith('postgres');
+  const inspector = postgres ? await createPostgresInspector() : createSqliteInspector();
+  const opened = postgres ? createPostgresEngine({ url: database }) : createSqliteEngine({ path: database });
+  const engine = createGuardedEngine(opened, inspector);
+  const deps = {
+    ...{ store, hash: sha256, clock: { now: () => Date.now() } },
+    models: () => model,
+    engine: () => Promise.resolve({ engine, inspector }),
+  };
+  return {
+    steps: { ...createSteps(deps), ...createReactSteps(deps) },
+    store,
+    begin: (input) => storeInput(deps, input),
+    close: () => engine.close(),
+  };
+}
+
+function withoutJournal(store: ObjectStore): ObjectStore {
+  const own = new Set<string>();
+  return {
+    ...store,
+    get: (key) => (key.includes('/reply/') && !own.has(key) ? Promise.resolve(null) : store.get(key)),
+    put: (key, text, options) => {
+      own.add(key);
+      return store.put(key, text, options);
+    },
+  };
+}
