@@ -3,6 +3,7 @@
  * here, so several trajectories stay open and there is something to do at the same time.
  */
 import type { ObjectStore } from '../src/ports';
+import { DEFAULT_BUDGETS } from '../src/presets';
 import { printFigures, SHORT, say, type Figure } from './figure';
 import { withGateWorld } from './world/gate-world';
 import { benchSearches } from './world/searches';
@@ -15,7 +16,7 @@ const RATES = { doubt: 1, wrong: 0.5, inconclusive: 0.8, immaterial: 0 };
 async function measureParallel(): Promise<readonly Figure[]> {
   return withGateWorld({ latencyMs: MODEL_MS, rates: RATES }, async ({ ask, store }) => {
     const run = async (parallelism: number) => {
-      const budgets = { llmCalls: CALLS, tokens: null, costUsd: null, wallMs: null, sqlExecutions: null, sqlMs: null };
+      const budgets = { ...DEFAULT_BUDGETS, costUsd: null, llmCalls: CALLS };
       const overrides = { parallelism, budgets, iterations: 200, cMin: 200, cMax: 200, maxPlans: 200 };
       const name = `parallel-${parallelism}`;
       const [input] = benchSearches({ shape: 'endless', count: 1, engine: 'sqlite', name, overrides });

@@ -49,16 +49,18 @@ export async function loop(input: SearchInput, steps: SearchSteps): Promise<Answ
   return outcome.summary;
 }
 
-export const MODEL_STEPS = ['evaluate', 'plan', 'propose', 'ground', 'select'] as const;
-const OTHER_STEPS = ['prepare', 'check', 'probe', 'settle', 'candidate', 'checkpoint', 'finish'] as const;
-export const STEP_NAMES = [...MODEL_STEPS, ...OTHER_STEPS];
-export type StepName = (typeof STEP_NAMES)[number];
+const MODEL_STEPS: ReadonlySet<string> = new Set(['evaluate', 'plan', 'propose', 'ground', 'select']);
 
-/** Every step through `wrap`, which makes it durable. */
-export function wrapSteps(wrap: (name: StepName) => (input: unknown) => Promise<unknown>): SearchSteps {
-  return Object.fromEntries(STEP_NAMES.map((name) => [name, wrap(name)])) as unknown as SearchSteps;
+/** A call over the network, which engines are told to retry. */
+export function isModelStep(name: string): boolean {
+  return MODEL_STEPS.has(name);
 }
 
-export function callStep(steps: SearchSteps, name: StepName, input: unknown): Promise<unknown> {
-  return (steps[name] as (input: unknown) => Promise<unknown>)(input);
+/** Every step through `wrap`, which makes it durable. */
+export function wrapSteps(
+  steps: SearchSteps,
+  wrap: (name: string, step: (input: unknown) => Promise<unknown>) => (input: unknown) => Promise<unknown>,
+): SearchSteps {
+  const entries = Object.entries(steps) as [string, (input: unknown) => Promise<unknown>][];
+  return Object.fromEntries(entries.map(([name, step]) => [name, wrap(name, step)])) as unknown as SearchSteps;
 }

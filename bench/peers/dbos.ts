@@ -4,7 +4,7 @@
  */
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { SearchInput } from '../../src/domain';
-import { callStep, loop, MODEL_STEPS, wrapSteps, type OpenContestant } from '../contestants/contestant';
+import { isModelStep, loop, wrapSteps, type OpenContestant } from '../contestants/contestant';
 
 const RETRIES = { retriesAllowed: true, maxAttempts: 10, intervalSeconds: 1, backoffRate: 2 };
 /** Only for searches that go on after a kill: their handle polls. */
@@ -12,9 +12,9 @@ const POLL = { pollingIntervalMs: 20 };
 
 export const open: OpenContestant = async ({ engineAt }, { steps }) => {
   DBOS.setConfig({ name: 'gate-bench', systemDatabaseUrl: engineAt, logLevel: 'error' });
-  const durable = wrapSteps((name) => {
-    const retries = (MODEL_STEPS as readonly string[]).includes(name) ? RETRIES : {};
-    return (input) => DBOS.runStep(() => callStep(steps, name, input), { name, ...retries });
+  const durable = wrapSteps(steps, (name, step) => {
+    const retries = isModelStep(name) ? RETRIES : {};
+    return (input) => DBOS.runStep(() => step(input), { name, ...retries });
   });
   const search = DBOS.registerWorkflow((input: SearchInput) => loop(input, durable), { name: 'search' });
   await DBOS.launch();

@@ -6,15 +6,15 @@ import { entrypoint, task, type BaseCheckpointSaver } from '@langchain/langgraph
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import type { SearchInput } from '../../src/domain';
-import { callStep, loop, MODEL_STEPS, wrapSteps, type OpenContestant } from '../contestants/contestant';
+import { isModelStep, loop, wrapSteps, type OpenContestant } from '../contestants/contestant';
 
 const RETRY = { maxAttempts: 10, initialInterval: 1_000, backoffFactor: 2 };
 
 export const open: OpenContestant = async ({ kind, engineAt }, { steps }) => {
   const { checkpointer, close } = await openCheckpointer(kind, engineAt);
-  const durable = wrapSteps((name) => {
-    const retry = (MODEL_STEPS as readonly string[]).includes(name) ? { retry: RETRY } : {};
-    return task({ name, ...retry }, async (input: unknown) => (await callStep(steps, name, input)) ?? null);
+  const durable = wrapSteps(steps, (name, step) => {
+    const retry = isModelStep(name) ? { retry: RETRY } : {};
+    return task({ name, ...retry }, async (input: unknown) => (await step(input)) ?? null);
   });
   const search = entrypoint({ name: 'search', checkpointer }, (input: SearchInput) => loop(input, durable));
   return {
@@ -30,7 +30,7 @@ export const open: OpenContestant = async ({ kind, engineAt }, { steps }) => {
 
 interface Opened {
   readonly checkpointer: BaseCheckpointSaver;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 async function openCheckpointer(kind: string, at: string): Promise<Opened> {
