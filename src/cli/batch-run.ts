@@ -24,12 +24,13 @@ import { replaceFile, ResultFile, SUMMARY, withResultFolder } from './batch-resu
 import { resultLine, type Ended } from './batch-score';
 import { batchSummary, summaryText } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
+import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from './limiter';
 import { tellWhoReceivesRows } from './notice';
-import { checkDatabase, checkModel, unpricedModels } from './preflight';
+import { checkModel, unpricedModels } from './preflight';
 import { addToIndex, batchPorts, openServices, recordOf, saveInput, type Services } from './services';
 import { openTemporal } from './temporal-session';
 

@@ -1,20 +1,9 @@
-/** What can be checked before a model call is paid: the database answers and has tables, the endpoint takes the key. */
+/** What can be checked of the models before a call is paid: there is one, and the endpoint takes the key. */
 import { DEFAULT_PRICES, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
 import type { Composition } from '../workers/composition';
 import { checkEndpoint } from './endpoint';
 import { CommandFailed } from './errors';
-
-const WAIT_MS = 20_000;
-
-export async function checkDatabase(composition: Pick<Composition, 'engine'>, name: string): Promise<void> {
-  const { engine } = await composition.engine(name);
-  const { tables } = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
-  if (tables.length > 0) return;
-  throw new CommandFailed(
-    `database '${name}' shows no tables: check path or URL, the user's rights, and the access lists`,
-  );
-}
 
 export async function checkModel(config: Config, composition: Composition, models: readonly string[]): Promise<void> {
   const { endpoint } = composition.model;

@@ -15,12 +15,15 @@ import type { Dialect } from '../domain';
 import { ModelError, type Clock, type LanguageModel, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
+import { describedOnce } from './described-once';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
 
 export interface CompositionOptions {
   /** Databases that this process serves although they are not configured (an ad-hoc path or URL). */
   readonly adHoc?: readonly ResolvedDatabase[];
+  /** Engines that were opened before, in place of `adHoc`; closed with the composition. */
+  readonly engines?: Engines;
   /** Stores every exchange with the model in this file. */
   readonly record?: string;
   /** Answers from a recording instead of a model. */
@@ -41,27 +44,43 @@ export interface Composition {
   close(): Promise<void>;
 }
 
+export interface Engines {
+  readonly adHoc: ReadonlyMap<string, ResolvedDatabase>;
+  readonly engine: StepDeps['engine'];
+  readonly close: () => Promise<void>;
+}
+
+/** The databases alone, each opened on first use. */
+export function openEngines(config: Config, adHocDatabases: readonly ResolvedDatabase[] = []): Engines {
+  const adHoc = new Map(adHocDatabases.map((database) => [database.name, database]));
+  const engines = new Map<string, ReturnType<StepDeps['engine']>>();
+  return {
+    adHoc,
+    engine(name) {
+      const open = engines.get(name) ?? openEngine(adHoc.get(name) ?? namedDatabase(config, name)).then(describedOnce);
+      engines.set(name, open);
+      // A failed opening is tried again by the next step.
+      open.catch(() => engines.delete(name));
+      return open;
+    },
+    async close() {
+      const opened = await Promise.allSettled(engines.values());
+      for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
+    },
+  };
+}
+
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = openStore(config);
   const { model, ollamaModels, close: closeModel } = await openModel(config, options);
-  const adHoc = new Map((options.adHoc ?? []).map((database) => [database.name, database]));
-  const engines = new Map<string, ReturnType<StepDeps['engine']>>();
-  const engine: StepDeps['engine'] = (name) => {
-    const open = engines.get(name) ?? openEngine(adHoc.get(name) ?? namedDatabase(config, name));
-    engines.set(name, open);
-    // A failed opening is tried again by the next step.
-    open.catch(() => engines.delete(name));
-    return open;
-  };
+  const { adHoc, engine, close: closeEngines } = options.engines ?? openEngines(config, options.adHoc);
   const deps: StepDeps = {
     store,
     models: () => model,
     engine,
     // A model's own queue may be served where the question's database is not reachable.
     inspector: async (name, dialect) =>
-      adHoc.has(name) || Object.hasOwn(config.databases, name)
-        ? (await engine(name)).inspector
-        : inspectorOf(dialect),
+      adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
@@ -73,8 +92,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     model,
     ollamaModels,
     async close() {
-      const opened = await Promise.allSettled(engines.values());
-      for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
+      await closeEngines();
       await closeModel();
     },
   };

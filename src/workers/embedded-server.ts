@@ -51,7 +51,8 @@ export interface EmbeddedServer {
 
 export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const files = filesIn(options.folders);
-  const binary = (await runningServer(files)) === null ? await findBinary(options) : null;
+  // A download must not hold the lock; whether a server that lives also serves is asked once, under it.
+  const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
     const running = await runningServer(files);
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
@@ -130,9 +131,14 @@ async function stop(files: Files, info: ServerInfo): Promise<void> {
 }
 
 async function runningServer(files: Files): Promise<ServerInfo | null> {
-  const info = read(files);
-  if (info === null || !isServerProcess(info.pid)) return null;
+  const info = livingServer(files);
+  if (info === null) return null;
   return (await serverVersionAt(info.port, 5_000)) === null ? null : info;
+}
+
+function livingServer(files: Files): ServerInfo | null {
+  const info = read(files);
+  return info !== null && isServerProcess(info.pid) ? info : null;
 }
 
 function read(files: Files): ServerInfo | null {

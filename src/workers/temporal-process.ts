@@ -92,12 +92,12 @@ export async function serverVersionAt(port: number, timeoutMs = 2_000): Promise<
   try {
     return await connection.withDeadline(Date.now() + timeoutMs, async () => {
       await connection.ensureConnected();
-      const { status } = await connection.healthService.check({
-        service: 'temporal.api.workflowservice.v1.WorkflowService',
-      });
-      if ((status as number) !== SERVING) return null;
-      await connection.workflowService.describeNamespace({ namespace: 'default' });
-      return (await connection.workflowService.getSystemInfo({})).serverVersion;
+      const [{ status }, { serverVersion }] = await Promise.all([
+        connection.healthService.check({ service: 'temporal.api.workflowservice.v1.WorkflowService' }),
+        connection.workflowService.getSystemInfo({}),
+        connection.workflowService.describeNamespace({ namespace: 'default' }),
+      ]);
+      return (status as number) === SERVING ? serverVersion : null;
     });
   } catch {
     return null;

@@ -34,7 +34,7 @@ export async function withEncodedFailures(bundle: WorkflowBundleOptions): Promis
 
 /** Writes the bundle and the stamp by which `workflowBundle` recognises it. */
 export async function writeWorkflowBundle(file: string): Promise<{ readonly bytes: number }> {
-  const { code } = await bundleWorkflows();
+  const code = withoutSources((await bundleWorkflows()).code);
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${String(process.pid)}`;
   writeFileSync(fresh, code);
@@ -51,6 +51,20 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
     failureConverterPath: require.resolve('../workflows/failure-converter'),
     logger: new DefaultLogger('WARN'),
   });
+}
+
+const MAP_COMMENT = '//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
+
+/** Every worker and its thread parse the source map; stack traces need its positions and not the text of the sources. */
+function withoutSources(code: string): string {
+  const at = code.lastIndexOf(MAP_COMMENT);
+  if (at < 0) throw new TypeError('the bundler left no source map where it is expected');
+  const encoded = code.slice(at + MAP_COMMENT.length).trimEnd();
+  const { sourcesContent: _text, ...map } = JSON.parse(Buffer.from(encoded, 'base64').toString()) as Record<
+    string,
+    unknown
+  >;
+  return `${code.slice(0, at)}${MAP_COMMENT}${Buffer.from(JSON.stringify(map)).toString('base64')}`;
 }
 
 /** Beside the compiled sources, as `dist/workflow-bundle.js`. */

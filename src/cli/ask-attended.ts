@@ -1,0 +1,123 @@
+/**
+ * `gate ask` with somebody waiting: this process serves the question's own task queue, follows it and prints it.
+ *
+ * 1. What needs another process or thread begins first and goes on while this thread loads code: the
+ *    database is asked, then the SDK is loaded, then the worker is made, whose thread loads its own half of the SDK meanwhile.
+ *    The search starts when the checks have passed, whether or not the worker is ready.
+ * 2. A failed check wins over whatever else failed meanwhile: it says what to change.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataConverter } from '@temporalio/common';
+import { storeLocation } from '../config-store';
+import { queuesByModel } from '../workers/model-queues';
+import type { GateWorkers } from '../workers/run-worker';
+import { localQueues } from '../workers/task-queues';
+import { checkAndStore, type Asking } from './ask-checks';
+import { limitedModels, startAsked } from './ask-start';
+import { checkDatabase } from './check-database';
+import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { followSearch } from './follow';
+import { holdInterrupts } from './interrupts';
+import { batchPorts, recordOf } from './services';
+import { openTemporal, type Target, type TemporalSession } from './temporal-session';
+
+export interface AttendedFlags {
+  readonly debug?: boolean;
+  readonly json?: boolean;
+  readonly showPlan?: boolean;
+}
+
+export async function askAttended(asking: Asking, flags: AttendedFlags): Promise<ExitCode> {
+  const { services, input, io } = asking;
+  const held = holdInterrupts(io);
+  const { session, workers } = await openStarted(asking, flags, () => held.count() > 0).catch((error: unknown) => {
+    held.release();
+    throw held.count() > 0 ? interruptedEarly() : error;
+  });
+  let ended: Awaited<ReturnType<typeof followSearch>>;
+  let staysUp = false;
+  try {
+    if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
+    const serving = workers.run();
+    try {
+      // The search began while the worker was being made.
+      if (held.count() > 0) await session.cancel(input.searchId);
+      const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
+      ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
+    } finally {
+      workers.stop();
+      // Its error, if it has one, has ended the race above.
+      await serving.catch(() => undefined);
+    }
+  } finally {
+    staysUp = await session.close().finally(() => held.release());
+  }
+  const { json = false, showPlan } = flags;
+  const record = await recordOf(services.store, input.searchId);
+  if (ended.kind === 'failed') {
+    const { answerJson } = await import('./show-answer');
+    if (json && record !== null) io.out(answerJson(record, { report: null, ui: null }));
+    throw new CommandFailed(ended.message);
+  }
+  if (record === null)
+    throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
+  const { printAnswer } = await import('./print-answer');
+  return printAnswer(services, record, io, { json, ui: staysUp ? session.uiOf(input.searchId) : null, showPlan });
+}
+
+function interruptedEarly(): CommandFailed {
+  return new CommandFailed('interrupted before the search began; nothing was asked', EXIT.cancelled);
+}
+
+/** In so much time the check of the database has sent its first request, or has said that there is no such file. */
+const CHECKS_AHEAD_MS = 15;
+
+/** Temporal, a worker on it and the started search; a failed check closes everything again. */
+async function openStarted(
+  asking: Asking,
+  flags: AttendedFlags,
+  isInterrupted: () => boolean,
+): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers }> {
+  const { services, database, input, io } = asking;
+  const limited = limitedModels(services.config, input, asking.files);
+  const databaseChecked = checkDatabase(asking.engines, database.name);
+  await Promise.race([databaseChecked, sleep(CHECKS_AHEAD_MS)]);
+  const { createGateWorkers, installLogger } = await import('../workers/run-worker');
+  installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
+  const { target, opening } = openWithTarget(asking);
+  const making = Promise.all([target, asking.composition()]).then(([{ connectionOptions, ...at }, { steps }]) =>
+    createGateWorkers({
+      ...{ address: at.address, namespace: at.namespace, dataConverter: at.dataConverter, steps },
+      batch: batchPorts(services.store),
+      ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
+      databases: [database.name],
+      serve: 'local',
+      modelQueues: limited,
+    }),
+  );
+  const checking = checkAndStore(asking, databaseChecked);
+  const starting = Promise.all([opening, checking]).then(async ([session]) => {
+    if (isInterrupted()) throw interruptedEarly();
+    await startAsked(session, services.config, input, localQueues(database.name, queuesByModel(limited)));
+  });
+  const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
+  if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')
+    return { session: opened.value, workers: made.value };
+  if (opened.status === 'fulfilled') await opened.value.close();
+  throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
+}
+
+function openWithTarget({ services, io }: Asking) {
+  const onProgress = (line: string): void => io.err(`${line}\n`);
+  const known = signal<Target & { readonly dataConverter: DataConverter }>();
+  const opening = openTemporal(services.config, io.env, { onProgress, onTarget: known.give });
+  // Without an address there is nothing to make a worker for.
+  const failed = opening.then(() => known.given);
+  return { opening, target: Promise.race([known.given, failed]) };
+}
+
+function signal<T = void>(): { readonly given: Promise<T>; readonly give: (value: T) => void } {
+  let give = (_value: T): void => undefined;
+  const given = new Promise<T>((resolve) => (give = resolve));
+  return { given, give: (value) => give(value) };
+}

@@ -1,0 +1,44 @@
+/** What is looked at and stored before a question is asked: everything wrong is said before a model call is paid. */
+import type { ResolvedDatabase } from '../databases';
+import type { SearchInput } from '../domain';
+import type { Composition, Engines } from '../workers/composition';
+import type { Io } from './io';
+import { tellWhoReceivesRows } from './notice';
+import { addToIndex, saveInput, type Services } from './services';
+
+export interface Asking {
+  readonly services: Services;
+  readonly engines: Engines;
+  /** Models and steps over these engines; opened by whoever needs them first. */
+  readonly composition: () => Promise<Composition>;
+  readonly database: ResolvedDatabase;
+  readonly input: SearchInput;
+  readonly files: { readonly record?: string; readonly replay?: string };
+  readonly io: Io;
+}
+
+/** `databaseChecked`: takes a process of its own and is best begun before anything else. */
+export async function checkAndStore(asking: Asking, databaseChecked: Promise<void>): Promise<void> {
+  const { services, database, input, files, io } = asking;
+  const { config, store } = services;
+  const composition = await asking.composition();
+  const { checkModel, unpricedModels } = await import('./preflight');
+  const replayed = files.replay !== undefined;
+  const models = [...new Set(Object.values(input.settings.models))];
+  await Promise.all([databaseChecked, replayed ? undefined : checkModel(config, composition, models)]);
+  if (files.record !== undefined) {
+    const { noteOf, prepareRecording } = await import('../adapters/recording');
+    await prepareRecording(files.record, noteOf(composition.model));
+  }
+  if (!replayed) {
+    const unpriced = unpricedModels(config, models);
+    const { costUsd } = input.settings.budgets;
+    tellWhoReceivesRows(
+      config.folders,
+      { endpoint: composition.model.endpoint, database: database.name, unpriced, costCeilingUsd: costUsd },
+      io,
+    );
+  }
+  await saveInput(store, input);
+  await addToIndex(store, input, io.now());
+}
