@@ -7,11 +7,12 @@
  * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero.
  */
 import type { CandidateView, PlanView } from '../domain';
-import { canonical, compareText } from './canonical';
+import { compareText } from './canonical';
 import { ROOT } from './frontier';
 
 export function derivationKey(bodies: readonly { readonly bodyId: string }[]): string {
-  return canonical([...new Set(bodies.map((body) => body.bodyId))].sort(compareText));
+  // A list of texts is its own canonical form; this runs at every decision, also when a history is replayed.
+  return JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText));
 }
 
 export function candidateBodies(plan: PlanView): CandidateView['bodies'] {
@@ -34,10 +35,10 @@ export function areIndependent(a: CandidateView, b: CandidateView): boolean {
 
 /** Distinct derivations that ended well; what cMin and cMax count. */
 export function derivations(candidates: readonly CandidateView[]): readonly CandidateView[] {
-  return usable(candidates).filter(
-    (candidate, index, all) =>
-      candidate.kind === 'unanswerable' ||
-      all.findIndex((other) => derivationKey(other.bodies) === derivationKey(candidate.bodies)) === index,
+  const ended = usable(candidates);
+  const keys = ended.map(({ bodies }) => derivationKey(bodies));
+  return ended.filter(
+    (candidate, index) => candidate.kind === 'unanswerable' || keys.indexOf(keys[index] ?? '') === index,
   );
 }
 
