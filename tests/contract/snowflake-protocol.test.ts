@@ -359,3 +359,11 @@ async function until(holds: () => boolean): Promise<void> {
   for (const started = Date.now(); !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
     if (Date.now() - started > 10_000) throw new Error('it did not come true within 10 s');
 }
+
+test('a server that answers nothing any more, not even a cancellation, is a lost connection', async () => {
+  const { engine } = await open({ onQuery: answering(() => 'never'), mute: true });
+  await expect(runOne(engine, 'SELECT 1', { timeoutMs: 1_000 })).rejects.toMatchObject({
+    code: 'connection',
+    message: expect.stringContaining('my-account does not answer') as string,
+  });
+});

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPostgresInspector } from '../../src/adapters/postgres';
+import { createSnowflakeInspector } from '../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../src/adapters/sqlite';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
 import fixture from '../fixtures/gold-statements.json';
@@ -37,7 +38,11 @@ const sets: [string, Gold[]][] = [
 
 let inspectors: Record<string, SqlInspector>;
 beforeAll(async () => {
-  inspectors = { postgresql: await createPostgresInspector(), sqlite: createSqliteInspector() };
+  inspectors = {
+    postgresql: await createPostgresInspector(),
+    sqlite: createSqliteInspector(),
+    snowflake: createSnowflakeInspector(),
+  };
 });
 
 test.each(sets)('every gold query of %s is accepted as one SELECT', (_, gold) => {
@@ -56,7 +61,7 @@ test.each([
   ['SELECT (SELECT max(x) FROM t) FROM u WHERE y IN (SELECT y FROM v) UNION ALL SELECT 1', ['t', 'u', 'v']],
   ['WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r JOIN t ON true) SELECT * FROM r', ['t']],
   ['WITH t AS (SELECT 1 AS x) SELECT * FROM (WITH t AS (SELECT * FROM u) SELECT * FROM t) s JOIN t ON true', ['u']],
-])('both dialects read the same relations in: %s', (sql, relations) => {
+])('all dialects read the same relations in: %s', (sql, relations) => {
   for (const inspector of Object.values(inspectors))
     expect(inspector.inspect(sql)).toMatchObject({ kind: 'select', relations });
 });

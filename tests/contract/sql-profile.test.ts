@@ -1,13 +1,15 @@
-/** The profile queries against both databases: what they claim about a table built to hold every trap. */
+/** The profile queries against every kind of database: what they claim about a table built to hold every trap. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createPostgresEngine } from '../../src/adapters/postgres';
+import { createSnowflakeEngine } from '../../src/adapters/snowflake';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import type { ColumnProfile } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import { interpretProfile, joinCandidates, profileQueries, renderProfiles } from '../../src/search/profile';
+import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 
 /** 18 sprint events: the winner's time is absolute, the others' are gaps, two of them with minutes. */
@@ -19,10 +21,11 @@ const sprint = (): string => {
     return `(${index + 1}, '${String((index % 6) + 1).padStart(4, '0')}', '${gap}', '${extra}', '${unit}', ${unit === 'g' ? 70000 + index : 70 + index},
       ${index === 3 ? -1 : index * 2}, '${index === 4 ? 'n/a' : index === 5 ? 'Red ' : index === 6 ? 'red' : 'Red'}', '${index > 12 ? '9999-12-31' : `2020-01-${10 + index}`}', 'x', NULL, ${index + 1})`;
   });
-  return `CREATE TABLE team (code text PRIMARY KEY); INSERT INTO team VALUES ('1'), ('2'), ('3'), ('4'), ('5');
-    CREATE TABLE sprint (id integer PRIMARY KEY, team_code text, gap text, extra text, unit text, weight integer, score integer, colour text,
-      until date, fixed text, hollow text, place integer);
-    INSERT INTO sprint VALUES ${rows.join(', ')}; CREATE TABLE hollow (a integer);`;
+  // Quoted, so that Snowflake keeps their case.
+  return `CREATE TABLE "team" ("code" text PRIMARY KEY); INSERT INTO "team" VALUES ('1'), ('2'), ('3'), ('4'), ('5');
+    CREATE TABLE "sprint" ("id" integer PRIMARY KEY, "team_code" text, "gap" text, "extra" text, "unit" text, "weight" integer, "score" integer,
+      "colour" text, "until" date, "fixed" text, "hollow" text, "place" integer);
+    INSERT INTO "sprint" VALUES ${rows.join(', ')}; CREATE TABLE "hollow" ("a" integer);`;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-profile-'));
@@ -33,6 +36,7 @@ const options: SqlOptions = {
   tag: 'profile',
 };
 let postgres: TestPostgres;
+let snowflake: TestSnowflake;
 const engines = new Map<string, SqlEngine>();
 
 beforeAll(async () => {
@@ -43,11 +47,15 @@ beforeAll(async () => {
   database.close();
   engines.set('postgresql', createPostgresEngine({ url: postgres.url('sprint') }));
   engines.set('sqlite', createSqliteEngine({ path: join(folder, 'sprint.sqlite') }));
-});
+  snowflake = await startFakesnow();
+  await snowflake.write('SPRINT', sprint());
+  engines.set('snowflake', createSnowflakeEngine({ url: snowflake.url('SPRINT') }));
+}, 300_000);
 
 afterAll(async () => {
   for (const engine of engines.values()) await engine.close();
   await postgres.stop();
+  await snowflake.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -62,7 +70,7 @@ async function profile(dialect: string, name: string, columns?: string[]): Promi
   return new Map(interpretProfile(queries, results).map((one) => [one.column, one]));
 }
 
-describe.each(['postgresql', 'sqlite'])('a profile on %s', (dialect) => {
+describe.each(['postgresql', 'sqlite', 'snowflake'])('a profile on %s', (dialect) => {
   let profiles: Map<string, ColumnProfile>;
   beforeAll(async () => {
     profiles = await profile(dialect, 'sprint');

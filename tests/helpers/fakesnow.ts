@@ -108,7 +108,7 @@ async function writeAll(accessUrl: string, database: string, sql: string): Promi
   const token = (login.data as { token: string }).token;
   const authorization = `Snowflake Token="${token}"`;
   try {
-    for (const sqlText of sql.split(/;\s*(?:\n|$)/).filter((each) => each.trim() !== '')) {
+    for (const sqlText of sql.split(/;\s+|;$/).filter((each) => each.trim() !== '')) {
       const { success, message } = await post(`${accessUrl}/queries/v1/query-request`, { sqlText }, authorization);
       if (!success) throw new Error(`${message}: ${sqlText}`);
     }

@@ -33,7 +33,7 @@ export interface Failure {
   readonly sqlState?: string;
 }
 
-export type Reply = Table | Failure | 'never' | 'hang up';
+export type Reply = Table | Failure | 'never';
 
 export interface Recorder {
   readonly accessUrl: string;
@@ -50,6 +50,8 @@ export interface Script {
   /** `undefined`: the ordinary answer. */
   readonly onLogin?: (login: Recorded) => Failure | { readonly status: number } | undefined;
   readonly onQuery?: (sent: SentQuery) => Reply | undefined;
+  /** Cancellations get no answer either, until the server closes: the driver would repeat them without end. */
+  readonly mute?: boolean;
 }
 
 export const grants = (...rows: readonly (readonly [string, string, string])[]): Table => ({
@@ -66,6 +68,7 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
   const ended: string[] = [];
   const sockets = new Set<Socket>();
   const parked = new Map<string, ServerResponse>();
+  const held: ServerResponse[] = [];
   const settings = new Map<string, Map<string, string>>();
   const chunks: string[] = [];
   let sessions = 0;
@@ -110,6 +113,10 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
       default:
         if (!url.pathname.endsWith('/abort-request')) break;
         aborts.push(recorded);
+        if (script.mute === true) {
+          held.push(response);
+          return;
+        }
         cancel(String(recorded.body['requestId']));
     }
     send(response, { success: true, data: null });
@@ -134,8 +141,7 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
     const session = settings.get(token);
     for (const [, name = '', text, word] of sent.sql.startsWith('ALTER SESSION') ? sent.sql.matchAll(/(\w+) = (?:'([^']*)'|(\w+))/g) : []) session?.set(name, text ?? word ?? ''); // prettier-ignore
     const reply = script.onQuery?.(sent) ?? usual(sent);
-    if (reply === 'hang up') response.destroy();
-    else if (reply === 'never') parked.set(sent.requestId, response);
+    if (reply === 'never') parked.set(sent.requestId, response);
     else if ('code' in reply) send(response, failed(reply));
     else send(response, succeeded(reply, session ?? new Map<string, string>()));
   }
@@ -167,6 +173,10 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
     ended,
     asked: () => queries.map(({ sql }) => sql).filter((sql) => !/^(ALTER SESSION|USE SECONDARY|SHOW GRANTS|SELECT CURRENT_ROLE)/.test(sql)), // prettier-ignore
     async close() {
+      for (const response of held) send(response, { success: true, data: null });
+      for (const requestId of [...parked.keys()]) cancel(requestId);
+      // What is answered now may be read before the sockets go.
+      await new Promise((resolve) => setTimeout(resolve, 50));
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -16,8 +16,8 @@ interface SdkError {
   readonly response?: { readonly statusCode?: number; readonly status?: number };
 }
 
-/** A login or connection attempt that outlasted its time. */
-export class ConnectTimeout extends Error {}
+/** A login, a statement or its cancellation that nobody answered in time. */
+export class NoAnswer extends Error {}
 
 const CANCELLED = new Set(['000604', '000630', '000631']);
 /** No warehouse, one that is suspended and may not be resumed, or one that a quota stopped. */
@@ -54,7 +54,7 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
   const code = codeOf(error);
   const options = { cause: error };
   const said = oneLine(message);
-  if (error instanceof ConnectTimeout)
+  if (error instanceof NoAnswer)
     return new SqlEngineError('connection', `Snowflake account ${account} does not answer: ${said}`, options);
   if (WAREHOUSE.has(code)) {
     const which = warehouse ?? 'none is named';

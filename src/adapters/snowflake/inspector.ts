@@ -127,7 +127,9 @@ class Reader {
     }
     if (level.clause === 'from' && token.text === 'JOIN') level.expects = 'relation';
     if (AFTER_ALIAS.has(token.text)) level.alias = false;
-    if (CLAUSES.has(token.text) && level.clause !== 'none') level.clause = 'other';
+    if (token.text === 'FROM' && ['from', 'other'].includes(level.clause) && !this.isDistinctFrom())
+      throw this.problem(token);
+    if (CLAUSES.has(token.text) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
     if (level.clause !== 'none' && token.text === 'INTO')
       throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
     if (token.text === 'FOR' && isWord(this.peek(1), 'UPDATE'))
@@ -240,6 +242,8 @@ class Reader {
       return;
     }
     if (isWord(token, 'SELECT') || isWord(token, 'WITH')) throw this.problem(token);
+    if (token.kind === 'word' && VERBS.has(token.text) && this.peek(1)?.kind === 'word')
+      throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
     if (isWord(token, 'TABLE') && isSymbol(this.peek(1), '(')) {
       this.#at += 2;
       this.tableFunction(level.scope);
@@ -348,6 +352,8 @@ const isWord = (token: Token | undefined, text: string): boolean => token?.kind 
 /** As the port says: lower case unless it needs quotes. */
 const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
 
+/** In place of a relation and in front of a further word they begin a statement. */
+const VERBS = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'CALL', 'EXECUTE', 'CREATE', 'ALTER', 'DROP', 'TRUNCATE', 'COPY', 'SHOW', 'DESCRIBE']); // prettier-ignore
 const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);

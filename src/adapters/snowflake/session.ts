@@ -1,11 +1,12 @@
 /**
  * One session with Snowflake and the statements in it. Formats, zone and case rules are fixed when it opens, so that a value
  * reads the same in every account; each statement carries its own tag, time limit and row cap, and the server takes one
- * statement per request.
+ * statement per request. The driver repeats a request for as long as the network is down: who waits here gives up when not
+ * even the cancellation is answered.
  */
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
-import { ConnectTimeout } from './errors';
+import { NoAnswer } from './errors';
 import type { Sdk } from './sdk';
 import { columnKind, converterFor, type RawValue } from './values';
 
@@ -46,7 +47,7 @@ export interface Rows {
   readonly truncated: boolean;
 }
 
-/** The server did not even answer to a cancellation: the session is of no more use. */
+/** The server took the cancellation and did not end the statement: the session is of no more use. */
 export class Unanswered extends Error {}
 
 export interface Session {
@@ -83,7 +84,7 @@ export async function openSession(
 function connect(connection: Connection, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new ConnectTimeout(`no answer to the login within ${timeoutMs / 1000} s`)),
+      () => reject(new NoAnswer(`no answer to the login within ${timeoutMs / 1000} s`)),
       timeoutMs,
     );
     connection.connect((error) => {
@@ -128,14 +129,15 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       act();
     };
     // The cancellation goes out even when nobody waits for its answer; if it fails, the server's own limit ends the work.
-    const cancel = (): void => statement.cancel(() => undefined);
+    let cancelled = false;
+    const cancel = (): void => statement.cancel((error) => (cancelled ||= !error));
     const onAbort = (): void => {
       cancel();
       settle(() => reject(signal.reason as Error));
     };
     const late = setTimeout(cancel, timeoutMs + CANCEL_AFTER_MS);
     const gone = setTimeout(
-      () => settle(() => reject(new Unanswered(`no answer within ${timeoutMs + DROP_AFTER_MS} ms`))),
+      () => settle(() => reject(cancelled ? new Unanswered() : new NoAnswer('neither result nor cancellation'))),
       timeoutMs + DROP_AFTER_MS,
     );
     signal.addEventListener('abort', onAbort, { once: true });

@@ -25,7 +25,8 @@ export function profileSql(dialect: Dialect) {
     return postgres ? `${column}::text` : `CAST(${column} AS TEXT)`;
   };
   const ordered = (column: string): string => (postgres ? `${column} COLLATE "C"` : column);
-  const loose = (value: string): string => `ltrim(lower(trim(${value})), '0')`;
+  const loose = (value: string): string =>
+    snowflake ? `REGEXP_REPLACE(lower(trim(${value})), '^0+', '')` : `ltrim(lower(trim(${value})), '0')`;
   const digits = (value: string): string =>
     postgres || snowflake
       ? `translate(${value}, '0123456789', '9999999999')`
