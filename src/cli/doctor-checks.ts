@@ -47,13 +47,30 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     checkStore(config),
     checkDatabases(config, io, options.db),
   ]);
-  return [node, read, ...model, temporal, store, encryptionOf(config), ...databases];
+  return [node, read, ...model, ...limitsIn(config), temporal, store, encryptionOf(config), ...databases];
 }
 
 export function nodeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const fits = major > 20 || (major === 20 && minor >= 3);
   return fits ? ok('Node.js', version) : missing('Node.js', `${version} is too old`, 'install Node.js 20.3 or newer');
+}
+
+/** What is configured of them; nothing when nothing is. */
+export function limitsIn(config: Pick<Config, 'models' | 'temporal'>): Finding[] {
+  const limits = Object.entries(config.models.limits).map(([model, limit]) => {
+    const parts = [
+      limit.requestsPerMinute === null ? [] : [`${limit.requestsPerMinute} requests a minute`],
+      limit.tokensPerMinute === null ? [] : [`${limit.tokensPerMinute} tokens a minute`],
+      limit.concurrency === null ? [] : [`${limit.concurrency} at a time`],
+      limit.workers === 1 ? [] : [`shared by ${limit.workers} workers`],
+    ];
+    return ok(`limits of ${model === '*' ? 'other models' : model}`, parts.flat().join(', '));
+  });
+  const { versioning } = config.temporal;
+  if (versioning === null) return limits;
+  const build = versioning.buildId === null ? 'builds by their code' : `build ${versioning.buildId}`;
+  return [...limits, ok('worker versioning', `deployment ${versioning.deployment}, ${build}`)];
 }
 
 async function checkModels(config: Config, call: boolean): Promise<Finding[]> {

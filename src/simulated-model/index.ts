@@ -10,6 +10,7 @@ import { openDatabases, type DatabaseSpecs } from './databases';
 import type { FaultRates } from './faults';
 import { goldDescriber } from './gold';
 import { loadQuestions, questionIndex, type GoldQuestion } from './questions';
+import type { RateLimit } from './rate-limit';
 import { serve, type SimulatedModel } from './server';
 import { DEFAULT_RATES, type Rates } from './world';
 
@@ -38,6 +39,7 @@ export interface SimulatedModelOptions {
   readonly rates?: Partial<Rates>;
   readonly faults?: FaultRates;
   readonly retryAfterSeconds?: number;
+  readonly rateLimit?: RateLimit | null;
 }
 
 export async function startSimulatedModel(options: SimulatedModelOptions): Promise<SimulatedModel> {
@@ -57,6 +59,7 @@ export async function startSimulatedModel(options: SimulatedModelOptions): Promi
     latency: { medianMs: options.latencyMs ?? 0, spread: options.latencySpread ?? 0 },
     faults,
     retryAfterSeconds: options.retryAfterSeconds ?? 1,
+    rateLimit: options.rateLimit ?? null,
   });
   return {
     ...server,

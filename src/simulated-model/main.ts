@@ -27,6 +27,7 @@ interface Flags {
   readonly faultRate: number;
   readonly fault: FaultRates;
   readonly retryAfter: number;
+  readonly requestsPerMinute?: number;
 }
 
 const { doubt, wrong, inconclusive, immaterial } = DEFAULT_RATES;
@@ -62,6 +63,7 @@ function program(): Command {
         .default({}, 'none'),
     )
     .option('--retry-after <seconds>', 'what a 429 asks to wait', amount, 1)
+    .option('--requests-per-minute <n>', 'requests beyond it get a 429 that says when the next may come', whole)
     .addHelpText('after', '\nGET /ledger tells what was asked and billed, POST /reset empties it.')
     .exitOverride();
 }
@@ -87,6 +89,7 @@ async function main(argv: readonly string[]): Promise<void> {
     },
     faults: { ...Object.fromEntries(WIRE_FAULTS.map((kind) => [kind, shared])), ...flags.fault },
     retryAfterSeconds: flags.retryAfter,
+    rateLimit: flags.requestsPerMinute === undefined ? null : { requests: flags.requestsPerMinute, windowMs: 60_000 },
   });
   process.stdout.write(`${JSON.stringify({ baseUrl: model.baseUrl, pid: process.pid })}\n`);
   const stop = (): void => void model.close().then(() => process.exit(0));

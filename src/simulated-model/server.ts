@@ -14,6 +14,7 @@ import { drawer } from './draw';
 import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
 import { Ledger, type LedgerReport } from './ledger';
 import { contentHashOf, simulateReply, type ReplyOptions } from './reply';
+import { RateLimiter, type RateLimit } from './rate-limit';
 import { ChatBody, readRequest } from './request';
 
 export interface ServerOptions extends ReplyOptions {
@@ -27,6 +28,8 @@ export interface ServerOptions extends ReplyOptions {
   readonly faults: FaultRates;
   /** Seconds that a 429 asks to wait. */
   readonly retryAfterSeconds: number;
+  /** Requests beyond it get a 429 that says when the next one may come; null: as many as come. */
+  readonly rateLimit: RateLimit | null;
 }
 
 export interface SimulatedModel {
@@ -48,6 +51,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
   const next: WireFault[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   const draw = drawer(options.seed);
+  const limiter = options.rateLimit === null ? null : new RateLimiter(options.rateLimit);
 
   async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parsed = ChatBody.safeParse(parseJson(await textOf(request)));
@@ -66,6 +70,12 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     let end: Parameters<Ledger['ended']>[1] = 'abandoned';
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
     try {
+      const refusedForMs = limiter?.refusedForMs(Date.now()) ?? null;
+      if (refusedForMs !== null) {
+        end = { fault: 'over-limit' };
+        misbehave(response, 'rate-limit', Math.max(1, Math.ceil(refusedForMs / 1000)));
+        return;
+      }
       const fault = next.shift() ?? wireFault(draw, options.faults, hash, before);
       if (fault === 'hang') {
         end = { fault };

@@ -15,16 +15,16 @@ import { scriptedSettings, scriptedSteps, type StepCall } from './scripted-steps
 
 const batch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
-interface Build {
-  readonly version: WorkerVersion;
+interface Build<Version> {
+  readonly version: Version;
   stop(): Promise<void>;
 }
 
-async function startBuild(
-  version: WorkerVersion,
+async function startBuild<Version extends WorkerVersion | null>(
+  version: Version,
   database: string,
   onStep: (call: StepCall) => Promise<void>,
-): Promise<Build> {
+): Promise<Build<Version>> {
   const steps = scriptedSteps({
     operators: 4,
     onStep,
@@ -148,6 +148,32 @@ test('a search stays on the build it began on; it moves where the server offers 
     await b.stop();
   });
 }, 90_000);
+
+test('a worker without a version has the work while no build is current, and none beside a current one', async () => {
+  const deploymentName = unique('gate');
+  const database = unique('db');
+  const ran: string[] = [];
+  const note =
+    (who: string) =>
+    async ({ name }: StepCall): Promise<void> => {
+      if (name === 'plan') ran.push(who);
+    };
+  const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
+  const start = { settings, modelTimeoutMs: 30_000, queues: localQueues(database), label: 'x' };
+  await withClient(async (client) => {
+    const plain = await startBuild(null, database, note('plain'));
+    const b = await startBuild({ deploymentName, buildId: 'b' }, database, note('b'));
+    const [first, second] = [unique('q'), unique('q')];
+    await startQuestion(client, { ...start, searchId: first });
+    expect(await awaitQuestion(client, first)).toMatchObject({ kind: 'completed' });
+    await makeCurrent(client, b.version);
+    await startQuestion(client, { ...start, searchId: second });
+    expect(await awaitQuestion(client, second)).toMatchObject({ kind: 'completed' });
+    expect(ran).toEqual(['plain', 'b']);
+    await plain.stop();
+    await b.stop();
+  });
+}, 60_000);
 
 test('the version of a worker is its package and its workflow code, unless it is given', () => {
   expect(workerVersion({ deployment: 'gate', buildId: 'r7' })).toEqual({ deploymentName: 'gate', buildId: 'r7' });

@@ -9,9 +9,7 @@ import type { SearchSteps } from '../../../src/search/steps';
 
 export * from '../../../src/search/control';
 
-type Hooks = SearchHooks & { readonly patched?: (id: string) => boolean };
-
-export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: Hooks): Promise<SearchOutcome> {
+export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const looksTwice = hooks.patched?.('look-twice') ?? true;
   if (looksTwice) await steps.prepare({ purpose: 'prepare', searchId: start.searchId, position: 'look-twice' });
   return search(start, steps, hooks);
