@@ -79,6 +79,7 @@ export const DEFAULT_BUDGETS: Budgets = {
   wallMs: null,
   sqlExecutions: null,
   sqlMs: null,
+  sqlRows: null,
 };
 
 /** The sampling and output settings of the paper; a reasoning model gets the larger cap. */

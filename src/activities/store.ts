@@ -1,12 +1,16 @@
 /** Checkpoints and the final record: the only store writes that are activities of their own (design D1, D4). */
-import type { SearchState } from '../domain';
+import type { Remark, SearchState } from '../domain';
 import type { AnswerSummary, FinishInput, SearchSteps } from '../search/steps';
+import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
-export type StoreSteps = Pick<SearchSteps, 'checkpoint' | 'finish'>;
+export type StoreSteps = Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep;
+/** The time is the activity's. */
+export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
 
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
+  saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** What the workflow does not know itself: the rest of the summary would stand in its history twice (D3). */
   finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql'>>;
 }
@@ -14,6 +18,7 @@ export interface StoreActivities {
 export function createStoreActivities(steps: StoreSteps): StoreActivities {
   return {
     saveCheckpoint: (state) => runStep((options) => steps.checkpoint(state, options)),
+    saveRemark: (searchId, remark) => runStep(() => steps.keepRemark(searchId, remark)),
     finishSearch: (input) =>
       runStep(async (options) => {
         const { answer, sql } = await steps.finish(input, options);

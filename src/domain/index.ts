@@ -4,3 +4,4 @@ export * from './sql';
 export * from './evidence';
 export * from './state';
 export * from './answer';
+export * from './steering';

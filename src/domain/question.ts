@@ -27,7 +27,7 @@ export type Question = z.infer<typeof Question>;
 export const Role = z.enum(['evaluate', 'plan', 'propose', 'ground', 'select', 'react']);
 export type Role = z.infer<typeof Role>;
 
-export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs']);
+export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
 export type BudgetName = z.infer<typeof BudgetName>;
 
 /** Upper limits of one search; null means none. Tokens are prompt plus completion. */
@@ -38,6 +38,8 @@ export const Budgets = z.object({
   wallMs: z.number().int().positive().nullable(),
   sqlExecutions: z.number().int().positive().nullable(),
   sqlMs: z.number().int().positive().nullable(),
+  /** Rows fetched from the database, all statements together. */
+  sqlRows: z.number().int().positive().nullable().default(null),
 });
 export type Budgets = z.infer<typeof Budgets>;
 

@@ -3,7 +3,7 @@
  * holds, what a checkpoint stores and what continue-as-new carries: plain JSON, replaced and never mutated.
  */
 import { z } from 'zod';
-import { BudgetName } from './question';
+import { BudgetName, Budgets } from './question';
 
 export const OperatorView = z.object({
   name: z.string(),
@@ -111,11 +111,12 @@ export const Usage = z.object({
   costUsd: z.number(),
   sqlExecutions: z.number().int(),
   sqlMs: z.number(),
+  sqlRows: z.number().int().default(0),
 });
 export type Usage = z.infer<typeof Usage>;
 
 export const EndedBy = z.union([
-  z.enum(['agreement', 'candidates', 'exhausted', 'iterations', 'cancel', 'finished', 'error']),
+  z.enum(['agreement', 'candidates', 'exhausted', 'iterations', 'cancel', 'stop', 'finished', 'error']),
   z.templateLiteral(['budget:', BudgetName]),
 ]);
 export type EndedBy = z.infer<typeof EndedBy>;
@@ -130,11 +131,26 @@ export const SearchEvent = z.object({
     'trajectories-merged',
     'immaterial',
     'unanswerable',
+    'steered',
   ]),
   subject: z.string(),
   detail: z.string(),
 });
 export type SearchEvent = z.infer<typeof SearchEvent>;
+
+/** A body for operators of this shape: vetoed or pinned by a person. */
+const HumanVerdict = z.object({ shape: z.string(), bodyId: z.string(), remarkId: z.string() });
+
+/** What people told the search, as control needs it; the words are stored as remarks. */
+export const Steered = z.object({
+  /** Ids of the remarks that models are shown. */
+  remarks: z.array(z.string()),
+  vetoes: z.array(HumanVerdict),
+  pins: z.array(HumanVerdict),
+  /** New limits in place of the ones it started with. */
+  budgets: Budgets.nullable(),
+});
+export type Steered = z.infer<typeof Steered>;
 
 export const SearchState = z.object({
   schemaVersion: z.literal(1),
@@ -148,5 +164,6 @@ export const SearchState = z.object({
   candidates: z.array(CandidateView),
   usage: Usage,
   events: z.array(SearchEvent),
+  steered: Steered.optional(),
 });
 export type SearchState = z.infer<typeof SearchState>;

@@ -6,11 +6,12 @@
  * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
  * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
  */
-import type { EndedBy, SearchState } from '../domain';
+import type { Budgets, EndedBy, SearchState } from '../domain';
 import { addUsage, exhaustedBudget } from '../search/budgets';
 import { addUnanswerable } from '../search/candidates';
 import { decided, rankClasses } from '../search/choose-answer';
 import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
+import { budgetsOf, refusal, steer } from '../search/steering';
 import { Draft, SearchStopped, tryModel } from '../search/expansion';
 import type { AnswerSummary, CandidateRun, MemoryRef, ModelOutcome, SearchSteps, UsageDelta } from '../search/steps';
 
@@ -70,6 +71,7 @@ export async function runReact(start: SearchStart, steps: ReactSteps, hooks: Sea
 
 class ReactLoop {
   private state: SearchState;
+  private ending = false;
 
   constructor(
     private readonly start: SearchStart,
@@ -80,6 +82,13 @@ class ReactLoop {
   }
 
   async run(): Promise<SearchOutcome> {
+    const { settings } = this.start;
+    this.hooks.attach?.({
+      state: () => this.state,
+      refusal: (steering) =>
+        this.ending ? 'the search is ending' : refusal(this.state, settings, steering, this.elapsedMs()),
+      steer: (command) => (this.state = steer(this.state, settings, command)),
+    });
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
@@ -90,7 +99,8 @@ class ReactLoop {
           return { kind: 'continue', state: this.state };
       }
     } catch (error) {
-      if (this.hooks.stopRequested() === 'cancel') return { kind: 'finished', summary: await this.answer('cancel') };
+      const stopped = this.hooks.stopRequested();
+      if (stopped !== null) return { kind: 'finished', summary: await this.answer(stopped) };
       await this.finish('failed', 'error', null, reasonOf(error));
       throw error;
     }
@@ -101,9 +111,9 @@ class ReactLoop {
   }
 
   private stop(): EndedBy | null {
-    const cancelled = this.hooks.stopRequested();
-    if (cancelled !== null) return cancelled;
-    const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.start.settings.budgets);
+    const stopped = this.hooks.stopRequested();
+    if (stopped !== null) return stopped;
+    const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.budgets());
     return budget === null ? null : `budget:${budget}`;
   }
 
@@ -130,7 +140,7 @@ class ReactLoop {
           position: `${position}.react`,
           tryNumber,
           ...(executionError === undefined ? {} : { executionError }),
-          memory: { updates: [], facts: [] },
+          memory: draft.memory(),
           turns: this.turns,
           callsUsed: this.turns.length,
           callsLimit: settings.rounds,
@@ -212,6 +222,7 @@ class ReactLoop {
 
   /** The agent has chosen already: what ran is the answer. */
   private answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    this.ending = true;
     const best = rankClasses(this.state)[0];
     if (best === undefined) {
       const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
@@ -238,6 +249,8 @@ class ReactLoop {
       usageBefore,
       updates: [],
       facts: [],
+      budgets: () => this.budgets(),
+      remarks: () => this.state.steered?.remarks ?? [],
       iteration: this.state.iteration,
       trajectoryId: 't0',
       elapsedMs: () => this.elapsedMs(),
@@ -252,6 +265,10 @@ class ReactLoop {
   private note(subject: string, detail: string): void {
     const event = { iteration: this.state.iteration, kind: 'step-failed' as const, subject, detail };
     this.state = { ...this.state, events: [...this.state.events, event] };
+  }
+
+  private budgets(): Budgets {
+    return budgetsOf(this.state, this.start.settings);
   }
 
   private elapsedMs(): number {

@@ -10,6 +10,7 @@ export const NO_USAGE: Usage = {
   costUsd: 0,
   sqlExecutions: 0,
   sqlMs: 0,
+  sqlRows: 0,
 };
 
 export function addUsage(a: Usage, delta: UsageDelta): Usage {
@@ -21,6 +22,7 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
     costUsd: a.costUsd + (delta.costUsd ?? 0),
     sqlExecutions: a.sqlExecutions + (delta.sqlExecutions ?? 0),
     sqlMs: a.sqlMs + (delta.sqlMs ?? 0),
+    sqlRows: a.sqlRows + (delta.sqlRows ?? 0),
   };
 }
 
@@ -28,7 +30,7 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
 export type Spending = 'model' | 'sql';
 
 /** SQL still runs when only money is used up: a plan that was paid for gets its result (D6). */
-const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs'];
+const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
 
 /** The first budget that is used up, or null. */
 export function exhaustedBudget(
@@ -44,6 +46,7 @@ export function exhaustedBudget(
     wallMs: elapsedMs,
     sqlExecutions: usage.sqlExecutions,
     sqlMs: usage.sqlMs,
+    sqlRows: usage.sqlRows,
   };
   for (const name of Object.keys(spent) as BudgetName[]) {
     if (spending === 'sql' && !SQL_BUDGETS.includes(name)) continue;
@@ -77,5 +80,6 @@ export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of
     wallMs: budgets.wallMs,
     sqlExecutions: whole(budgets.sqlExecutions, usage.sqlExecutions),
     sqlMs: part(budgets.sqlMs, usage.sqlMs),
+    sqlRows: whole(budgets.sqlRows, usage.sqlRows),
   };
 }

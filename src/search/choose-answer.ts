@@ -52,7 +52,7 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   const classes = rankClasses(state);
   const best = classes[0];
   if (best === undefined) return { kind: 'decided', status: 'abstained', candidate: null, reason: nothingFound(state) };
-  const mayAsk = endedBy !== 'cancel' && !endedBy.startsWith('budget:');
+  const mayAsk = endedBy !== 'cancel' && endedBy !== 'stop' && !endedBy.startsWith('budget:');
   if (mayAsk && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
   return decided(state, best.representative);
 }

@@ -6,7 +6,7 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
  */
-import type { EndedBy, PlanView, SearchState, Settings, Trajectory, Usage } from '../domain';
+import type { Budgets, EndedBy, PlanView, SearchState, Settings, Steering, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
 import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
@@ -18,6 +18,7 @@ import { mergeExpansions, rootTrajectory } from './merge';
 import { planRef } from './plan-view';
 import { density, rankTrajectories, score } from './select';
 import type { AnswerSummary, Evaluation, SearchSteps, Selected } from './steps';
+import { budgetsOf, enforce, refusal, steer, type Command } from './steering';
 import { stopReason } from './stop';
 
 export interface Progress {
@@ -41,10 +42,22 @@ export interface Progress {
 
 export interface SearchHooks {
   now(): number;
-  stopRequested(): 'cancel' | null;
+  /** `stop`: a person wants the answer now; the step under way is given up. */
+  stopRequested(): 'cancel' | 'stop' | null;
   onProgress(progress: Progress): void;
+  /** Called once, before the first step: the way in for queries and for what a person tells the search. */
+  attach?(search: SteeredSearch): void;
+  /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
+  patched?(id: string): boolean;
   /** Asked after each checkpoint; `continue-as-new` hands the state back to the caller. */
   afterIteration?(state: SearchState): 'go-on' | 'continue-as-new';
+}
+
+export interface SteeredSearch {
+  state(): SearchState;
+  /** Why the command makes no sense now; null when it does. */
+  refusal(steering: Steering): string | null;
+  steer(command: Command): void;
 }
 
 export interface SearchStart {
@@ -83,6 +96,7 @@ class SearchLoop {
   private bottleneck: string | null = null;
   private learned: string | null = null;
   private readonly settings: Settings;
+  private ending = false;
 
   constructor(
     private readonly start: SearchStart,
@@ -94,6 +108,12 @@ class SearchLoop {
   }
 
   async run(): Promise<SearchOutcome> {
+    this.hooks.attach?.({
+      state: () => this.state,
+      refusal: (steering) =>
+        this.ending ? 'the search is ending' : refusal(this.state, this.settings, steering, this.elapsedMs()),
+      steer: (command) => (this.state = steer(this.state, this.settings, command)),
+    });
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
@@ -108,14 +128,16 @@ class SearchLoop {
       }
     } catch (error) {
       // A cancelled step throws whatever its runtime throws; what counts is that cancellation was asked for (D6).
-      if (this.hooks.stopRequested() === 'cancel') return { kind: 'finished', summary: await this.answer('cancel') };
+      const stopped = this.hooks.stopRequested();
+      if (stopped !== null) return { kind: 'finished', summary: await this.answer(stopped) };
       await this.finish('failed', 'error', null, reasonOf(error));
       throw error;
     }
   }
 
   private stop(): EndedBy | null {
-    return this.hooks.stopRequested() ?? stopReason(this.state, this.settings, this.hooks.now());
+    const settings = { ...this.settings, budgets: this.budgets() };
+    return this.hooks.stopRequested() ?? stopReason(this.state, settings, this.hooks.now());
   }
 
   private async prepare(): Promise<void> {
@@ -132,13 +154,13 @@ class SearchLoop {
   private async iterate(): Promise<void> {
     const second = this.secondOpinion();
     if (second === null) await this.evaluate();
-    const left = callsLeft(this.state.usage, this.settings.budgets) ?? Infinity;
+    const left = callsLeft(this.state.usage, this.budgets()) ?? Infinity;
     const width = Math.max(1, Math.min(this.settings.parallelism, left));
     const chosen = second === null ? this.ranked().slice(0, width) : [second];
     const expansions = await Promise.all(
       chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }))),
     );
-    this.state = withdrawRefuted(mergeExpansions(this.state, expansions, this.settings));
+    this.state = enforce(withdrawRefuted(mergeExpansions(this.state, expansions, this.settings)));
     for (const { impossible, trajectory } of expansions) {
       if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible);
     }
@@ -200,6 +222,7 @@ class SearchLoop {
 
   /** Ends the search with an answer, asking the judge only where execution leaves a choice. */
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    this.ending = true;
     const choice = chooseAnswer(this.state, endedBy);
     if (choice.kind === 'decided') return this.conclude(choice, endedBy);
     const tried = await this.modelStep((draft) =>
@@ -269,20 +292,27 @@ class SearchLoop {
   }
 
   private mayRun(state: SearchState): boolean {
-    const elapsed = this.hooks.now() - state.startedAtMs;
-    const budget = exhaustedBudget(state.usage, elapsed, this.settings.budgets, 'sql');
+    const budget = exhaustedBudget(state.usage, this.elapsedMs(), this.budgets(), 'sql');
     return this.hooks.stopRequested() === null && budget === null;
+  }
+
+  private budgets(): Budgets {
+    return budgetsOf(this.state, this.settings);
+  }
+
+  private elapsedMs(): number {
+    return this.hooks.now() - this.state.startedAtMs;
   }
 
   private context(trajectory: Trajectory, share = { index: 0, of: 1 }): ExpansionContext {
     const { state, hooks } = this;
-    const budgets =
-      share.of === 1
-        ? this.settings.budgets
-        : shareOfBudgets(this.settings.budgets, state.usage, share.index, share.of);
     return {
       searchId: state.searchId,
-      settings: { ...this.settings, budgets },
+      settings: this.settings,
+      // New limits hold at once, for what is under way too.
+      budgets: () =>
+        share.of === 1 ? this.budgets() : shareOfBudgets(this.budgets(), state.usage, share.index, share.of),
+      remarks: () => this.state.steered?.remarks ?? [],
       steps: this.steps,
       iteration: state.iteration,
       trajectory,
@@ -293,7 +323,7 @@ class SearchLoop {
       unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
       usageBefore: state.usage,
       candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),
-      elapsedMs: () => hooks.now() - state.startedAtMs,
+      elapsedMs: () => this.elapsedMs(),
       cancelled: () => hooks.stopRequested() !== null,
       report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
     };

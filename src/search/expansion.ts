@@ -3,7 +3,17 @@
  * returns its gains; the archive changes only when all expansions of an iteration are merged in a fixed order, so that
  * nothing depends on arrival order (rule S11).
  */
-import type { EndedBy, FactView, PlanView, SearchEvent, Settings, Trajectory, UpdateView, Usage } from '../domain';
+import type {
+  Budgets,
+  EndedBy,
+  FactView,
+  PlanView,
+  SearchEvent,
+  Settings,
+  Trajectory,
+  UpdateView,
+  Usage,
+} from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './budgets';
 import { canonical } from './canonical';
 import type {
@@ -40,6 +50,10 @@ export interface DraftContext {
   readonly updates: readonly UpdateView[];
   readonly facts: readonly FactView[];
   readonly usageBefore: Usage;
+  /** The limits of this expansion as they are now: a person may change them. */
+  budgets(): Budgets;
+  /** Ids of what people said so far. */
+  remarks(): readonly string[];
   elapsedMs(): number;
   cancelled(): boolean;
 }
@@ -117,16 +131,18 @@ export class Draft {
   stopped(spending: Spending): EndedBy | null {
     if (this.context.cancelled()) return 'cancel';
     const spent = addUsage(this.context.usageBefore, this.usage);
-    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.settings.budgets, spending);
+    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.budgets(), spending);
     return budget === null ? null : `budget:${budget}`;
   }
 
   callsLeft(): number | null {
-    return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.settings.budgets);
+    return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.budgets());
   }
 
   memory(): MemoryRef {
+    const remarks = this.context.remarks();
     return {
+      ...(remarks.length === 0 ? {} : { remarks }),
       updates: this.allUpdates()
         .filter((u) => u.status === 'active')
         .map((u) => u.id),

@@ -32,8 +32,9 @@ interface ModelStepBase extends StepBase {
   readonly memory: MemoryRef;
 }
 
-/** The memory as a step sees it: active updates and facts by id. */
+/** The memory as a step sees it: active updates and facts by id, and the remarks of people, if any. */
 export interface MemoryRef {
+  readonly remarks?: readonly string[];
   readonly updates: readonly string[];
   readonly facts: readonly string[];
 }

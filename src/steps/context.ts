@@ -81,6 +81,7 @@ export function sqlUsage(results: readonly SqlResult[]): UsageDelta {
   return {
     sqlExecutions: results.filter((result) => result.kind !== 'refused').length,
     sqlMs: results.reduce((sum, result) => sum + elapsed(result), 0),
+    sqlRows: results.reduce((sum, result) => sum + (result.kind === 'rows' ? result.rows.length : 0), 0),
   };
 }
 

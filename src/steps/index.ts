@@ -2,7 +2,7 @@
  * The contents half of the search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps`
  * for the method `react`. A root builds them once; activities and in-process runs call the same ones.
  */
-import type { SearchInput, SearchState } from '../domain';
+import type { Remark, SearchInput, SearchState } from '../domain';
 import type { ReactSteps } from '../methods/react';
 import type { SearchSteps, StepOptions } from '../search/steps';
 import { candidate } from './candidate';
@@ -22,9 +22,14 @@ import { settle } from './settle';
 
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
-export { createRunStore, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
+export { createRunStore, readAsStored, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
 
-export function createSteps(deps: StepDeps): SearchSteps {
+/** What a person said, for the prompts that follow. */
+export interface RemarkStep {
+  keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
+}
+
+export function createSteps(deps: StepDeps): SearchSteps & RemarkStep {
   return {
     evaluate: step(deps, evaluate),
     plan: step(deps, plan),
@@ -40,7 +45,7 @@ export function createSteps(deps: StepDeps): SearchSteps {
   };
 }
 
-export function createReactSteps(deps: StepDeps): ReactSteps {
+export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
   return {
     act: step(deps, act),
     tool: step(deps, tool),
@@ -55,8 +60,13 @@ export async function storeInput(deps: Pick<StepDeps, 'store' | 'hash'>, input: 
   await createRunStore(deps.store, input.searchId, deps.hash).put('input', input.searchId, input);
 }
 
-function ending(deps: StepDeps): Pick<SearchSteps, 'checkpoint' | 'finish'> {
+function ending(deps: StepDeps): Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep {
   return {
+    keepRemark: (searchId, remark) => {
+      const at = new Date(deps.clock.now()).toISOString();
+      const run = createRunStore(deps.store, searchId, deps.hash);
+      return run.put('remark', remark.remarkId, { schemaVersion: 1, ...remark, at });
+    },
     checkpoint: async (state: SearchState) => {
       await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);
     },

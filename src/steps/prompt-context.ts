@@ -16,11 +16,12 @@ export async function promptContext(
   plans: readonly string[] = [],
 ): Promise<PromptContext> {
   const { run, input } = context;
-  const [schema, updates, facts, touched] = await Promise.all([
+  const [schema, updates, facts, touched, remarks] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
     Promise.all(memory.facts.map((id) => run.get('fact', id))),
     Promise.all([...new Set(plans)].map((id) => run.find('profile', id))),
+    Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
   ]);
   const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
   return {
@@ -30,6 +31,7 @@ export async function promptContext(
     profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
+    remarks: remarks.map(({ author, text }) => `${author}: ${text}`),
   };
 }
 

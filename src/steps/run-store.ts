@@ -78,9 +78,20 @@ export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading
 }
 
 /** The object that a stored content of a search refers to, if it does. */
-export function referenceIn(text: string): ObjectReference | null {
-  const envelope = Envelope.safeParse(parseJson(text, 'the object'));
+export function referenceIn(text: string, key: string): ObjectReference | null {
+  const envelope = Envelope.safeParse(parseJson(text, key));
   return envelope.data?.object ?? null;
+}
+
+/** A content as it was stored, also by another version of this program; null when it is not there. */
+export async function readAsStored(store: ObjectStore, key: string, kind: Kind, hash: Hash): Promise<unknown> {
+  const text = await store.get(key);
+  if (text === null) return null;
+  const reading = { key, kind, schema: z.unknown(), hash };
+  const { object: reference, sha256, data } = openEnvelope(text, reading);
+  return reference === undefined
+    ? data
+    : getObject(store, { ...reading, kind: 'stored', reference, sha256 }, (all) => all);
 }
 
 async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {

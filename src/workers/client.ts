@@ -9,16 +9,19 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   type ConnectionOptions,
   type WorkflowExecutionStatusName,
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
+import type { Steering } from '../domain';
 import type { Progress } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import type { SteeringReply } from '../workflows/steering';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
 import { dataConverter, forListing } from './payloads';
 import type { QuestionQueues } from './task-queues';
@@ -128,6 +131,26 @@ export async function cancelWorkflow({ client }: GateClient, workflowId: string)
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
+  }
+}
+
+export type Steered =
+  | { readonly kind: 'applied'; readonly remarkId: string | null }
+  /** `reason` says why the command makes no sense now. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'not-running' };
+
+/** Tells a running search something (design: hint, pause, resume, budget, veto, pin, stop). */
+export async function steerQuestion({ client }: GateClient, searchId: string, steering: Steering): Promise<Steered> {
+  const { kind, ...args } = steering;
+  try {
+    const handle = client.workflow.getHandle(questionWorkflowId(searchId));
+    const reply = await handle.executeUpdate<SteeringReply, [object]>(kind, { args: [args] });
+    return { kind: 'applied', remarkId: reply.remarkId };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { kind: 'not-running' };
+    if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+    return { kind: 'refused', reason: (error.cause?.message ?? error.message).replace(`${kind} refused: `, '') };
   }
 }
 

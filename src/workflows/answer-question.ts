@@ -8,8 +8,9 @@
  *    worker is current.
  */
 import {
+  allHandlersFinished,
   CancellationScope,
-  defineQuery,
+  condition,
   log,
   patched,
   setCurrentDetails,
@@ -18,12 +19,13 @@ import {
 } from '@temporalio/workflow';
 import type { SearchState, Settings } from '../domain';
 import { runReact } from '../methods/react';
-import { runSearch, type Progress, type SearchHooks, type SearchOutcome } from '../search/control';
+import { runSearch, type Progress, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
 import { progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
 import { proxiedSteps, type StepQueues } from './proxied-steps';
+import { openDesk, progressQuery, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
@@ -35,21 +37,39 @@ export interface AnswerQuestionInput {
   readonly modelTimeoutMs: number;
   /** Iterations after which a new run begins; the server's own suggestion counts as well. */
   readonly iterationsPerRun: number;
+  /** Carried over continue-as-new. */
+  readonly pause?: Pause;
 }
-
-export const progressQuery = defineQuery<Progress | null>('progress');
 
 export async function answerQuestion(input: AnswerQuestionInput): Promise<AnswerSummary> {
   let progress: Progress | null = null;
   setHandler(progressQuery, () => progress, { description: 'Iteration, plan, frontier and usage of the search' });
-  const scope = CancellationScope.current();
+  const root = CancellationScope.current();
+  // A person who wants the answer now gives up the step under way, and only that.
+  const scope = new CancellationScope();
+  let stopping = false;
+  const steered: { search: SteeredSearch | null } = { search: null };
+  let ended = false;
+  const desk = openDesk({
+    searchId: input.searchId,
+    pause: input.pause,
+    ended: () => ended || root.consideredCancelled,
+    stop: () => {
+      stopping = true;
+      scope.cancel();
+    },
+  });
   // The summary of the workflow stays with its first run; its memo goes along.
   const label = workflowInfo().memo?.['label'];
   const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
-  const hooks: SearchHooks & { patched(id: string): boolean } = {
-    now: () => Date.now(),
-    stopRequested: () => (scope.consideredCancelled ? 'cancel' : null),
+  const hooks: SearchHooks = {
+    now: () => desk.now(),
+    stopRequested: () => (root.consideredCancelled ? 'cancel' : stopping ? 'stop' : null),
+    attach: (attached) => {
+      steered.search = attached;
+      desk.attach(attached);
+    },
     onProgress: (now) => {
       progress = now;
       setCurrentDetails(`${title}${progressMarkdown(now)}`);
@@ -60,19 +80,28 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       iterations += 1;
       const info = workflowInfo();
       const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
-      return (full || info.targetWorkerDeploymentVersionChanged) && !scope.consideredCancelled
+      return (full || info.targetWorkerDeploymentVersionChanged) && !root.consideredCancelled && !stopping
         ? 'continue-as-new'
         : 'go-on';
     },
   };
-  const outcome = await runMethod(input, hooks);
+  const outcome = await scope.run(() => runMethod(input, hooks, () => desk.unpaused()));
+  ended = true;
+  // An update that came at the last moment is answered before its workflow is gone.
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   if (outcome.kind === 'finished') return outcome.summary;
-  return continueUpgraded<typeof answerQuestion>({ ...input, state: outcome.state });
+  const state = steered.search?.state() ?? outcome.state;
+  return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: desk.pause });
 }
 
-async function runMethod(input: AnswerQuestionInput, hooks: SearchHooks): Promise<SearchOutcome> {
+async function runMethod(
+  input: AnswerQuestionInput,
+  hooks: SearchHooks,
+  mayCall: () => Promise<void>,
+): Promise<SearchOutcome> {
   const { searchId, settings, state } = input;
   const steps = proxiedSteps({
+    mayCall,
     taskQueues: input.taskQueues,
     models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,

@@ -143,6 +143,9 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('final', input, options);
       return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, error: null, usage: QUERY };
     },
+    keepRemark: async (searchId, { remarkId }) => {
+      await on('remark', { searchId, position: remarkId });
+    },
     checkpoint: async (state, options) => {
       await on(
         'checkpoint',

@@ -1,0 +1,40 @@
+/**
+ * What a person may tell a running search. Each is a workflow update: refused with a reason, or applied and recorded. What
+ * a model should know of it becomes a remark, human evidence under its author's name.
+ */
+import { z } from 'zod';
+import { Budgets } from './question';
+
+const author = z.string().min(1).max(100);
+const reason = z.string().min(1).max(2_000);
+
+export const Steering = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('hint'), author, text: z.string().min(1).max(2_000) }),
+  z.object({ kind: z.literal('pause'), author }),
+  z.object({ kind: z.literal('resume'), author }),
+  /** New limits; what is left out stays, null lifts a limit. */
+  z.object({ kind: z.literal('budget'), author, budgets: Budgets.partial() }),
+  /** Withdraws an update with everything that rests on it; its SQL is not taken up again for that operator. */
+  z.object({ kind: z.literal('veto'), author, update: z.string().min(1), reason }),
+  /** Keeps a reading: that of an update, or of an operator of the plan as it is now. */
+  z.object({ kind: z.literal('pin'), author, target: z.string().min(1), reason }),
+  /** Answer now, with the best so far. */
+  z.object({ kind: z.literal('stop'), author }),
+]);
+export type Steering = z.infer<typeof Steering>;
+export type SteeringKind = Steering['kind'];
+export type SteeringOf<K extends SteeringKind> = Extract<Steering, { kind: K }>;
+
+/** Human evidence: what models are told of a hint, a veto or a pin. */
+export const Remark = z.object({
+  schemaVersion: z.literal(1),
+  /** `h1`, `h2`, … */
+  remarkId: z.string(),
+  kind: z.enum(['hint', 'veto', 'pin']),
+  author: z.string(),
+  /** The operator or update it is about; null for a hint. */
+  target: z.string().nullable(),
+  text: z.string(),
+  at: z.string(),
+});
+export type Remark = z.infer<typeof Remark>;

@@ -1,0 +1,188 @@
+/**
+ * Steering as workflow updates, one per command so that the UI and any client can send them, and the queries beside it.
+ *
+ * 1. A validator refuses what makes no sense and says why; nothing of a refused update enters the history.
+ * 2. Waiting while paused counts for no budget; a pause is carried over continue-as-new.
+ * 3. The words of a person are stored before any prompt refers to them.
+ */
+import {
+  ApplicationFailure,
+  condition,
+  defineQuery,
+  defineUpdate,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import type { StoreActivities } from '../activities/store';
+import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
+import type { Progress, SteeredSearch } from '../search/control';
+
+/** Time that the search spent paused, and since when it is: part of what continue-as-new carries. */
+export interface Pause {
+  readonly pausedMs: number;
+  readonly since: number | null;
+}
+
+/** What an update is sent: the command without its kind, which the update's name says. */
+export type SteeringArgs<K extends SteeringKind> = Omit<SteeringOf<K>, 'kind'>;
+export interface SteeringReply {
+  /** The remark that models are shown from now on, if the command left one. */
+  readonly remarkId: string | null;
+}
+
+export const progressQuery = defineQuery<Progress | null>('progress');
+export const planQuery =
+  defineQuery<readonly { readonly trajectory: string; readonly plan: PlanView | null }[]>('plan');
+export const memoryQuery = defineQuery<{
+  readonly updates: readonly UpdateView[];
+  readonly facts: readonly FactView[];
+}>('memory');
+export const candidatesQuery = defineQuery<readonly CandidateView[]>('candidates');
+
+const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
+  hint: 'Tell the search something it cannot see: { author, text }',
+  pause: 'Make no further model call until resumed: { author }',
+  resume: 'Go on after a pause: { author }',
+  budget: 'New limits: { author, budgets: { llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows } }',
+  veto: 'Withdraw a grounding and all that rests on it: { author, update, reason }',
+  pin: 'Keep the reading of an update or of an operator: { author, target, reason }',
+  stop: 'Answer now with the best so far: { author }',
+};
+
+export interface SteeringDesk {
+  /** Opens updates and queries on a search that begins. */
+  attach(search: SteeredSearch): void;
+  /** Milliseconds of the clock that budgets are measured by: it stands still during a pause. */
+  now(): number;
+  /** Resolves when the search may spend again. */
+  unpaused(): Promise<void>;
+  readonly pause: Pause;
+}
+
+export interface DeskOptions {
+  readonly searchId: string;
+  readonly pause: Pause | undefined;
+  readonly ended: () => boolean;
+  readonly stop: () => void;
+}
+
+export function openDesk(options: DeskOptions): SteeringDesk {
+  let search: SteeredSearch | null = null;
+  let pause: Pause = options.pause ?? { pausedMs: 0, since: null };
+  let stopping = false;
+  let remarks = 0;
+  const store = proxyLocalActivities<StoreActivities>({ startToCloseTimeout: '30s', summary: 'keep a remark' });
+
+  const reasonAgainst = (steering: Steering): string | null => {
+    if (search === null || stopping || options.ended()) return 'the search is ending';
+    if (steering.kind === 'pause' && pause.since !== null) return 'it is paused already';
+    if (steering.kind === 'resume' && pause.since === null) return 'it is not paused';
+    return wrong(steering) ?? search.refusal(steering);
+  };
+
+  async function apply(attached: SteeredSearch, steering: Steering): Promise<SteeringReply> {
+    if (steering.kind === 'pause') pause = { ...pause, since: Date.now() };
+    if (steering.kind === 'resume') pause = { pausedMs: pausedMs(), since: null };
+    if (steering.kind === 'pause' || steering.kind === 'resume') return { remarkId: null };
+    const remark = remarkOf(steering);
+    let remarkId: string | null = null;
+    if (remark !== null) {
+      // Counted at once, so that two updates under way do not take the same name.
+      remarks = Math.max(remarks, attached.state().steered?.remarks.length ?? 0) + 1;
+      remarkId = `h${String(remarks)}`;
+      await store.saveRemark(options.searchId, { ...remark, remarkId });
+    }
+    attached.steer({ steering, remarkId });
+    if (steering.kind === 'stop') {
+      stopping = true;
+      options.stop();
+    }
+    return { remarkId };
+  }
+
+  const pausedMs = (): number => pause.pausedMs + (pause.since === null ? 0 : Date.now() - pause.since);
+  // Not before there is a search to steer: an update that came earlier waits for its handler.
+  const attach = (attached: SteeredSearch): void => {
+    search = attached;
+    for (const kind of Object.keys(DESCRIPTIONS) as SteeringKind[]) {
+      const update = defineUpdate<SteeringReply, [SteeringArgs<SteeringKind>]>(kind);
+      const command = (args: SteeringArgs<SteeringKind>): Steering => ({ ...args, kind }) as Steering;
+      setHandler(update, (args: SteeringArgs<SteeringKind>) => apply(attached, command(args)), {
+        description: DESCRIPTIONS[kind],
+        validator: (args: SteeringArgs<SteeringKind>) => {
+          const reason = reasonAgainst(command(args));
+          if (reason !== null) throw ApplicationFailure.nonRetryable(`${kind} refused: ${reason}`, 'Refused');
+        },
+      });
+    }
+    const plans = () => attached.state().trajectories.map(({ id, plan }) => ({ trajectory: id, plan }));
+    setHandler(planQuery, plans, { description: 'The plan of every trajectory' });
+    const memory = () => ({ updates: attached.state().updates, facts: attached.state().facts });
+    setHandler(memoryQuery, memory, { description: 'Updates and facts proved so far' });
+    setHandler(candidatesQuery, () => attached.state().candidates, { description: 'Candidates so far' });
+  };
+
+  return {
+    attach,
+    now: () => Date.now() - pausedMs(),
+    unpaused: () => condition(() => pause.since === null),
+    get pause() {
+      return pause;
+    },
+  };
+}
+
+/** The workflow has no schema at hand; this is what a client that is not ours may get wrong. */
+function wrong(steering: Steering): string | null {
+  const text = (value: unknown) => typeof value === 'string' && value.trim() !== '' && value.length <= 2_000;
+  if (!text(steering.author)) return 'it needs an author';
+  switch (steering.kind) {
+    case 'hint':
+      return text(steering.text) ? null : 'it needs a text of at most 2,000 characters';
+    case 'veto':
+      return text(steering.update) && text(steering.reason) ? null : 'it needs an update and a reason';
+    case 'pin':
+      return text(steering.target) && text(steering.reason) ? null : 'it needs a target and a reason';
+    case 'budget':
+      return wrongBudget(steering.budgets);
+    case 'pause':
+    case 'resume':
+    case 'stop':
+      return null;
+    default:
+      return steering satisfies never;
+  }
+}
+
+const BUDGETS = ['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
+
+function wrongBudget(budgets: unknown): string | null {
+  if (typeof budgets !== 'object' || budgets === null) return 'it needs budgets';
+  for (const [name, limit] of Object.entries(budgets)) {
+    if (!BUDGETS.includes(name)) return `no budget ${name}; there are ${BUDGETS.join(', ')}`;
+    if (limit !== null && !(typeof limit === 'number' && Number.isFinite(limit) && limit > 0))
+      return `${name} must be above 0, or null for no limit`;
+  }
+  return null;
+}
+
+function remarkOf(steering: Exclude<Steering, { kind: 'pause' | 'resume' }>) {
+  const { author } = steering;
+  switch (steering.kind) {
+    case 'hint':
+      return { kind: steering.kind, author, target: null, text: steering.text };
+    case 'veto': {
+      const text = `the reading of ${steering.update} is wrong: ${steering.reason}`;
+      return { kind: steering.kind, author, target: steering.update, text };
+    }
+    case 'pin': {
+      const text = `the present reading of ${steering.target} is right: ${steering.reason}`;
+      return { kind: steering.kind, author, target: steering.target, text };
+    }
+    case 'budget':
+    case 'stop':
+      return null;
+    default:
+      return steering satisfies never;
+  }
+}
