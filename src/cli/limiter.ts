@@ -35,3 +35,16 @@ export function limiter(atOnce: number): Limiter {
     },
   };
 }
+
+/** What `work` gives for every item, in their order; at most so many at the same time. */
+export async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>, atOnce = 16): Promise<R[]> {
+  const jobs = limiter(atOnce);
+  const results: R[] = [];
+  items.forEach((item, index) => {
+    jobs.add(async () => {
+      results[index] = await work(item);
+    });
+  });
+  await jobs.idle();
+  return results;
+}

@@ -9,6 +9,7 @@ import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
+import { gcCommand } from './gc';
 import type { Io } from './io';
 import { listCommand } from './list';
 import { withExamples } from './options';
@@ -39,6 +40,7 @@ const COMMANDS: readonly CommandFactory[] = [
   workerCommand,
   devCommand,
   codecServerCommand,
+  gcCommand,
   doctorCommand,
 ];
 

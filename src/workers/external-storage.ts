@@ -18,6 +18,8 @@ export const OFFLOAD_BYTES = 128 * 1024;
 /** Written into histories: it stays what it is. */
 const DRIVER = 'gate-object-store';
 const LONGEST_ID = 150;
+/** In place of the id where the SDK does not tell whose payload it is. */
+export const UNKNOWN_OWNER = 'unknown';
 
 const Kept = z.object({
   schemaVersion: z.literal(1),
@@ -50,7 +52,7 @@ function storeDriver(store: ObjectStore): StorageDriver {
     type: DRIVER,
     store: (context, payloads) => {
       const namespace = context.target?.namespace ?? 'default';
-      const workflowId = context.target?.kind === 'workflow' ? (context.target.id ?? 'unknown') : 'unknown';
+      const workflowId = context.target?.kind === 'workflow' ? (context.target.id ?? UNKNOWN_OWNER) : UNKNOWN_OWNER;
       return Promise.all(
         payloads.map(async (payload) => {
           const text = JSON.stringify(kept(payload, workflowId));

@@ -129,7 +129,7 @@ test('key and name of an object belong together', () => {
 
 test('a reference is told from an inline content', async () => {
   const { store, key } = await withSchema();
-  const reference = referenceIn((await store.get('runs/s1/schema/schema.json'))!);
+  const reference = referenceIn((await store.get('runs/s1/schema/schema.json'))!, 'k');
   expect(objectKey(reference!.name)).toBe(key);
-  expect(referenceIn(writeEnvelope('schema', schema, hash))).toBeNull();
+  expect(referenceIn(writeEnvelope('schema', schema, hash), 'k')).toBeNull();
 });

@@ -1,0 +1,400 @@
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
+import { createLocalStore } from '../../../src/adapters/local';
+import { planRuns, removeRun, type AskTemporal, type WorkflowState } from '../../../src/cli/gc-runs';
+import { OBJECT_GRACE_MS, sweepObjects, sweepPayloads } from '../../../src/cli/gc-sweep';
+import { addToIndex, listSearches, openServices, saveInput, sha256 } from '../../../src/cli/services';
+import type { ObjectStore } from '../../../src/ports';
+import { createRunStore, writeEnvelope } from '../../../src/steps';
+import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';
+import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
+import { record, state, trace } from '../report/fixture';
+import { testProcess } from './test-io';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 5, 1);
+const MONTH = { nowMs: NOW, olderThanMs: 30 * DAY, keepAnswers: false };
+
+const PROFILE = {
+  ...{ table: 't', column: 'c'.repeat(9_000), examined: 1, nulls: 0, distinct: 1, min: null, max: null },
+  ...{ top: [], patterns: [], remarks: [] },
+};
+
+const PROFILES = { schemaVersion: 1 as const, profiles: [PROFILE] };
+
+/** A store whose clock the test owns. */
+class World {
+  clock = NOW;
+  readonly store: MemoryStore = createMemoryStore(() => this.clock);
+  readonly states = new Map<string, WorkflowState>();
+  readonly ask: AskTemporal = async (id) => this.states.get(id) ?? 'gone';
+
+  async search(id: string, ageMs: number, { finished = true, parent = '', large = false } = {}): Promise<void> {
+    this.clock = NOW - ageMs;
+    const input = {
+      ...trace.input!,
+      searchId: id,
+      ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2 } }),
+    };
+    await this.store.put(`runs/${id}/input/${id}.json`, writeEnvelope('input', input, sha256), { overwrite: true });
+    await addToIndex(this.store, input, this.clock);
+    const run = createRunStore({ ...this.store }, id, sha256);
+    await run.put('checkpoint', 'i3', state);
+    if (large) await run.put('profile', 'p', PROFILES);
+    if (finished) await run.put('result', id, { ...record, id });
+    this.clock = NOW;
+  }
+
+  async batch(id: string, searches: readonly string[], done: number, ageMs: number): Promise<void> {
+    this.clock = NOW - ageMs;
+    const queues = { workflow: 'w', model: null, sql: null };
+    await writeBatchManifest(
+      this.store,
+      id,
+      searches.map((searchId, n) => ({ n, searchId, label: 'x', taskQueues: queues })),
+      2,
+    );
+    for (let n = 0; n < searches.length; n += 1) {
+      const outcome = n < done ? { kind: 'answer', status: 'answered' } : null;
+      await this.store.put(
+        batchResultKey(id, n),
+        JSON.stringify({ schemaVersion: 1, n, searchId: searches[n], outcome }),
+      );
+    }
+    this.clock = NOW;
+  }
+
+  async plan(ask: AskTemporal = this.ask, options = MONTH) {
+    const { remove, kept, batches } = await planRuns(this.store, ask, options);
+    return {
+      remove: remove.map(({ id }) => id).sort(),
+      kept: Object.fromEntries(kept.map(({ id, why }) => [id, why])),
+      batches: batches.map(({ id }) => id),
+    };
+  }
+}
+
+describe('which searches go', () => {
+  test('those that nobody wrote to for longer than given', async () => {
+    const world = new World();
+    await world.search('q-old', 31 * DAY);
+    await world.search('q-young', 29 * DAY);
+    expect(await world.plan()).toEqual({ remove: ['q-old'], kept: {}, batches: [] });
+  });
+
+  test('never one that was written to within the hour, whatever is asked for', async () => {
+    const world = new World();
+    await world.search('q-now', HOUR / 2);
+    await world.search('q-then', 2 * HOUR);
+    expect((await world.plan(world.ask, { ...MONTH, olderThanMs: 0 })).remove).toEqual(['q-then']);
+  });
+
+  test('never one that Temporal runs, however long it has been silent', async () => {
+    const world = new World();
+    await world.search('q-paused', 90 * DAY, { finished: false });
+    world.states.set('question-q-paused', 'running');
+    expect(await world.plan()).toMatchObject({ remove: [], kept: { 'q-paused': 'it is running' } });
+  });
+
+  test('one without a final record goes when Temporal says that it does not run', async () => {
+    const world = new World();
+    await world.search('q-lost', 90 * DAY, { finished: false });
+    expect((await world.plan()).remove).toEqual(['q-lost']);
+  });
+
+  test('where Temporal cannot be asked, one without a final record stays and the reason is told', async () => {
+    const world = new World();
+    await world.search('q-lost', 90 * DAY, { finished: false });
+    await world.search('q-done', 90 * DAY);
+    const plan = await world.plan(null);
+    expect(plan.remove).toEqual(['q-done']);
+    expect(plan.kept['q-lost']).toMatch(/no final record, and Temporal cannot be asked/);
+  });
+
+  test('what a remaining search was forked from stays, however far back', async () => {
+    const world = new World();
+    await world.search('q-grandparent', 90 * DAY);
+    await world.search('q-parent', 60 * DAY, { parent: 'q-grandparent' });
+    await world.search('q-child', DAY, { parent: 'q-parent' });
+    await world.search('q-childless', 60 * DAY, { parent: 'q-grandparent' });
+    expect(await world.plan()).toMatchObject({
+      remove: ['q-childless'],
+      kept: { 'q-parent': 'q-child was forked from it', 'q-grandparent': 'q-parent was forked from it' },
+    });
+  });
+
+  test('a search whose proofs other questions may use stays', async () => {
+    const world = new World();
+    await world.search('q-teacher', 60 * DAY);
+    await world.store.put('memory/shop/f/q-teacher.u1.json', '{}');
+    expect((await world.plan()).kept).toEqual({ 'q-teacher': 'its proofs are in the memory of a database' });
+  });
+
+  test('searches of a batch that is not finished stay, and so does the batch', async () => {
+    const world = new World();
+    for (const id of ['q-1', 'q-2', 'q-3']) await world.search(id, 60 * DAY);
+    await world.batch('b-1', ['q-1', 'q-2', 'q-3'], 2, 5 * DAY);
+    const options = { ...MONTH, olderThanMs: DAY };
+    expect(await world.plan(world.ask, options)).toMatchObject({ remove: [], batches: [] });
+    expect((await world.plan(world.ask, options)).kept['q-1']).toBe('batch b-1 is not finished');
+  });
+
+  test('a batch left unfinished goes after a week without anybody going on with it, a running one never', async () => {
+    const world = new World();
+    await world.search('q-1', 60 * DAY);
+    await world.batch('b-1', ['q-1', 'q-2'], 1, 60 * DAY);
+    expect(await world.plan()).toMatchObject({ remove: ['q-1'], batches: ['b-1'] });
+    world.states.set('batch-b-1', 'running');
+    expect(await world.plan()).toMatchObject({ remove: [], batches: [] });
+    expect(await world.plan(null)).toMatchObject({ remove: [], batches: [] });
+  });
+
+  test('a finished batch goes with its searches', async () => {
+    const world = new World();
+    await world.search('q-1', 60 * DAY);
+    await world.batch('b-1', ['q-1'], 1, 60 * DAY);
+    expect(await world.plan(null)).toMatchObject({ remove: ['q-1'], batches: ['b-1'] });
+  });
+});
+
+describe('removing', () => {
+  const remove = async (world: World, options = MONTH, ask = world.ask) => {
+    const { remove: runs } = await planRuns(world.store, world.ask, options);
+    return Promise.all(runs.map((run) => removeRun(world.store, ask, run, options)));
+  };
+
+  test('leaves nothing of a search, and all of the others', async () => {
+    const world = new World();
+    await world.search('q-young', DAY);
+    const before = await world.store.list('');
+    await world.search('q-old', 60 * DAY);
+    expect(await remove(world)).toEqual([true]);
+    expect(await world.store.list('')).toEqual(before);
+  });
+
+  test('with --keep-answers leaves what was asked and answered, and finds nothing to do the next time', async () => {
+    const world = new World();
+    await world.search('q-old', 60 * DAY);
+    const options = { ...MONTH, keepAnswers: true };
+    expect(await remove(world, options)).toEqual([true]);
+    expect(await world.store.list('runs/')).toEqual(['runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json']);
+    expect((await listSearches(world.store)).map(({ id }) => id)).toEqual(['q-old']);
+    expect((await world.plan(world.ask, options)).remove).toEqual([]);
+  });
+
+  test('a search that somebody comes back to in the meantime stays whole', async () => {
+    const world = new World();
+    await world.search('q-old', 60 * DAY);
+    const { remove: runs } = await planRuns(world.store, world.ask, MONTH);
+    await saveInput(world.store, { ...trace.input!, searchId: 'q-old' });
+    const before = await world.store.list('');
+    expect(await removeRun(world.store, world.ask, runs[0]!, MONTH)).toBe(false);
+    expect(await world.store.list('')).toEqual(before);
+  });
+
+  test('a search that Temporal has begun again in the meantime stays whole', async () => {
+    const world = new World();
+    await world.search('q-old', 60 * DAY);
+    expect(await remove(world, MONTH, async () => 'running')).toEqual([false]);
+    expect(await world.store.list('runs/q-old/')).toHaveLength(3);
+  });
+
+  test('the final record goes last: killed half-way, the answer is still there', async () => {
+    const world = new World();
+    await world.search('q-old', 60 * DAY);
+    const { remove: runs } = await planRuns(world.store, world.ask, MONTH);
+    const deleted: string[] = [];
+    const store: ObjectStore = { ...world.store, delete: async (key) => void deleted.push(key) };
+    await removeRun(store, world.ask, runs[0]!, MONTH);
+    expect(deleted).toEqual([
+      ...['runs/q-old/checkpoint/i3.json', 'runs/q-old/input/q-old.json', 'runs/q-old/result/q-old.json'],
+      ...['index/q-old.json', 'asked/q-old.json'],
+    ]);
+  });
+});
+
+describe('shared objects', () => {
+  const SWEEP = { nowMs: NOW, dryRun: false, without: new Set<string>() };
+
+  test('one that a search refers to stays, one that none does goes', async () => {
+    const world = new World();
+    await world.search('q-1', 2 * DAY, { large: true });
+    await world.search('q-2', 2 * DAY, { large: true });
+    const [object, ...others] = await world.store.list('objects/');
+    expect(others).toEqual([]);
+    expect((await sweepObjects(world.store, SWEEP)).removed).toEqual([]);
+    await world.store.delete('runs/q-1/profile/p.json');
+    expect((await sweepObjects(world.store, SWEEP)).removed).toEqual([]);
+    await world.store.delete('runs/q-2/profile/p.json');
+    expect((await sweepObjects(world.store, { ...SWEEP, dryRun: true })).removed).toHaveLength(1);
+    expect(await world.store.get(object!)).not.toBeNull();
+    expect((await sweepObjects(world.store, SWEEP)).removed).toHaveLength(1);
+    expect(await world.store.list('objects/')).toEqual([]);
+  });
+
+  test('one of less than a day stays: its reference may be on its way', async () => {
+    const world = new World();
+    await world.search('q-1', DAY / 2, { large: true });
+    await world.store.delete('runs/q-1/profile/p.json');
+    expect(await sweepObjects(world.store, SWEEP)).toMatchObject({ removed: [], young: 1 });
+  });
+
+  test('while a reference cannot be read no object goes, and the reason is told', async () => {
+    const world = new World();
+    await world.search('q-1', 2 * DAY, { large: true });
+    await world.store.put('runs/q-1/profile/p.json', '{"half', { overwrite: true });
+    expect(await sweepObjects(world.store, SWEEP)).toMatchObject({
+      removed: [],
+      problem: expect.stringContaining('runs/q-1/profile/p.json is damaged') as string,
+    });
+  });
+
+  test.each(['entries', 'get', 'delete'] as const)(
+    'one that is taken up again right before the sweeper calls %s stays',
+    async (call) => {
+      const world = new World();
+      await world.search('q-1', 2 * DAY, { large: true });
+      await world.store.delete('runs/q-1/profile/p.json');
+      let taken = false;
+      const takenUp: ObjectStore = {
+        ...world.store,
+        [call]: async (key: string, options?: { unmodifiedSinceMs?: number }) => {
+          // A search of another process.
+          if (!taken) await createRunStore({ ...world.store }, 'q-2', sha256).put('profile', 'p', PROFILES);
+          taken = true;
+          return world.store[call](key, options as never);
+        },
+      };
+      await sweepObjects(takenUp, SWEEP);
+      expect(taken).toBe(true);
+      expect(await createRunStore({ ...world.store }, 'q-2', sha256).get('profile', 'p')).toEqual(PROFILES);
+    },
+  );
+
+  test('a writer at work beside it loses nothing, though it takes up objects that are old and unneeded', async () => {
+    const { home } = testProcess();
+    const store = createLocalStore(home);
+    const contents = Array.from({ length: 40 }, (_, n) => ({
+      schemaVersion: 1 as const,
+      profiles: [{ ...PROFILE, table: `t${n}` }],
+    }));
+    const put = (search: string, n: number) =>
+      createRunStore({ ...store }, search, sha256).put('profile', `p${n}`, contents[n]!);
+    for (let n = 0; n < contents.length; n += 1) await put('before', n);
+    for (const key of await store.list('runs/before/')) await store.delete(key);
+    const anHourAgo = new Date(Date.now() - HOUR);
+    for (const key of await store.list('objects/')) utimesSync(join(home, key), anHourAgo, anHourAgo);
+    // All objects are unneeded and old; the grace period is far longer than a put takes.
+    const sweeping = async (): Promise<number> =>
+      (await sweepObjects(store, { ...SWEEP, nowMs: Date.now(), graceMs: HOUR / 2 })).removed.length;
+    let swept = 0;
+    const writing = new AbortController();
+    const sweeper = (async () => {
+      while (!writing.signal.aborted) swept += await sweeping();
+    })();
+    for (let round = 0; round < 3; round += 1)
+      for (let n = 0; n < contents.length; n += 1) await put(`during${round}`, n);
+    writing.abort();
+    await sweeper;
+    expect(swept).toBeGreaterThan(0);
+    for (let round = 0; round < 3; round += 1)
+      for (let n = 0; n < contents.length; n += 1)
+        expect(await createRunStore({ ...store }, `during${round}`, sha256).get('profile', `p${n}`)).toEqual(
+          contents[n],
+        );
+  });
+
+  test('the grace period is far above the time for which a writer relies on its own earlier put', async () => {
+    const { REWRITE_AFTER_MS } = await import('../../../src/steps/objects');
+    expect(OBJECT_GRACE_MS).toBeGreaterThan(20 * REWRITE_AFTER_MS);
+  });
+});
+
+describe('payloads', () => {
+  async function withPayload(world: World, workflowId: string, ageMs: number): Promise<void> {
+    world.clock = NOW - ageMs;
+    const [driver] = externalStorage(world.store).drivers;
+    await driver!.store({ target: { kind: 'workflow', namespace: 'default', id: workflowId } }, [
+      { data: Buffer.from('x') },
+    ]);
+    world.clock = NOW;
+  }
+  const options = { nowMs: NOW, dryRun: false, without: new Set<string>() };
+
+  test('only those of workflows that Temporal has forgotten go', async () => {
+    const world = new World();
+    for (const id of ['question-gone', 'question-closed', 'question-running', 'odd/id'])
+      await withPayload(world, id, 2 * DAY);
+    await withPayload(world, 'question-new', HOUR);
+    world.states.set('question-closed', 'closed').set('question-running', 'running');
+    const { removed, young } = await sweepPayloads(world.store, world.ask, 'default', options);
+    expect(removed.map(({ key }) => key.split('sha256/')[0]).sort()).toEqual(
+      [payloadFolder('default', 'odd/id'), payloadFolder('default', 'question-gone')].sort(),
+    );
+    expect(young).toBe(1);
+    expect(await world.store.list('payloads/')).toHaveLength(3);
+  });
+
+  test('nothing goes where Temporal cannot be asked, or is asked for another namespace', async () => {
+    const world = new World();
+    await withPayload(world, 'question-gone', 2 * DAY);
+    await sweepPayloads(world.store, null, 'default', options);
+    await sweepPayloads(world.store, world.ask, 'other', options);
+    expect(await world.store.list('payloads/')).toHaveLength(1);
+  });
+});
+
+describe('gate gc', () => {
+  async function withOldSearch() {
+    const process = testProcess();
+    const { store } = openServices(process.io);
+    await saveInput(store, trace.input!);
+    await addToIndex(store, trace.input!, 0);
+    const run = createRunStore(store, record.id, sha256);
+    await run.put('checkpoint', 'i3', state);
+    await run.put('result', record.id, record);
+    Object.assign(process.io, { now: () => Date.now() + 40 * DAY });
+    return { process, store };
+  }
+
+  test('says what it would remove, then removes it, then has nothing to do', async () => {
+    const { process, store } = await withOldSearch();
+    const dry = await process.gate('gc', '--older-than', '30d', '--dry-run');
+    expect(dry).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('would remove 1 search, 0 shared objects') as string,
+    });
+    expect(dry.out).toContain('note: Temporal cannot be asked what runs');
+    expect(await store.list('runs/')).toHaveLength(3);
+    const done = JSON.parse((await process.gate('gc', '--older-than', '30d', '--json')).out) as object;
+    expect(done).toMatchObject({ dryRun: false, searches: [record.id], kept: [] });
+    expect(await store.list('')).toEqual([]);
+    expect((await process.gate('gc', '--older-than', '30d')).out).toContain('removed 0 searches');
+  });
+
+  test('--keep-answers leaves what gate result shows', async () => {
+    const { process } = await withOldSearch();
+    await process.gate('gc', '--older-than', '4w', '--keep-answers');
+    expect((await process.gate('result', record.id)).out).toContain(record.answer!);
+  });
+
+  test('the age comes from the configuration where it is not given, and is asked for where neither says it', async () => {
+    const { process } = await withOldSearch();
+    expect(await process.gate('gc')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--older-than 30d, or set "store.retentionDays"') as string,
+    });
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(`${process.home}/gate.config.json`, JSON.stringify({ store: { retentionDays: 10 } }));
+    expect((await process.gate('gc', '--dry-run')).out).toContain('would remove 1 search');
+  });
+
+  test.each(['30', '-1d', 'd', '5y', ''])('the age %j is refused with what is allowed', async (age) => {
+    expect(await testProcess().gate('gc', '--older-than', age)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('give hours, days or weeks, such as 12h, 30d or 8w') as string,
+    });
+  });
+});
