@@ -25,7 +25,8 @@ export interface ModelLimits {
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
   readonly concurrency: number | null;
-  readonly workers: number;
+  /** null: not said. */
+  readonly workers: number | null;
 }
 
 export type ModelLimitsTable = Readonly<Record<string, ModelLimits>>;
@@ -37,7 +38,7 @@ export function limitsTable(entries: z.infer<typeof LimitsEntries> = {}): ModelL
       requestsPerMinute: entry.requestsPerMinute ?? null,
       tokensPerMinute: entry.tokensPerMinute ?? null,
       concurrency: entry.concurrency ?? null,
-      workers: entry.workers ?? 1,
+      workers: entry.workers ?? null,
     },
   ]);
   return Object.fromEntries(limits) as ModelLimitsTable;
@@ -51,7 +52,7 @@ export function limitsOf(table: ModelLimitsTable, model: string): ModelLimits | 
 /** What one process may use of a model: its part, and never less than one. */
 export function shareOf(limits: ModelLimits): Omit<ModelLimits, 'workers'> {
   const part = (limit: number | null): number | null =>
-    limit === null ? null : Math.max(1, Math.floor(limit / limits.workers));
+    limit === null ? null : Math.max(1, Math.floor(limit / (limits.workers ?? 1)));
   return {
     requestsPerMinute: part(limits.requestsPerMinute),
     tokensPerMinute: part(limits.tokensPerMinute),

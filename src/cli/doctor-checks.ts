@@ -63,7 +63,7 @@ export function limitsIn(config: Pick<Config, 'models' | 'temporal'>): Finding[]
       limit.requestsPerMinute === null ? [] : [`${limit.requestsPerMinute} requests a minute`],
       limit.tokensPerMinute === null ? [] : [`${limit.tokensPerMinute} tokens a minute`],
       limit.concurrency === null ? [] : [`${limit.concurrency} at a time`],
-      limit.workers === 1 ? [] : [`shared by ${limit.workers} workers`],
+      limit.workers === null ? [] : [`shared by ${limit.workers} workers`],
     ];
     return ok(`limits of ${model === '*' ? 'other models' : model}`, parts.flat().join(', '));
   });
@@ -225,7 +225,8 @@ async function finding(what: string, check: () => Promise<Finding>): Promise<Fin
   try {
     return await check();
   } catch (error) {
-    return missing(what, errorText(error, false), 'see there');
+    // The finding is named already.
+    return missing(what, errorText(error, false).replace(/^database:? /, ''), 'see there');
   }
 }
 

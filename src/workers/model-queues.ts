@@ -29,12 +29,19 @@ export function modelQueues(config: Config, models?: readonly string[]): ModelQu
   return wanted.flatMap((model) => {
     const limits = limitsOf(config.models.limits, model);
     if (limits === null) return [];
-    const { requestsPerMinute } = limits;
-    const requestsPerSecond = requestsPerMinute === null ? null : requestsPerMinute / 60;
+    const { requestsPerMinute, workers } = limits;
+    const perSecond = requestsPerMinute === null ? null : requestsPerMinute / 60;
+    const requestsPerSecond = perSecond === null || workers === null ? perSecond : perSecond * BACKSTOP;
     const { concurrency } = shareOf(limits);
     return [{ model, taskQueue: modelQueueName(config, model), requestsPerSecond, concurrency }];
   });
 }
+
+/**
+ * Where the number of processes is known, their own paces hold the rate; the server's limiter, which dispatches only two
+ * thirds of a low rate (measured), then stands behind them against processes that nobody counted.
+ */
+const BACKSTOP = 1.5;
 
 function configuredModels({ models }: Config): string[] {
   const named = [...(models.default === null ? [] : [models.default]), ...Object.values(models.roles)];
