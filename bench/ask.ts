@@ -1,10 +1,11 @@
 /**
  * From Enter to the first SQL of `gate ask`, with a model that answers at once: when the embedded server has to start, and
- * when it is up. Taken from the compiled command in a process of its own; the moment is that of the first stored SQL step,
- * so it includes the SQL itself.
+ * when it is up. Taken from the compiled command in a process of its own; the moment is that of the first stored step that
+ * sent a statement of the search, so it includes the SQL itself. The check of the database before the search, whose
+ * description the search takes over, does not count.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { median, printFigures, type Figure } from './figure';
 
 const GATE = join(__dirname, '../src/cli/main.js');
-const RUNS = 5;
+const RUNS = 7;
 
 /** A chat-completions endpoint that gives the plan of the sprint question, without tests, to whoever asks. */
 async function startModel(): Promise<{ readonly url: string; close(): void }> {
@@ -92,9 +93,23 @@ function firstSqlMs(env: Record<string, string>, database: string, store: string
     child.once('exit', (code) => {
       const fresh = searches(store).find((search) => !known.has(search));
       if (code !== 0 || fresh === undefined) reject(new Error(`gate ask ended with ${String(code)}: ${errors}`));
-      else resolve(statSync(join(store, 'runs', fresh, 'step', 'prepare.json')).mtimeMs - startedAt);
+      else resolve(firstSqlAt(join(store, 'runs', fresh, 'step')) - startedAt);
     });
   });
+}
+
+/** `prepare` sends statements only for columns that were never profiled. */
+function firstSqlAt(steps: string): number {
+  const sent = readdirSync(steps).filter((name) => /\.(check|c)\d+\.json$/.test(name) || profiled(join(steps, name)));
+  return Math.min(...sent.map((name) => statSync(join(steps, name)).mtimeMs));
+}
+
+function profiled(file: string): boolean {
+  if (!file.endsWith('prepare.json')) return false;
+  const { data } = JSON.parse(readFileSync(file, 'utf8')) as {
+    data: { output: { usage: { sqlExecutions?: number } } };
+  };
+  return (data.output.usage.sqlExecutions ?? 0) > 0;
 }
 
 function searches(store: string): string[] {

@@ -37,7 +37,8 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   let ended: Awaited<ReturnType<typeof followSearch>>;
   let staysUp = false;
   try {
-    if (session.uiUrl !== null) io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}\n`);
+    if (session.uiUrl !== null)
+      io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}${howLong(session)}\n`);
     const serving = workers.run();
     try {
       // The search began while the worker was being made.
@@ -63,6 +64,11 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
   const { printAnswer } = await import('./print-answer');
   return printAnswer(services, record, io, { json, ui: staysUp ? session.uiOf(input.searchId) : null, showPlan });
+}
+
+/** The last user of the embedded server stops it, and its UI with it. */
+function howLong({ embedded }: TemporalSession): string {
+  return embedded === null || embedded.info.keep ? '' : ' (while this runs; gate dev keeps it up)';
 }
 
 function interruptedEarly(): CommandFailed {

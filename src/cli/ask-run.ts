@@ -6,6 +6,7 @@
  * modules are imported where they are used.
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config } from '../config';
@@ -34,6 +35,9 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
   const { config } = services;
   const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
   const question = questionOf(text, database.name, flags, io.cwd);
+  if (flags.replay !== undefined && !existsSync(resolve(io.cwd, flags.replay))) {
+    throw new UsageError(`--replay ${flags.replay}: no such file; give a recording that --record wrote`);
+  }
   const files = {
     ...(flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) }),
     ...(flags.replay === undefined ? {} : { replay: resolve(io.cwd, flags.replay) }),

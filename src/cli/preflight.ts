@@ -22,6 +22,21 @@ export async function checkModel(config: Config, composition: Composition, model
   }
   const check = await checkEndpoint(config.models, OPENAI_BASE_URL);
   if (check.kind !== 'ok') throw new CommandFailed(check.fix);
+  const unknown = models.find((model) => !isOffered(model, check.models));
+  if (unknown === undefined) return;
+  const has = `${check.models.slice(0, LISTED).join(', ')}${check.models.length > LISTED ? ', …' : ''}`;
+  throw new CommandFailed(
+    `model endpoint ${check.url} has no model ${unknown} (it lists: ${has}); correct GATE_MODEL or --model`,
+  );
+}
+
+const LISTED = 8;
+
+/** Only a list without patterns says what is missing; `name:variant` is the name with options of the endpoint. */
+export function isOffered(model: string, listed: readonly string[]): boolean {
+  if (listed.length === 0 || listed.some((name) => name.includes('*'))) return true;
+  const [name] = model.split(':');
+  return listed.some((each) => each === model || each === name || each.replace(/^models\//, '') === model);
 }
 
 export function unpricedModels(config: Config, models: readonly string[]): readonly string[] {

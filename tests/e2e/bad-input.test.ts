@@ -87,7 +87,7 @@ const mistakes: readonly Mistake[] = [
   {
     what: 'a replay file that is missing',
     args: () => [QUESTION, '--db', database, '--replay', 'none.jsonl'],
-    code: 1,
+    code: 2,
     says: /none\.jsonl/,
   },
 ];
