@@ -8,7 +8,7 @@ import { createLocalStore } from '../../src/adapters/local';
 import { createS3Store } from '../../src/adapters/s3';
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { ObjectStore } from '../../src/ports';
-import { startS3Server, type S3Server } from '../helpers/s3-server';
+import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
 
 const folders: string[] = [];
 const freshFolder = async (): Promise<string> => {
@@ -18,6 +18,8 @@ const freshFolder = async (): Promise<string> => {
 };
 let s3: S3Server | null = null;
 let buckets = 0;
+// Where there is none it is built first, which takes a minute.
+beforeAll(() => findVersitygw(), 300_000);
 afterAll(() => s3?.stop());
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
