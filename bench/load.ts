@@ -1,7 +1,8 @@
 /**
  * 200 searches at a time, with everything on this machine: the embedded server, `gate worker` as one process, the model
  * server as another, the asked database and this process, which starts them. What limits it is read from the times that
- * each process spent on a processor.
+ * each process spent on a processor. GATE_BENCH_ENGINE=postgresql asks PostgreSQL instead of SQLite;
+ * GATE_BENCH_PROFILE=FOLDER leaves the worker's CPU profiles there.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -163,9 +164,14 @@ async function startWorker(
     ...{ PATH: process.env['PATH'], HOME: home, GATE_CONFIG: config, GATE_STORE: join(folder, 'store') },
     ...{ OPENAI_BASE_URL: modelUrl, OPENAI_API_KEY: 'none', GATE_MODEL: 'simulated', TEMPORAL_ADDRESS: temporal },
     BENCH_DATABASE: address,
-    NODE_OPTIONS: process.env['GATE_BENCH_WORKER_OPTIONS'] ?? '',
   };
-  const child = spawn(process.execPath, [GATE, 'worker'], { env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const profile = process.env['GATE_BENCH_PROFILE'];
+  const flags = profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profile];
+  const child = spawn(process.execPath, [...flags, GATE, 'worker'], {
+    env,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   await firstLine(child, 'stderr', /^serving /);
   return child;
 }
