@@ -25,6 +25,7 @@ module.exports = {
   projects: [
     project('unit'),
     project('contract', withServers),
+    project('hostile'),
     project('workflows', withServers),
     project('replay', withServers),
     project('e2e', withServers),

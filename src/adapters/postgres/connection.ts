@@ -41,6 +41,8 @@ export class GateClient extends Client {
   isSuperuser = false;
   /** The line was cut because one page of rows went beyond the limit. */
   overran = false;
+  /** The line was cut because the server did not stop a statement. */
+  wasCut = false;
   #received = 0;
   #limit = Number.POSITIVE_INFINITY;
 
@@ -72,6 +74,7 @@ export class GateClient extends Client {
   }
 
   cut(): void {
+    this.wasCut = true;
     wireOf(this).stream.destroy();
   }
 }

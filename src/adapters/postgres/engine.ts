@@ -3,7 +3,8 @@
  * (`session.ts`).
  *
  * 1. A run in which a statement timed out is repeated once as a whole on a fresh connection, so that all its results share
- *    one snapshot; so is one that lost its connection to a row too large to hold, with that statement's result settled.
+ *    one snapshot; so is one that lost its connection to a statement (a row too large to hold, a computation that the
+ *    server does not stop), with that statement's result settled.
  * 2. An abort cancels the statement on the server and drops the connection.
  * 3. Callers wait for a connection as long as they like (their signal ends it); there are never more than `poolSize`.
  */
@@ -15,7 +16,8 @@ import { cancelStatement, GateClient, readAddress } from './connection';
 import { describePostgres } from './describe';
 import { digestSql } from './digest';
 import { toEngineError, toResult } from './errors';
-import { begin, columnTypes, DECLARE, end, execute, Overrun, OVERRUN } from './session';
+import { loadHazards, type Hazards } from './hazards';
+import { begin, columnTypes, DECLARE, end, execute, keepsSuperuserRights, Lost } from './session';
 
 export interface PostgresEngineSettings {
   readonly url: string;
@@ -36,6 +38,8 @@ const DEFAULT_POOL_SIZE = 4;
 const DESCRIBE_TIMEOUT_MS = 20_000;
 /** The server's statement_timeout comes first; this is for a server that does not keep it. */
 const CANCEL_AFTER_MS = 1_000;
+/** How long it may take until a function made meanwhile is looked at. */
+const HAZARDS_KEPT_MS = 60_000;
 
 export function createPostgresEngine({ url, options: given = {} }: PostgresEngineSettings): SqlEngine {
   const {
@@ -66,6 +70,18 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
       config.ssl = false;
       return pool.connect();
     }
+  }
+
+  let known: { readonly hazards: Hazards; readonly at: number } | null = null;
+  async function hazardsOf(client: GateClient): Promise<Hazards> {
+    if (known === null || Date.now() - known.at > HAZARDS_KEPT_MS)
+      known = { hazards: await loadHazards(client, keepsSuperuserRights(client, role)), at: Date.now() };
+    return known.hazards;
+  }
+  async function refuse(client: GateClient, sql: string): Promise<SqlResult | null> {
+    if (sql.includes('\0')) return NUL;
+    const message = (await hazardsOf(client)).refuse(sql);
+    return message === null ? null : { kind: 'refused', message };
   }
 
   /** One read-only transaction; the connection is dropped after an error, an abort, or when `use` asks for it. */
@@ -109,7 +125,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     } catch (error) {
       drop = true;
       signal.throwIfAborted();
-      if (error instanceof Overrun) throw error;
+      if (error instanceof Lost) throw error;
       throw toEngineError(error, target);
     } finally {
       signal.removeEventListener('abort', stop);
@@ -119,11 +135,12 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     }
   }
 
+  /** `settled`: results of statements that cost their connection; null when one more did. */
   async function attempt(
     statements: readonly string[],
-    settled: ReadonlyMap<number, SqlResult>,
+    settled: Map<number, SqlResult>,
     options: SqlOptions,
-  ): Promise<SqlSnapshot | { readonly overrun: number }> {
+  ): Promise<SqlSnapshot | null> {
     let current = 0;
     try {
       return await inTransaction(options, async (client, watch, drop) => {
@@ -132,16 +149,17 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
         for (const [index, sql] of statements.entries()) {
           current = index;
           options.signal.throwIfAborted();
-          const known = settled.get(index) ?? refuseText(sql);
-          const result = known ?? (await watch(() => execute(client, sql, options, { target, maxPlanCost })));
+          const foregone = settled.get(index) ?? (await refuse(client, sql));
+          const result = foregone ?? (await watch(() => execute(client, sql, options, { target, maxPlanCost })));
           if (result.kind === 'timeout') drop();
           results.push(result);
         }
         return { takenAt, results };
       });
     } catch (error) {
-      if (error instanceof Overrun) return { overrun: current };
-      throw error;
+      if (!(error instanceof Lost)) throw error;
+      settled.set(current, error.result);
+      return null;
     }
   }
 
@@ -149,9 +167,10 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     const settled = new Map<number, SqlResult>();
     for (let repeated = false; ;) {
       const snapshot = await attempt(statements, settled, options);
-      if ('overrun' in snapshot) settled.set(snapshot.overrun, OVERRUN);
-      else if (repeated || snapshot.results.every(({ kind }) => kind !== 'timeout')) return snapshot;
-      else repeated = true;
+      if (snapshot === null) continue;
+      const late = snapshot.results.some(({ kind }, index) => kind === 'timeout' && !settled.has(index));
+      if (!late || repeated) return snapshot;
+      repeated = true;
     }
   }
 
@@ -159,13 +178,13 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     dialect: 'postgresql',
     run,
     async digest(sql, options) {
-      const types =
-        refuseText(sql) ??
-        (await inTransaction(options, (client, watch) =>
-          watch(() => columnTypes(client, sql)).catch((error: unknown) =>
-            toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: 0 }, DECLARE.length),
-          ),
-        ));
+      const types = await inTransaction(options, async (client, watch) => {
+        const foregone = await refuse(client, sql);
+        if (foregone !== null) return foregone;
+        return watch(() => columnTypes(client, sql)).catch((error: unknown) =>
+          toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: 0 }, DECLARE.length),
+        );
+      });
       if (!Array.isArray(types)) return types;
       const { results } = await run([digestSql(sql, types)], options);
       const [result] = results;
@@ -194,12 +213,9 @@ async function afterStart<T>(started: Promise<void>, use: () => Promise<T>): Pro
 }
 
 /** The protocol ends a text at its first NUL. */
-function refuseText(sql: string): SqlResult | null {
-  if (!sql.includes('\0')) return null;
-  return {
-    kind: 'sql-error',
-    message: 'the statement holds a NUL character: leave it out',
-    code: '22021',
-    elapsedMs: 0,
-  };
-}
+const NUL: SqlResult = {
+  kind: 'sql-error',
+  message: 'the statement holds a NUL character: leave it out',
+  code: '22021',
+  elapsedMs: 0,
+};

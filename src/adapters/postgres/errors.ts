@@ -7,6 +7,8 @@ import { SqlEngineError } from '../../ports/sql-engine';
 import type { Target } from './connection';
 
 interface ServerError {
+  /** Only of an error that the server sent. */
+  readonly severity?: string;
   readonly message: string;
   readonly code?: string;
   readonly detail?: string;
@@ -21,8 +23,9 @@ export function toResult(
   limits: { readonly timeoutMs: number; readonly elapsedMs: number },
   offset = 0,
 ): SqlResult {
-  const { message, code, detail, hint, position } = error as ServerError;
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || isInfrastructure(code)) throw toEngineError(error, target);
+  const { message, code, detail, hint, position, severity } = error as ServerError;
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || isInfrastructure(code, severity))
+    throw toEngineError(error, target);
   if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
   if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
   const at = position === undefined ? '' : ` (at character ${Math.max(1, Number(position) - offset)})`;
@@ -39,9 +42,11 @@ export function toResult(
 const ROW_SECURITY =
   'A superuser reads here without its rights: configure a role that the policy lets read, or the role none to keep them';
 
-/** Connection exceptions, shutdown, too many connections, crash recovery, conflict with recovery on a standby. */
-function isInfrastructure(code: string): boolean {
-  return code.startsWith('08') || code.startsWith('57P') || ['53300', '25P03', '40001'].includes(code);
+/** Shutdown, too many connections, crash recovery, conflict with recovery on a standby; a connection exception is ours
+ * unless the server reports it of a connection that the statement opened. */
+function isInfrastructure(code: string, severity: string | undefined): boolean {
+  if (code.startsWith('08')) return severity !== 'ERROR';
+  return code.startsWith('57P') || ['53300', '25P03', '40001'].includes(code);
 }
 
 export function toEngineError(error: unknown, { host, database, user }: Target): SqlEngineError {

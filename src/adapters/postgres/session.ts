@@ -55,8 +55,17 @@ export async function begin(client: GateClient, settings: SessionSettings): Prom
   await client.query(beginning(client, settings));
 }
 
+function laysDownRights(client: GateClient, role: string | null): boolean {
+  return role === null && client.isSuperuser && client.serverVersion >= 14;
+}
+
+/** The functions of the database that this session may call have the rights of a superuser. */
+export function keepsSuperuserRights(client: GateClient, role: string | null): boolean {
+  return client.isSuperuser && (role === null || role === 'none') && !laysDownRights(client, role);
+}
+
 function beginning(client: GateClient, { timeoutMs, tag, role, schemas }: SessionSettings): string {
-  const lowered = role === null && client.isSuperuser && client.serverVersion >= 14;
+  const lowered = laysDownRights(client, role);
   const local: Record<string, string> = {
     statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))),
     lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, Math.max(1, Math.ceil(timeoutMs)))),
@@ -87,13 +96,17 @@ function beginning(client: GateClient, { timeoutMs, tag, role, schemas }: Sessio
 
 /** Also gives back what a session keeps beyond its transaction. */
 export async function end(client: GateClient): Promise<void> {
-  await client.query('ROLLBACK; SELECT pg_advisory_unlock_all()');
+  await client.query('ROLLBACK; SELECT pg_advisory_unlock_all(); DEALLOCATE ALL');
 }
 
-/** A row or a page of rows too large to be held in memory; the connection is gone. */
-export class Overrun extends Error {}
+/** The statement cost its connection, and this is its result: the others can go on without it. */
+export class Lost extends Error {
+  constructor(readonly result: SqlResult) {
+    super('the statement cost its connection');
+  }
+}
 
-export const OVERRUN: SqlResult = {
+const OVERRUN: SqlResult = {
   kind: 'sql-error',
   message: `the rows of this result are too large (more than ${MAX_PAGE_BYTES / 1024 / 1024} MB at once): select parts of the values, for example left(column, 1000), or their length`,
   code: '54000',
@@ -118,7 +131,8 @@ export async function execute(
     }
     return fetchAll(client, sql, options.maxRows, () => elapsed() > options.timeoutMs);
   }).catch((error: unknown) => {
-    if (client.overran) throw new Overrun();
+    if (client.overran) throw new Lost(OVERRUN);
+    if (client.wasCut) throw new Lost({ kind: 'timeout', afterMs: options.timeoutMs });
     return toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: elapsed() }, offset);
   });
   if ('kind' in result) return result;

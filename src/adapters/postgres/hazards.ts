@@ -1,0 +1,81 @@
+/**
+ * The one way out of a read-only transaction that no right of the reader closes: a function that the database's owner has
+ * left there and that runs a program, writes a file or opens a connection with rights of its own (SECURITY DEFINER, a
+ * password in its text, an untrusted language). A server has few of them, mostly none; what names one is refused.
+ *
+ * Looked for are such functions, functions whose text mentions one, aggregates and operators made of one, and views over
+ * any of these. An escaped identifier (`U&"…"`) could spell any name, so on such a server it is refused as well.
+ */
+import type { GateClient } from './connection';
+
+export interface Hazards {
+  /** Why the statement may not run, or null. */
+  refuse(sql: string): string | null;
+}
+
+const NONE: Hazards = { refuse: () => null };
+
+interface FunctionRow {
+  readonly oid: number;
+  readonly name: string;
+  readonly source: string;
+}
+
+/** `ownRights`: the session keeps the rights of a superuser, so that every function has them too. */
+export async function loadHazards(client: GateClient, ownRights: boolean): Promise<Hazards> {
+  const { rows: dangerous } = await client.query<{ oid: number }>(DANGEROUS, [ownRights]);
+  if (dangerous.length === 0) return NONE;
+  const { rows: functions } = await client.query<FunctionRow>(FUNCTIONS);
+  const { rows: uses } = await client.query<{ oid: number; name: string; used: number }>(USES);
+  const found = new Map<number, string>();
+  const roots = new Set(dangerous.map(({ oid }) => oid));
+  for (const { oid, name } of functions) if (roots.has(oid)) found.set(oid, name);
+  for (let before = 0; before < found.size;) {
+    before = found.size;
+    const named = mentions([...found.values()]);
+    for (const { oid, name, source } of functions) if (named.test(source)) found.set(oid, name);
+    for (const { oid, name, used } of uses) if (found.has(used)) found.set(oid, name);
+  }
+  const named = mentions([...found.values()]);
+  return {
+    refuse(sql) {
+      if (/\bU&"/i.test(sql))
+        return 'escaped identifiers (U&"…") are not allowed on this database: write names as they are';
+      const name = named.exec(sql)?.[0];
+      return name === undefined
+        ? null
+        : `${name} is not allowed: it acts outside of this database with rights of its own; read the tables`;
+    },
+  };
+}
+
+function mentions(names: readonly string[]): RegExp {
+  const escaped = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = escaped.map((name, index) => (/^\w+$/.test(names[index] ?? '') ? `\\b${name}\\b` : name));
+  return new RegExp(parts.join('|'), 'i');
+}
+
+/** Not the server's own, and not of an extension: those are judged by name (`refusals.ts`). */
+const OWN = `p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
+
+/** A function with a body in standard SQL has no text of its own, and can call no more than its dependencies. */
+const CONNECTS = String.raw`\m(dblink\w*|postgres_fdw\w*)\M`;
+const ACTS = String.raw`\m(copy|program|execute|lo_(import|export|put|unlink|create|from_bytea)|lowrite|pg_(read|write|ls|file|stat_file|terminate|cancel|reload|rotate|switch|promote|notify|logical|create|drop|replication|log|stat_reset)\w*|dblink\w*|set_config|notify)\M`;
+
+const DANGEROUS = `
+  SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+  WHERE ${OWN} AND ((NOT l.lanpltrusted AND l.lanname NOT IN ('internal', 'sql')) OR p.prosrc ~* '${CONNECTS}'
+    OR ((p.prosecdef OR $1::boolean) AND p.prosrc ~* '${ACTS}'))`;
+
+const FUNCTIONS = `SELECT p.oid, p.proname AS name, p.prosrc AS source FROM pg_proc p WHERE ${OWN}`;
+
+const USES = `
+  SELECT c.oid, c.relname AS name, d.refobjid AS used
+  FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class AND c.relkind = 'v'
+  JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refobjid <> c.oid
+    AND d.refclassid IN ('pg_proc'::regclass, 'pg_class'::regclass, 'pg_operator'::regclass)
+  UNION SELECT o.oid, o.oprname, o.oprcode FROM pg_operator o
+  UNION SELECT p.oid, p.proname, d.refobjid FROM pg_proc p
+    JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_class'::regclass)
+  WHERE p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`;
