@@ -149,7 +149,7 @@ const COMMON = {
 } as const;
 
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
-  const { steps, databases, modelQueue = null, maxModelCalls = 64, maxSqlSteps = 16 } = options;
+  const { steps, databases, modelQueue = null, maxModelCalls = 256, maxSqlSteps = 16 } = options;
   const grace = { shutdownGraceTime: options.graceMs ?? 5_000 };
   const plainBundle = options.bundle ?? (await workflowBundle());
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
