@@ -139,7 +139,16 @@ export const SearchEvent = z.object({
 export type SearchEvent = z.infer<typeof SearchEvent>;
 
 /** A body for operators of this shape: vetoed or pinned by a person. */
-const HumanVerdict = z.object({ shape: z.string(), bodyId: z.string(), remarkId: z.string() });
+const HumanVerdict = z.object({
+  shape: z.string(),
+  bodyId: z.string(),
+  remarkId: z.string(),
+  /** A pin: what the operator means. Other readings of the same intent are its rivals. */
+  intent: z.string().optional(),
+  /** A pin of an operator: where its SQL can be written in again, since it uses these names. */
+  written: z.object({ operator: z.string(), inputs: z.array(z.string()) }).optional(),
+});
+export type HumanVerdict = z.infer<typeof HumanVerdict>;
 
 /** What people told the search, as control needs it; the words are stored as remarks. */
 export const Steered = z.object({

@@ -4,11 +4,24 @@
  *
  * 1. A person's word is evidence with an author, never a proof: a pinned reading counts as settled and stays `assumed`.
  * 2. A veto withdraws an update with all its dependents (rule S10) and keeps its SQL from coming back for that operator.
+ * 3. A pin withdraws the rivals: other readings of the same intent. A veto of what was pinned lifts the pin.
  */
-import type { Budgets, OperatorView, PlanView, SearchState, Settings, Steered, Steering, UpdateView } from '../domain';
+import type {
+  Budgets,
+  OperatorView,
+  SearchState,
+  Settings,
+  Steered,
+  Steering,
+  Trajectory,
+  UpdateView,
+} from '../domain';
+import type { HumanVerdict } from '../domain/state';
+import { applyBody, assumedBody, type NewBody } from './apply';
 import { exhaustedBudget } from './budgets';
+import { compareText } from './canonical';
 import { withdraw } from './dependence';
-import { selectable } from './frontier';
+import { findOperator } from './plan-view';
 
 /** A remark is named before its words are stored. */
 export interface Command {
@@ -20,6 +33,7 @@ export interface Command {
 const NOTHING: Steered = { remarks: [], vetoes: [], pins: [], budgets: null };
 /** Every prompt shows them all. */
 const MOST_REMARKS = 20;
+const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
 
 export function budgetsOf(state: SearchState, settings: Settings): Budgets {
   return state.steered?.budgets ?? settings.budgets;
@@ -73,14 +87,17 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
       const update = state.updates.find(({ id }) => id === steering.update);
       if (update === undefined) return state;
       const veto = { shape: update.shape, bodyId: update.bodyId, remarkId: remarkId ?? '' };
-      const next = { ...state, steered: { ...steered, remarks, vetoes: [...steered.vetoes, veto] } };
+      const pins = steered.pins.filter(({ shape, bodyId }) => shape !== veto.shape || bodyId !== veto.bodyId);
+      const next = { ...state, steered: { ...steered, remarks, pins, vetoes: [...steered.vetoes, veto] } };
       return enforce(noted(next, steering.author, 'veto', update.id));
     }
     case 'pin': {
       const found = pinTarget(state, steering.target);
       if (found === null) return state;
       const pin = { ...found, remarkId: remarkId ?? '' };
-      const pins = [...steered.pins.filter(({ shape }) => shape !== pin.shape), pin];
+      // The last word on an intent counts.
+      const others = steered.pins.filter(({ shape, intent }) => shape !== pin.shape || intent !== pin.intent);
+      const pins = [...others, pin];
       return enforce(
         noted({ ...state, steered: { ...steered, remarks, pins } }, steering.author, 'pin', steering.target),
       );
@@ -97,45 +114,108 @@ export function enforce(state: SearchState): SearchState {
   const steered = state.steered;
   if (steered === undefined || (steered.vetoes.length === 0 && steered.pins.length === 0)) return state;
   let next = state;
-  for (const update of state.updates.filter(({ status }) => status === 'active')) {
-    const rival = steered.pins.some((pin) => pin.shape === update.shape && pin.bodyId !== update.bodyId);
-    if (isVetoed(state, update.shape, update.bodyId)) next = withdraw(next, update.id, 'vetoed');
-    else if (rival) next = withdraw(next, update.id, 'another reading was pinned');
+  for (const { id, status, shape, intent, bodyId } of state.updates) {
+    if (status !== 'active') continue;
+    if (isVetoed(state, shape, bodyId)) next = withdraw(next, id, 'vetoed');
+    else if (isRival(steered, { shape, intent, bodyId })) next = withdraw(next, id, PINNED);
   }
-  const withdrawn = new Set(next.updates.filter(({ status }) => status === 'withdrawn').map(({ id }) => id));
-  for (const operator of next.trajectories.flatMap(({ plan }) => plan?.operators ?? [])) {
-    const vetoed = operator.bodyId !== null && isVetoed(next, operator.shape, operator.bodyId);
-    if (vetoed && operator.updateId === null) next = withdraw(next, operator.bodyId ?? '', 'vetoed');
-    // An expansion that was under way may have brought it back.
-    if (operator.updateId !== null && withdrawn.has(operator.updateId))
-      next = withdraw(next, operator.updateId, 'vetoed');
-  }
-  return { ...next, trajectories: next.trajectories.map((t) => ({ ...t, plan: pinned(t.plan, steered) })) };
+  for (let back = broughtBack(next, steered); back.size > 0; back = broughtBack(next, steered))
+    for (const [id, reason] of back) next = withdraw(next, id, reason);
+  return { ...next, trajectories: next.trajectories.map((trajectory) => keepPinned(trajectory, steered, next)) };
 }
 
-/** A pinned reading leaves no doubt to work on, and says so by its risk; it is not called proved. */
-function pinned(plan: PlanView | null, { pins }: Steered): PlanView | null {
-  if (plan === null) return null;
-  return {
-    ...plan,
-    operators: plan.operators.map((operator) =>
-      operator.state === 'assumed' && pins.some((p) => p.shape === operator.shape && p.bodyId === operator.bodyId)
-        ? { ...operator, risk: 0 }
-        : operator,
-    ),
+const PINNED = 'another reading was pinned';
+
+/**
+ * What is not to be used and is, with the reason: readings that a person ruled out, and what an expansion that was under
+ * way took from the memory before it was withdrawn.
+ */
+function broughtBack(state: SearchState, steered: Steered): ReadonlyMap<string, string> {
+  const entries = [...state.updates, ...state.facts];
+  const gone = new Set(entries.filter(({ status }) => status === 'withdrawn').map(({ id }) => id));
+  const found = new Map<string, string>();
+  const use = (id: string | null): void => {
+    if (id !== null && gone.has(id)) found.set(id, 'withdrawn before');
   };
+  for (const operator of state.trajectories.flatMap(({ plan }) => plan?.operators ?? [])) {
+    const { updateId, bodyId, shape } = operator;
+    use(updateId);
+    if (updateId !== null || bodyId === null) continue;
+    if (isVetoed(state, shape, bodyId)) found.set(bodyId, 'vetoed');
+    else if (isRival(steered, { ...operator, bodyId })) found.set(bodyId, PINNED);
+  }
+  for (const { status, dependsOn } of entries) if (status === 'active') dependsOn.forEach(use);
+  const vetoed = new Set(steered.vetoes.map(({ bodyId }) => bodyId));
+  for (const { status, bodies, trajectory } of state.candidates) {
+    if (status !== 'active') continue;
+    // Of a long search the plan may be gone: then the SQL alone says what it was.
+    const hasPlan = state.trajectories.some(({ id, plan }) => id === trajectory && plan !== null);
+    for (const { updateId, bodyId } of bodies)
+      if (updateId === null && !hasPlan && vetoed.has(bodyId)) found.set(bodyId, 'vetoed');
+      else use(updateId);
+  }
+  return found;
 }
 
-function pinTarget(state: SearchState, target: string): { readonly shape: string; readonly bodyId: string } | null {
+type Reading = Pick<UpdateView, 'shape' | 'intent' | 'bodyId'>;
+
+/** Another SQL for what was pinned; one that a pin elsewhere keeps is nobody's rival, since bodies go by id alone. */
+function isRival({ pins }: Steered, { shape, intent, bodyId }: Reading): boolean {
+  return (
+    pins.some((pin) => pin.shape === shape && pin.intent === intent && pin.bodyId !== bodyId) &&
+    pins.every((pin) => pin.bodyId !== bodyId)
+  );
+}
+
+/**
+ * A pinned reading leaves no doubt to work on, and says so by its risk; it is not called proved. Where an operator of the
+ * same name lacks it, it is written in.
+ */
+function keepPinned(trajectory: Trajectory, { pins }: Steered, { updates }: SearchState): Trajectory {
+  if (trajectory.plan === null) return trajectory;
+  let plan = trajectory.plan;
+  for (const { name } of plan.operators) {
+    const operator = findOperator(plan, name);
+    const pin = pins.find((one) => operator !== undefined && isWrittenFor(one, operator));
+    if (operator?.bodyId === null && pin !== undefined) plan = applyBody(plan, name, settled(pin.bodyId), updates);
+  }
+  const isWritten = plan !== trajectory.plan;
+  const operators = plan.operators.map((operator) =>
+    operator.state === 'assumed' && pins.some((p) => p.shape === operator.shape && p.bodyId === operator.bodyId)
+      ? { ...operator, risk: 0 }
+      : operator,
+  );
+  const status = isWritten && trajectory.status === 'replan' ? 'open' : trajectory.status;
+  return { ...trajectory, status, plan: { ...plan, operators } };
+}
+
+function settled(bodyId: string): NewBody {
+  return assumedBody(bodyId, 0);
+}
+
+function isWrittenFor({ shape, intent, written }: HumanVerdict, operator: OperatorView): boolean {
+  return (
+    written !== undefined &&
+    shape === operator.shape &&
+    intent === operator.intent &&
+    written.operator === operator.name &&
+    [...written.inputs].sort(compareText).join() === [...operator.inputs].sort(compareText).join()
+  );
+}
+
+function pinTarget(state: SearchState, target: string): Omit<HumanVerdict, 'remarkId'> | null {
   const update = state.updates.find(({ id, status }) => id === target && status === 'active');
-  if (update !== undefined) return { shape: update.shape, bodyId: update.bodyId };
+  if (update !== undefined) return { shape: update.shape, bodyId: update.bodyId, intent: update.intent };
   const operator = currentOperator(state, target);
-  return operator === null || operator.bodyId === null ? null : { shape: operator.shape, bodyId: operator.bodyId };
+  if (operator === null || operator.bodyId === null) return null;
+  const { shape, bodyId, intent, name, inputs, updateId } = operator;
+  // The SQL of an update may use the names of another plan; the memory writes it in with its proof.
+  return { shape, bodyId, intent, ...(updateId === null ? { written: { operator: name, inputs } } : {}) };
 }
 
-/** As the newest plan that is still worked on has it. */
+/** As the newest plan that still counts has it, if possible with SQL. */
 function currentOperator(state: SearchState, name: string): OperatorView | null {
-  const live = [...selectable(state.trajectories), ...state.trajectories.filter(({ status }) => status === 'complete')];
+  const live = state.trajectories.filter(({ status }) => LIVE.includes(status));
   const operators = live.flatMap(({ plan }) => plan?.operators.filter((operator) => operator.name === name) ?? []);
   return operators.filter(({ bodyId }) => bodyId !== null).at(-1) ?? operators.at(-1) ?? null;
 }
