@@ -117,12 +117,12 @@ export function probeInput(context: ExpansionContext, at: string, plan: PlanView
 }
 
 /** Position of the first attempt of an expansion. */
-export function firstAttempt({ iteration, trajectory }: ExpansionContext): string {
-  return `${stepPosition(iteration, trajectory.id, 1)}.a1`;
+export function firstAttempt({ iteration, lane }: ExpansionContext): string {
+  return `${stepPosition(iteration, lane, 1)}.a1`;
 }
 
-export function stepPosition(iteration: number, trajectory: string, step: number): string {
-  return `i${iteration}.${trajectory}.s${step}`;
+export function stepPosition(iteration: number, lane: string, step: number): string {
+  return `i${iteration}.${lane}.s${step}`;
 }
 
 /** Readings that do not matter (rule S9) are recorded and need no verdict; returns the operators left to judge. */

@@ -3,6 +3,7 @@
  * later updates it in place (rule S4).
  */
 import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
+import { nextTrajectory } from './archive';
 import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
@@ -121,7 +122,7 @@ function candidateInput(state: SearchState, trajectory: string, plan: PlanView):
 /** The same for the child that an expansion is about to make; null when its derivation has run already. */
 export function nextCandidate(state: SearchState, plan: PlanView): CandidateInput | null {
   if (knownCandidate(state, plan) !== undefined) return null;
-  return candidateInput(state, `t${state.trajectories.length}`, plan);
+  return candidateInput(state, nextTrajectory(state), plan);
 }
 
 function knownCandidate(state: SearchState, plan: PlanView): CandidateView | undefined {

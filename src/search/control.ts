@@ -91,6 +91,9 @@ export function initialState(searchId: string, nowMs: number): SearchState {
   };
 }
 
+/** Other plans that a planner is shown, newest last. */
+const SHOWN_PLANS = 8;
+
 class SearchLoop {
   private state: SearchState;
   private bottleneck: string | null = null;
@@ -156,9 +159,9 @@ class SearchLoop {
     if (second === null) await this.evaluate();
     const left = callsLeft(this.state.usage, this.budgets()) ?? Infinity;
     const width = Math.max(1, Math.min(this.settings.parallelism, left));
-    const chosen = second === null ? this.ranked().slice(0, width) : [second];
+    const chosen = second === null ? this.choose(width) : [second];
     const expansions = await Promise.all(
-      chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }))),
+      chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }, chosen))),
     );
     this.state = enforce(withdrawRefuted(mergeExpansions(this.state, expansions, this.settings)));
     for (const { impossible, trajectory } of expansions) {
@@ -171,6 +174,15 @@ class SearchLoop {
     await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
     this.state = { ...this.state, iteration: this.state.iteration + 1 };
     this.report(this.bottleneck, this.learned);
+  }
+
+  /** The best; the root several times where that leaves room, because its plans do not depend on each other. */
+  private choose(width: number): readonly Trajectory[] {
+    const best = this.ranked().slice(0, width);
+    const root = best.find(({ id }) => id === ROOT);
+    if (root === undefined) return best;
+    const more = Math.min(width - best.length, this.settings.maxPlans - root.selections - 1);
+    return [...best, ...Array.from({ length: Math.max(0, more) }, () => root)];
   }
 
   /**
@@ -304,8 +316,14 @@ class SearchLoop {
     return this.hooks.now() - this.state.startedAtMs;
   }
 
-  private context(trajectory: Trajectory, share = { index: 0, of: 1 }): ExpansionContext {
+  private context(
+    trajectory: Trajectory,
+    share = { index: 0, of: 1 },
+    chosen: readonly Trajectory[] = [trajectory],
+  ): ExpansionContext {
     const { state, hooks } = this;
+    const twins = chosen.filter((other) => other === trajectory).length;
+    const twin = chosen.slice(0, share.index + 1).filter((other) => other === trajectory).length;
     return {
       searchId: state.searchId,
       settings: this.settings,
@@ -317,9 +335,13 @@ class SearchLoop {
       iteration: state.iteration,
       trajectory,
       trajectoryId: trajectory.id,
+      lane: twin === 1 ? trajectory.id : `${trajectory.id}-${twin}`,
+      variant: twins === 1 ? null : { index: twin, of: twins },
       updates: state.updates,
       facts: state.facts,
-      otherPlans: plansOfRoot(state.trajectories).flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)])),
+      otherPlans: plansOfRoot(state.trajectories)
+        .flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)]))
+        .slice(-SHOWN_PLANS),
       unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
       usageBefore: state.usage,
       candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),

@@ -44,7 +44,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     if (targets.length === 0 || draft.impossible !== null) break;
     draft.bottleneck = targets[0] ?? null;
     context.report(draft.bottleneck, null, draft.usage, draft.plan);
-    const position = stepPosition(context.iteration, trajectory.id, step);
+    const position = stepPosition(context.iteration, context.lane, step);
     const result = await attemptTargets(context, draft, position, targets, proposal);
     for (const name of targets) attempted.add(name);
     for (const name of result.decided) decided.add(name);

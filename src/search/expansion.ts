@@ -62,6 +62,10 @@ export interface ExpansionContext extends DraftContext {
   readonly searchId: string;
   readonly steps: SearchSteps;
   readonly trajectory: Trajectory;
+  /** Its id, unless it is expanded more than once in this iteration: part of every position. */
+  readonly lane: string;
+  /** The root alone: which of several plans that are made at the same time this is, from 1. */
+  readonly variant: { readonly index: number; readonly of: number } | null;
   readonly otherPlans: readonly PlanRef[];
   /** Reasons of earlier replies that nothing can be answered. */
   readonly unanswerable: readonly string[];
@@ -143,10 +147,8 @@ export class Draft {
     const remarks = this.context.remarks();
     return {
       ...(remarks.length === 0 ? {} : { remarks }),
-      updates: this.allUpdates()
-        .filter((u) => u.status === 'active')
-        .map((u) => u.id),
-      facts: [...this.context.facts, ...this.facts].filter((f) => f.status === 'active').map((f) => f.id),
+      updates: newest(this.allUpdates()),
+      facts: newest([...this.context.facts, ...this.facts]),
     };
   }
 
@@ -177,6 +179,14 @@ export class Draft {
       failure,
     };
   }
+}
+
+/** A prompt has room for so many; a long search proves more. */
+const KNOWN = 60;
+
+function newest(entries: readonly (UpdateView | FactView)[]): string[] {
+  const active = entries.filter(({ status }) => status === 'active');
+  return active.slice(-KNOWN).map(({ id }) => id);
 }
 
 export interface Tried<T> {

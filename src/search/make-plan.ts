@@ -18,8 +18,8 @@ export interface NewPlan {
 
 /** Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). */
 export async function makePlan(context: ExpansionContext, draft: Draft): Promise<NewPlan | null> {
-  const { searchId, settings, steps, iteration, trajectory } = context;
-  const position = `i${iteration}.${trajectory.id}.plan`;
+  const { searchId, settings, steps, iteration, lane, variant } = context;
+  const position = `i${iteration}.${lane}.plan`;
   let checked: Checked = { failures: [], usage: {} };
   const tried = await tryModel<Planned>(
     draft,
@@ -34,6 +34,7 @@ export async function makePlan(context: ExpansionContext, draft: Draft): Promise
         memory: draft.memory(),
         otherPlans: context.otherPlans,
         ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
+        ...(variant === null ? {} : { variant }),
         revise: revision(context),
       }),
     async (planned, tryNumber) => {

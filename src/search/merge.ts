@@ -7,6 +7,7 @@
  */
 import type { PlanView, SearchState, Settings, Trajectory } from '../domain';
 import { addUsage } from './budgets';
+import { compactArchive, newestEvidence, nextTrajectory } from './archive';
 import { canonical } from './canonical';
 import type { Expansion } from './expansion';
 import { openWork, ROOT, statusOf } from './frontier';
@@ -20,7 +21,7 @@ export function mergeExpansions(state: SearchState, expansions: readonly Expansi
   const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
   const worked = new Set(expansions.map((expansion) => expansion.trajectory));
   const isNew = (trajectory: Trajectory) => !state.trajectories.some((old) => old.id === trajectory.id);
-  return mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings));
+  return compactArchive(mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings)));
 }
 
 export function rootTrajectory(): Trajectory {
@@ -64,7 +65,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
     const isFirst = index === 0;
     return {
       ...rootTrajectory(),
-      id: `t${state.trajectories.length + index}`,
+      id: nextTrajectory(state, index),
       parent: parent.id,
       depth: parent.depth + 1,
       iteration: state.iteration,
@@ -75,7 +76,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
       progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
       potential: potentialAfter(parent, plan, expansion.potential, settings),
       bottleneck: null,
-      attempts: [...parent.attempts, ...expansion.attempts],
+      attempts: newestEvidence([...parent.attempts, ...expansion.attempts]),
     };
   });
   const trajectories = state.trajectories.map((t) => (t.id === parent.id ? selectedParent(t, expansion, settings) : t));
@@ -162,7 +163,7 @@ function reuseElsewhere(
 function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: number, settings: Settings): Trajectory {
   return {
     ...from,
-    id: `t${state.trajectories.length + index}`,
+    id: nextTrajectory(state, index),
     parent: from.id,
     depth: from.depth + 1,
     iteration: state.iteration,
@@ -198,7 +199,7 @@ function mergeEqualPlans(state: SearchState): SearchState {
   for (const group of groups.values()) {
     const survivor = survivorOf(group, state);
     if (survivor === undefined || group.length < 2) continue;
-    const attempts = [...new Set(group.flatMap((t) => t.attempts))];
+    const attempts = newestEvidence([...new Set(group.flatMap((t) => t.attempts))]);
     next = {
       ...next,
       trajectories: next.trajectories.map((t) => {

@@ -75,6 +75,8 @@ export interface PlanInput extends ModelStepBase {
   readonly otherPlans: readonly PlanRef[];
   /** Why earlier replies said that nothing can be answered: the new one looks again with these in view. */
   readonly unanswerable?: readonly string[];
+  /** Several plans are made at the same time, without seeing each other: this is the `index`-th, from 1. */
+  readonly variant?: { readonly index: number; readonly of: number };
   /** A plan to revise (replan), with the operators that are blocked. */
   readonly revise: {
     readonly plan: PlanRef;

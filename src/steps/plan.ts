@@ -23,6 +23,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],
     otherPlans: await Promise.all(step.otherPlans.map((ref) => planTextOf(context, ref))),
     unanswerable: step.unanswerable ?? [],
+    variant: step.variant ?? null,
     revise: step.revise === null ? null : await revision(context, step.revise),
     carryTests: settings.planCarriesTests,
     breadth: settings.breadth,
