@@ -39,6 +39,8 @@ export interface Struck {
   readonly mayPayAgain: 0 | 1;
   /** The searches were ended by the fault and have to be asked again. */
   readonly askAgain?: boolean;
+  /** A worker was treated so that its runtime may end it; it is then replaced, as a supervisor would. */
+  readonly workerMayDie?: boolean;
 }
 
 export const DEFAULT_STAGE: StageOptions = { workers: 1, store: 'local', clock: null };

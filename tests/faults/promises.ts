@@ -12,13 +12,21 @@ export interface Checked {
   readonly calls: number;
 }
 
-export function checkSearch(calm: Trace, met: Trace, ledger: LedgerReport, mayPayAgain: number): Checked {
+export interface Allowed {
+  /** Calls of one question that may be paid again. */
+  readonly mayPayAgain: number;
+  /** The search was ended by the fault and asked again: the state in which it ended is a checkpoint more. */
+  readonly askedAgain: boolean;
+}
+
+export function checkSearch(calm: Trace, met: Trace, ledger: LedgerReport, allowed: Allowed): Checked {
+  const { mayPayAgain } = allowed;
   const paid = met.calls.map(({ contentHash }) => ledger.contents[contentHash]?.billed ?? 0);
   const paidAgain = sum(paid.map((times) => Math.max(0, times - 1)));
   return {
     broken: [
       ...sameAnswer(calm, met),
-      ...sameContents(calm, met),
+      ...sameContents(calm, met, allowed),
       ...ledgerAgrees(calm, met, sum(paid)),
       ...(paidAgain > mayPayAgain
         ? [`${String(paidAgain)} calls paid again, at most ${String(mayPayAgain)} allowed`]
@@ -50,9 +58,11 @@ function sameAnswer(calm: Trace, met: Trace): string[] {
 }
 
 /** Nothing lost, nothing doubled, nothing changed: plans, updates, facts, candidates, checkpoints, journal, result. */
-function sameContents(calm: Trace, met: Trace): string[] {
+function sameContents(calm: Trace, met: Trace, { askedAgain }: Allowed): string[] {
   const lost = [...calm.objects.keys()].filter((name) => !met.objects.has(name));
-  const added = [...met.objects.keys()].filter((name) => !calm.objects.has(name));
+  const added = [...met.objects.keys()].filter(
+    (name) => !calm.objects.has(name) && !(askedAgain && name.startsWith('checkpoint/')),
+  );
   const changed = [...met.objects].filter(([name, text]) => calm.objects.has(name) && calm.objects.get(name) !== text);
   return [
     ...met.damaged.map((name) => `damaged: ${name}`),

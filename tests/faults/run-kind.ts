@@ -1,7 +1,7 @@
 /** The moments of one kind on its stage: calm runs first, then the same searches with the fault. */
 import type { LedgerReport } from '../../src/simulated-model';
 import { drawOf, type Counts, type FaultKind } from './kind';
-import { checkSearch, strayRequests } from './promises';
+import { checkSearch, strayRequests, type Allowed } from './promises';
 import { newBatch, type Batch } from './searches';
 import type { Stage } from './stage';
 import type { Trace } from './trace';
@@ -23,8 +23,9 @@ interface Calm extends Counts {
   readonly traces: readonly Trace[];
 }
 
-/** Different seeds, different searches. */
-const VARIANTS = 3;
+/** Different seeds, different searches: so many moments each. */
+const MOMENTS_PER_VARIANT = 7;
+const CALM: Allowed = { mayPayAgain: 0, askedAgain: false };
 const CALM_ROUNDS = 5;
 
 export async function runKind(
@@ -34,7 +35,7 @@ export async function runKind(
 ): Promise<void> {
   const calms = new Map<number, Calm>();
   for (let index = 0; index < options.moments; index += 1) {
-    const variant = index % VARIANTS;
+    const variant = Math.floor(index / MOMENTS_PER_VARIANT);
     const calm = calms.get(variant) ?? (await runCalm(kind, stage, options.seed + variant));
     calms.set(variant, calm);
     options.report(await runMoment(kind, stage, { index, seed: options.seed, variant, calm }));
@@ -46,7 +47,7 @@ async function runCalm(kind: FaultKind, stage: Stage, seed: number): Promise<Cal
   let before: Calm | null = null;
   for (let round = 1; ; round += 1) {
     const { calm, ledger } = await runCalmly(kind, stage, { seed, namespace: `${kind.name}-calm-${String(round)}` });
-    const broken = before === null ? ['the first run'] : check(before.traces, calm.traces, ledger, 0).broken;
+    const broken = before === null ? ['the first run'] : check(before.traces, calm.traces, ledger, CALM).broken;
     if (broken.length === 0) return calm;
     if (round === CALM_ROUNDS) throw new Error(`without a fault the searches are not repeatable: ${broken.join('; ')}`);
     before = calm;
@@ -95,11 +96,15 @@ async function runMoment(
     if (struck.askAgain === true) await batch.start();
     const unended = await settle(batch);
     const [traces, ledger] = [await batch.traces(), await stage.model.ledger()];
-    const { broken, ...counted } = check(calm.traces, traces, ledger, struck.mayPayAgain);
+    const dead = replaceDead(stage);
+    const askedAgain = struck.askAgain ?? false;
+    const allowed = { mayPayAgain: struck.mayPayAgain, askedAgain };
+    const { broken, ...counted } = check(calm.traces, traces, ledger, allowed);
     return {
-      ...{ kind: kind.name, index, moment: struck.moment, searches: traces.length, ...counted },
+      ...{ kind: kind.name, index, searches: traces.length, ...counted },
+      moment: [struck.moment, ...(struck.workerMayDie === true ? dead : [])].join('; '),
       recoveriesMs: batch.recoveries(struck.overAtMs),
-      broken: [...unended, ...deadWorkers(stage), ...broken],
+      broken: [...unended, ...(struck.workerMayDie === true ? [] : dead), ...broken],
       tookMs: Date.now() - startedMs,
     };
   } catch (error) {
@@ -119,12 +124,18 @@ async function settle(batch: Batch): Promise<string[]> {
   return ends.flatMap((end) => (end.kind === 'failed' ? [`a search failed: ${end.message}`] : []));
 }
 
-/** A worker that ends by itself is a broken promise, and the moments after it should not suffer. */
-function deadWorkers(stage: Stage): string[] {
+/** The line that says why, where the runtime writes one, and not its stack. */
+function endOf(said: string): string {
+  const lines = said.trim().split('\n');
+  return lines.find((line) => /fatal|error|assert/i.test(line)) ?? lines.slice(-3).join(' ');
+}
+
+/** A worker that ended by itself is replaced, so that the moments after it do not suffer, and reported. */
+function replaceDead(stage: Stage): string[] {
   return stage.workers.flatMap((worker, at) => {
     if (worker.isRunning()) return [];
     stage.workers[at] = stage.startWorker();
-    return [`a worker ended by itself: ${worker.said().trim().slice(-300)}`];
+    return [`a worker ended by itself: ${endOf(worker.said())}`];
   });
 }
 
@@ -132,12 +143,12 @@ function check(
   calm: readonly Trace[],
   met: readonly Trace[],
   ledger: LedgerReport,
-  mayPayAgain: number,
+  allowed: Allowed,
 ): { readonly broken: readonly string[]; readonly paidAgain: number; readonly calls: number } {
   const checked = met.map((trace, at) => {
     const before = calm[at];
     if (before === undefined) throw new Error('there is no calm run of this search');
-    const { broken, ...counted } = checkSearch(before, trace, ledger, mayPayAgain);
+    const { broken, ...counted } = checkSearch(before, trace, ledger, allowed);
     return { ...counted, broken: broken.map((line) => `${trace.searchId}: ${line}`) };
   });
   return {

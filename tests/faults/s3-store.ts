@@ -12,6 +12,7 @@ export async function startS3Store(): Promise<StoreServer> {
   const { endpoint, region, accessKeyId, secretAccessKey } = server;
   return {
     env: server.env(`s3://${BUCKET}`),
+    enter: [],
     store: createS3Store({ bucket: BUCKET, endpoint, region, credentials: { accessKeyId, secretAccessKey } }),
     folder: join(server.folder, 'data', BUCKET),
     down: () => server.kill(),

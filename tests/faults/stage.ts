@@ -2,7 +2,6 @@
  * Everything one kind of fault needs, of its own: a Temporal server with its database file, a simulated model, databases on
  * both engines, a store, and real `gate worker` processes. Kinds do not share servers, so that they can run side by side.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import { startServerProcess, stopServerProcess } from '../../src/workers/tempora
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { startModelServer, type ModelServer } from './model-server';
+import { mountSmallDisk } from './small-disk';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy';
 import { startWorker, type WorkerProcess } from './worker-process';
 
@@ -30,6 +30,8 @@ export interface StageOptions {
 export interface StoreServer {
   /** What `GATE_STORE` is to the workers, with what else they need in their environment. */
   readonly env: NodeJS.ProcessEnv;
+  /** What comes before the command of a worker. */
+  readonly enter: readonly string[];
   readonly store: ObjectStore;
   /** The folder in which objects are files, to watch progress without asking the store. */
   readonly folder: string;
@@ -106,7 +108,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
         await worker.stop();
       }
     });
-    const start = (): WorkerProcess => startWorker(folder, env);
+    const start = (): WorkerProcess => startWorker(folder, env, storage.enter);
     while (workers.length < options.workers) workers.push(start());
     await Promise.all(workers.map((worker) => worker.ready()));
     return { folder, data, model, postgres, proxy, storage, temporal, gate, workers, startWorker: start, close };
@@ -173,30 +175,18 @@ async function openStorage(kind: StageOptions['store'], folder: string): Promise
   }
   const root = join(folder, 'store');
   mkdirSync(root);
-  if (kind === 'disk') mountSmallDisk(root);
   const nothing = (): Promise<void> => Promise.resolve();
+  const disk = kind === 'disk' ? await mountSmallDisk(root) : { folder: root, enter: [], close: () => undefined };
   return {
     env: { GATE_STORE: root },
-    store: createLocalStore(root),
-    folder: root,
+    enter: disk.enter,
+    store: createLocalStore(disk.folder),
+    folder: disk.folder,
     down: nothing,
     up: nothing,
     close: () => {
-      if (kind === 'disk') execFileSync('umount', ['--lazy', root]);
+      disk.close();
       return Promise.resolve();
     },
   };
-}
-
-const DISK_SIZE = '48m';
-
-/** A file system in memory: it runs full for real, and only for this store. */
-export function mountSmallDisk(root: string): void {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_SIZE},mode=0700`, 'tmpfs', root], { stdio: 'pipe' });
-  } catch (error) {
-    throw new Error('a full disk needs the right to mount a small tmpfs: run this kind as root, outside of a sandbox', {
-      cause: error,
-    });
-  }
 }

@@ -19,8 +19,9 @@ export interface WorkerProcess {
   stop(): Promise<void>;
 }
 
-export function startWorker(cwd: string, env: NodeJS.ProcessEnv): WorkerProcess {
-  const child = spawn(process.execPath, [GATE, 'worker'], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
+export function startWorker(cwd: string, env: NodeJS.ProcessEnv, enter: readonly string[]): WorkerProcess {
+  const [command = process.execPath, ...args] = enter.concat(process.execPath, GATE, 'worker');
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let tail = '';
   child.stderr.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString()).slice(-4_000)));
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;

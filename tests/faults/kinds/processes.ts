@@ -1,6 +1,7 @@
 /** A process dies: the worker, the Temporal server, PostgreSQL, the S3 server. Each comes back as a supervisor would do it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_STAGE, mixedQuestions, seededMoment, whole, type FaultKind } from '../kind';
+import { until } from '../polling';
 
 export const workerKilled: FaultKind = {
   name: 'worker-killed',
@@ -42,9 +43,10 @@ export const postgresStopped: FaultKind = {
   async strike({ stage, draw, calm }) {
     const before = stage.proxy.sent();
     const count = whole(draw('count'), 1, Math.floor(calm.statements * 0.8));
-    await new Promise<void>((resolve, reject) =>
-      stage.proxy.at(before + count, () => void stage.postgres.crash().then(resolve, reject)),
-    );
+    const crashes: Promise<void>[] = [];
+    stage.proxy.at(before + count, () => void crashes.push(stage.postgres.crash()));
+    await until(`statement ${String(count)}`, () => crashes.length > 0);
+    await Promise.all(crashes);
     const downMs = whole(draw('down'), 200, 4_000);
     await sleep(downMs);
     await stage.postgres.restart();

@@ -26,6 +26,6 @@ export const race: FaultKind = {
     const asleepMs = HEARTBEAT_MS + whole(draw('asleep'), 500, 4_000);
     await sleep(asleepMs);
     sleeper.signal('SIGCONT');
-    return { moment: `${moment}, asleep ${String(asleepMs)} ms`, overAtMs, mayPayAgain: 1 };
+    return { moment: `${moment}, asleep ${String(asleepMs)} ms`, overAtMs, mayPayAgain: 1, workerMayDie: true };
   },
 };
