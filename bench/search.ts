@@ -41,7 +41,7 @@ function undecided(request: ModelRequest): string {
     case 'propose':
       return JSON.stringify({ tests: firstPlan.tests, done: false, note: 'look again' });
     case 'ground': {
-      const observation = /\b(i\d+\.t\d+\.s\d+\.a\d+\.r\d+\.probe)\b/g;
+      const observation = /\b(i\d+\.t[\d-]+\.s\d+\.a\d+\.r\d+\.probe)\b/g;
       const judged = [...new Set(text.match(observation) ?? [])].map((id) => judgement(id).judgements[0]);
       const open = judged.map((one) => ({
         ...one,

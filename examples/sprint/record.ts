@@ -82,7 +82,7 @@ function reply(value: object, _request: ModelRequest) {
 
 function observationIn(request: ModelRequest): string {
   const text = request.messages.map((message) => message.content).join('\n');
-  const found = /\b(i\d+\.t\d+\.s\d+\.a\d+\.r\d+\.probe)\b/.exec(text);
+  const found = /\b(i\d+\.t[\d-]+\.s\d+\.a\d+\.r\d+\.probe)\b/.exec(text);
   if (found?.[1] === undefined) throw new Error('no observation to judge in the prompt');
   return found[1];
 }

@@ -10,6 +10,7 @@ import {
   cancelWorkflow,
   startBatch,
   startQuestion,
+  steerQuestion,
   type GateClient,
 } from '../../src/workers/client';
 import { localQueues } from '../../src/workers/task-queues';
@@ -34,7 +35,7 @@ export interface RecordedCase {
   readonly record: (recording: Recording) => Promise<string>;
 }
 
-type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-in-batch';
+type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-in-batch';
 
 interface QuestionCase extends Pick<SettingsInput, 'overrides'> {
   readonly method?: Settings['method'];
@@ -71,6 +72,29 @@ export const CASES: readonly RecordedCase[] = [
       await asked;
       await cancelWorkflow(recording.gate, questionWorkflowId(searchId));
       return ended(recording, searchId, 'cancelled cancel');
+    },
+  },
+  {
+    // Told something, paused, resumed and stopped while a judgement is under way.
+    name: 'gate-steered',
+    record: async (recording) => {
+      const { asked } = recording.hang('hanging-steered');
+      const searchId = 'q-gate-steered';
+      await start(recording, searchId, { model: 'hanging-steered', ends: 'answered stop' });
+      await asked;
+      const author = 'ada';
+      const commands = [
+        { kind: 'hint', author, text: 'Gaps are times after the winner.' },
+        { kind: 'pause', author },
+        { kind: 'resume', author },
+        { kind: 'budget', author, budgets: { llmCalls: 50 } },
+        { kind: 'stop', author },
+      ] as const;
+      for (const command of commands) {
+        const told = await steerQuestion(recording.gate, searchId, command);
+        if (told.kind !== 'applied') throw new Error(`${command.kind} was ${told.kind}`);
+      }
+      return ended(recording, searchId, ' stop');
     },
   },
   {

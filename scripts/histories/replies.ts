@@ -153,7 +153,7 @@ function lastObservation(request: ModelRequest): string {
 }
 
 function observationsIn(request: ModelRequest): string[] {
-  return [...new Set(textOf(request).match(/\bi\d+\.t\d+\.s\d+\.a\d+\.r\d+\.probe\b/g) ?? [])];
+  return [...new Set(textOf(request).match(/\bi\d+\.t[\d-]+\.s\d+\.a\d+\.r\d+\.probe\b/g) ?? [])];
 }
 
 function textOf(request: ModelRequest): string {
