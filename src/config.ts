@@ -92,6 +92,7 @@ export const ConfigFile = z.strictObject({
       wallMs: count,
       sqlExecutions: count,
       sqlMs: count,
+      sqlRows: count,
     })
     .partial()
     .optional(),

@@ -23,6 +23,8 @@ export interface SearchFlags {
   readonly maxTokens?: number;
   readonly maxMinutes?: number;
   readonly maxSql?: number;
+  readonly maxSqlSeconds?: number;
+  readonly maxRows?: number;
 }
 
 export function addSearchOptions(command: Command): Command {
@@ -43,7 +45,9 @@ export function addSearchOptions(command: Command): Command {
     .option('--max-calls <n>', 'at most this many model calls', positiveInteger)
     .option('--max-tokens <n>', 'at most this many tokens, prompts and replies', positiveInteger)
     .option('--max-minutes <n>', 'at most this many minutes', positiveNumber)
-    .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger);
+    .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger)
+    .option('--max-sql-seconds <n>', 'at most this many seconds in SQL statements', positiveNumber)
+    .option('--max-rows <n>', 'at most this many rows fetched from the database', positiveInteger);
 }
 
 export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
@@ -54,7 +58,48 @@ export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
     ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
     ...(flags.maxMinutes === undefined ? {} : { wallMs: Math.round(flags.maxMinutes * 60_000) }),
     ...(flags.maxSql === undefined ? {} : { sqlExecutions: flags.maxSql }),
+    ...(flags.maxSqlSeconds === undefined ? {} : { sqlMs: Math.round(flags.maxSqlSeconds * 1_000) }),
+    ...(flags.maxRows === undefined ? {} : { sqlRows: flags.maxRows }),
   };
+}
+
+/** Limits of a search that exists: `none` lifts one, what is left out stays. */
+export interface LimitFlags {
+  readonly maxCost?: number | 'none';
+  readonly maxCalls?: number | 'none';
+  readonly maxTokens?: number | 'none';
+  readonly maxMinutes?: number | 'none';
+  readonly maxSql?: number | 'none';
+  readonly maxSqlSeconds?: number | 'none';
+  readonly maxRows?: number | 'none';
+}
+
+export function addLimitOptions(command: Command): Command {
+  return command
+    .option('--max-cost <usd>', 'US dollars, or none', orNone(positiveNumber))
+    .option('--max-calls <n>', 'model calls, or none', orNone(positiveInteger))
+    .option('--max-tokens <n>', 'tokens of prompts and replies, or none', orNone(positiveInteger))
+    .option('--max-minutes <n>', 'minutes, or none', orNone(positiveNumber))
+    .option('--max-sql <n>', 'SQL statements, or none', orNone(positiveInteger))
+    .option('--max-sql-seconds <n>', 'seconds in SQL statements, or none', orNone(positiveNumber))
+    .option('--max-rows <n>', 'rows fetched from the database, or none', orNone(positiveInteger));
+}
+
+export function limitsOf(flags: LimitFlags): Partial<Budgets> {
+  const scaled = (value: number | 'none', by: number): number | null =>
+    value === 'none' ? null : by === 1 ? value : Math.max(1, Math.round(value * by));
+  const limits: readonly (readonly [keyof Budgets, number | 'none' | undefined, number])[] = [
+    ['costUsd', flags.maxCost, 1],
+    ['llmCalls', flags.maxCalls, 1],
+    ['tokens', flags.maxTokens, 1],
+    ['wallMs', flags.maxMinutes, 60_000],
+    ['sqlExecutions', flags.maxSql, 1],
+    ['sqlMs', flags.maxSqlSeconds, 1_000],
+    ['sqlRows', flags.maxRows, 1],
+  ];
+  return Object.fromEntries(
+    limits.flatMap(([name, value, by]) => (value === undefined ? [] : [[name, scaled(value, by)]])),
+  );
 }
 
 export function collectModels(text: string, before: ModelFlags = {}): ModelFlags {
@@ -90,9 +135,11 @@ export function positiveNumber(text: string): number {
 }
 
 /** The word stays a word: commander makes an empty text of a value that is parsed to null. */
-export function costCeiling(text: string): number | 'none' {
-  return text === 'none' ? text : positiveNumber(text);
+export function orNone(parse: (text: string) => number): (text: string) => number | 'none' {
+  return (text) => (text === 'none' ? text : parse(text));
 }
+
+export const costCeiling = orNone(positiveNumber);
 
 export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;

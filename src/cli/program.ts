@@ -4,20 +4,28 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand } from './ask';
 import { batchCommand } from './batch';
+import { budgetCommand } from './budget';
+import { cancelCommand } from './cancel';
 import { codecServerCommand } from './codec-server';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
 import { gcCommand } from './gc';
+import { hintCommand } from './hint';
 import type { Io } from './io';
 import { listCommand } from './list';
 import { withExamples } from './options';
+import { pauseCommand } from './pause';
+import { pinCommand } from './pin';
 import { reportCommand } from './report';
 import { resultCommand } from './result';
+import { resumeCommand } from './resume';
 import { sqlCommand } from './sql';
 import { statusCommand } from './status';
+import { stopCommand } from './stop';
 import { traceCommand } from './trace';
+import { vetoCommand } from './veto';
 import { workerCommand } from './worker';
 
 /** How an action hands its exit code back; commander itself knows only exceptions. */
@@ -36,6 +44,14 @@ const COMMANDS: readonly CommandFactory[] = [
   resultCommand,
   traceCommand,
   reportCommand,
+  hintCommand,
+  pauseCommand,
+  resumeCommand,
+  budgetCommand,
+  vetoCommand,
+  pinCommand,
+  stopCommand,
+  cancelCommand,
   sqlCommand,
   workerCommand,
   devCommand,

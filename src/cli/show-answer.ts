@@ -1,6 +1,6 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
-import type { AnswerRecord, Evidence } from '../domain';
-import { cell, counted, cut, dollars, duration, visible, wrapped } from '../report/printable';
+import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
+import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { textTable } from './table';
 
 const ROWS = 20;
@@ -27,6 +27,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       ? []
       : [`Evidence\n${record.evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
     ...(record.openAssumptions.length === 0 ? [] : [openText(record, width)]),
+    ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
     [
       usageText(record),
       ...(places.report ? [`Report  ${places.report}`] : []),
@@ -94,6 +95,13 @@ function openText(record: AnswerRecord, width: number): string {
       .map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`);
   });
   return `Open assumptions\n${lines.join('\n')}`;
+}
+
+function saidText(steering: readonly SteeringNote[], width: number): string {
+  const lines = steering.flatMap((note) =>
+    wrapped(noteText(note), width - 4, TEXT_LINES).map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`),
+  );
+  return `Steering\n${lines.join('\n')}`;
 }
 
 export function usageText({ usage, method, preset, endedBy, startedAt, endedAt }: AnswerRecord): string {

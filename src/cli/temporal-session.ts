@@ -167,7 +167,7 @@ const DEADLINE_EXCEEDED = 4;
 const FAILED_PRECONDITION = 9;
 const CANCELLED = 1;
 
-function isDeadline(error: unknown): boolean {
+export function isDeadline(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = (at as { code?: unknown }).code;
     if (code === DEADLINE_EXCEEDED || code === FAILED_PRECONDITION || code === CANCELLED) return true;

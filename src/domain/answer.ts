@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MethodName, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
+import { Remark } from './steering';
 
 export const AnswerStatus = z.enum(['answered', 'unanswerable', 'abstained', 'cancelled', 'failed']);
 export type AnswerStatus = z.infer<typeof AnswerStatus>;
@@ -50,6 +51,10 @@ export const CandidateSummary = z.object({
 });
 export type CandidateSummary = z.infer<typeof CandidateSummary>;
 
+/** What a person told the search: the words of a remark. */
+export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true });
+export type SteeringNote = z.infer<typeof SteeringNote>;
+
 export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
@@ -70,6 +75,8 @@ export const AnswerRecord = z.object({
   evidence: z.array(Evidence),
   openAssumptions: z.array(OpenAssumption),
   candidates: z.array(CandidateSummary),
+  /** In the order it was said; left out where nobody said anything. */
+  steering: z.array(SteeringNote).optional(),
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),

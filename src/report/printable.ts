@@ -33,6 +33,16 @@ export function cell(value: string | number | boolean | null): string {
   return value === null ? 'NULL' : String(value);
 }
 
+/** What a person told the search. */
+export function noteText(note: {
+  readonly kind: string;
+  readonly author: string;
+  readonly text: string;
+  readonly at: string;
+}): string {
+  return `${note.kind} by ${note.author}, ${note.at.slice(0, 16).replace('T', ' ')} UTC: ${note.text}`;
+}
+
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

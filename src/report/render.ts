@@ -12,6 +12,7 @@ import {
   candidatesSection,
   evidenceSection,
   sqlSection,
+  steeringSection,
   usageSection,
 } from './sections';
 import { STYLE } from './style';
@@ -33,6 +34,7 @@ export function renderReport(trace: Trace): string {
     ['evidence', 'Evidence', record && evidenceSection(record)],
     ['open', 'Open assumptions', record && assumptionsSection(record)],
     ['candidates', 'Candidates', record && candidatesSection(record)],
+    ['steering', 'Steering', record && steeringSection(record)],
     ['search', 'Search', searchSection(trace)],
     ['usage', 'Usage', usage && usageSection(usage, wallMs)],
   ];

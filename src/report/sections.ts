@@ -172,6 +172,23 @@ export function candidatesSection(record: AnswerRecord): Html | null {
   </section>`;
 }
 
+export function steeringSection({ steering = [] }: AnswerRecord): Html | null {
+  if (steering.length === 0) return null;
+  return markup`<section aria-labelledby="steering">
+    <h2 id="steering">Steering</h2>
+    <p class="soft">What people told the search while it ran. Their word is evidence with an author, never a proof.</p>
+    <ul class="plain">
+      ${steering.map(
+        ({ kind, author, text, at }) =>
+          markup`<li class="reading">
+            <div>${badge(kind, 'warn')} ${text}</div>
+            <div class="soft">${author}, ${at.slice(0, 19).replace('T', ' ')} UTC</div>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
 export function usageSection(usage: Usage, wallMs: number | null): Html {
   const entries: [string, string][] = [
     ['Model calls', String(usage.llmCalls)],

@@ -1,6 +1,6 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { SqlResult, SqlValue } from '../domain';
-import { cell, counted, cut, dollars } from './printable';
+import { cell, counted, cut, dollars, noteText } from './printable';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
 
@@ -30,6 +30,8 @@ export function renderTraceText(trace: Trace): string {
       `  ${candidate.id} from ${candidate.trajectory}: ${candidate.kind === 'rows' ? `${candidate.outcome}, ${counted(candidate.rowCount, 'row')}, ${equal}` : 'unanswerable'}${standing}`,
     );
   }
+  const notes = record?.steering ?? [];
+  if (notes.length > 0) lines.push('', 'Steering', ...notes.map((note) => `  ${cut(noteText(note), WIDTH)}`));
   const usage = record?.usage ?? state?.usage;
   if (usage) {
     const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';

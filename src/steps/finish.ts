@@ -2,7 +2,7 @@
  * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
-import type { AnswerRecord, CandidateSummary, CandidateView, SearchState } from '../domain';
+import type { AnswerRecord, CandidateSummary, CandidateView, SearchState, SteeringNote } from '../domain';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
 import type { AnswerSummary, FinishInput } from '../search/steps';
@@ -36,6 +36,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
       ? { evidence: [], openAssumptions: [] }
       : await explain(context, step.state, view, content);
   const result = content?.result.kind === 'rows' ? content.result : null;
+  const steering = await whatWasSaid(context, step.state);
   return {
     schemaVersion: 1,
     id: run.searchId,
@@ -54,10 +55,16 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
+    ...(steering.length === 0 ? {} : { steering }),
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
   };
+}
+
+async function whatWasSaid({ run }: StepContext, { steered }: SearchState): Promise<SteeringNote[]> {
+  const remarks = await Promise.all((steered?.remarks ?? []).map((id) => run.get('remark', id)));
+  return remarks.map(({ kind, author, target, text, at }) => ({ kind, author, target, text, at }));
 }
 
 async function loadCandidates(

@@ -113,6 +113,32 @@ describe('renderReport', () => {
   });
 });
 
+describe('what people told the search', () => {
+  const steering = [
+    {
+      kind: 'pin' as const,
+      author: 'ada',
+      target: 'op_times',
+      text: 'gaps are seconds',
+      at: '2026-01-05T10:00:00.000Z',
+    },
+  ];
+  const told = { ...trace, record: { ...record, steering } };
+
+  test('is in the report and in the trace, with kind, author and time', () => {
+    expect(renderReport(told)).toContain('gaps are seconds');
+    expect(renderTraceText(told)).toContain('pin by ada, 2026-01-05 10:00 UTC: gaps are seconds');
+    expect(renderReport(trace)).not.toContain('id="steering"');
+  });
+
+  test('stays text when it is hostile', () => {
+    const page = renderReport(hostile(told));
+    expect(page).not.toContain(HOSTILE);
+    expect(page).not.toMatch(/<script|<img/i);
+    expect(renderTraceText(hostile(told))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  });
+});
+
 describe('renderTraceText', () => {
   const text = renderTraceText(trace);
 

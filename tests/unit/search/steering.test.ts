@@ -194,7 +194,7 @@ describe('a veto', () => {
       ahead: null,
       failure: null,
     };
-    const next = enforce(mergeExpansions(after, [expansion as never], settings));
+    const next = enforce(mergeExpansions(after, [expansion], settings));
     for (const { plan: of } of next.trajectories)
       expect((of?.operators ?? []).filter(({ updateId }) => updateId === 'u1')).toEqual([]);
   });

@@ -203,6 +203,29 @@ describe('memory of scope database', () => {
   });
 });
 
+test('what a person said stands in the final record with author and time', async () => {
+  const { deps, steps, input } = await bench({});
+  await steps.keepRemark(SEARCH, {
+    remarkId: 'h1',
+    kind: 'hint',
+    author: 'ada',
+    target: null,
+    text: 'gaps are seconds',
+  });
+  const steered = { remarks: ['h1'], vetoes: [], pins: [], budgets: null };
+  const ending = {
+    searchId: input.searchId,
+    status: 'abstained',
+    endedBy: 'stop',
+    chosen: null,
+    reason: null,
+  } as const;
+  await steps.finish({ ...ending, state: { ...initialState(SEARCH, 0), steered } });
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  const note = { kind: 'hint', author: 'ada', target: null, text: 'gaps are seconds', at: '1970-01-01T00:00:01.000Z' };
+  expect(record.steering).toEqual([note]);
+});
+
 describe('react', () => {
   const action = (change: Record<string, unknown>) =>
     text({

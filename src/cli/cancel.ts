@@ -1,0 +1,19 @@
+/** `gate cancel`: a running search ends as cancelled, with the best answer so far in its record. */
+import { withExamples } from './options';
+import type { CommandFactory } from './program';
+import { onRunning, steeringCommand } from './steer';
+
+export const cancelCommand: CommandFactory = (io) =>
+  withExamples(
+    steeringCommand('cancel', 'end as cancelled; asked again, it goes on where it was')
+      .option('--json', 'print JSON')
+      .action(async (wanted: string, flags: { readonly json?: boolean }) => {
+        await onRunning(wanted, io, async (session, id) => {
+          const cancelled = await session.cancel(id);
+          if (cancelled)
+            io.out(flags.json ? `${JSON.stringify({ id, kind: 'cancel' })}\n` : `${id}: ends as cancelled\n`);
+          return cancelled;
+        });
+      }),
+    'gate cancel last',
+  );

@@ -1,0 +1,14 @@
+/** `gate pause`: a running search makes no further model call until it is resumed; budgets of time stand still. */
+import { withExamples } from './options';
+import type { CommandFactory } from './program';
+import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
+
+export const pauseCommand: CommandFactory = (io) =>
+  withExamples(
+    addSteerOptions(steeringCommand('pause', 'make no further model call until resumed')).action(
+      async (id: string, flags: SteerFlags) => {
+        await sendSteering(id, 'pause', {}, flags, io);
+      },
+    ),
+    'gate pause last',
+  );

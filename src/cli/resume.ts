@@ -1,0 +1,14 @@
+/** `gate resume`: a paused search goes on. */
+import { withExamples } from './options';
+import type { CommandFactory } from './program';
+import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
+
+export const resumeCommand: CommandFactory = (io) =>
+  withExamples(
+    addSteerOptions(steeringCommand('resume', 'let a paused search go on')).action(
+      async (id: string, flags: SteerFlags) => {
+        await sendSteering(id, 'resume', {}, flags, io);
+      },
+    ),
+    'gate resume last',
+  );
