@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { ObjectEntry } from '../ports';
 import { counted } from '../report/printable';
+import type { GateClient } from '../workers/client';
 import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type Kept, type StoredRun } from './gc-runs';
 import { sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
 import { UsageError } from './errors';
@@ -55,7 +56,7 @@ async function collect(
   given: GcFlags & { readonly olderThanMs: number; readonly nowMs: number },
 ): Promise<GcResult> {
   const { nowMs, olderThanMs, dryRun = false, keepAnswers = false } = given;
-  const ask = session === null ? null : askOf(session);
+  const ask = session === null ? null : askTemporal(session.gate);
   const options = { nowMs, olderThanMs, keepAnswers };
   const plan = await planRuns(store, ask, options);
   const removed: StoredRun[] = [];
@@ -86,10 +87,10 @@ async function collect(
   };
 }
 
-function askOf({ gate }: TemporalSession): NonNullable<AskTemporal> {
+export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullable<AskTemporal> {
   return async (workflowId) => {
     try {
-      const { status } = await gate.listing.workflow.getHandle(workflowId).describe();
+      const { status } = await listing.workflow.getHandle(workflowId).describe();
       return status.name === 'RUNNING' ? 'running' : 'closed';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'gone';

@@ -1,0 +1,41 @@
+/** What `gate gc` asks a real server, and a search at work beside it. */
+import { createMemoryStore } from '../../src/adapters/scripted';
+import { planRuns } from '../../src/cli/gc-runs';
+import { askTemporal } from '../../src/cli/gc-run';
+import { sha256 } from '../../src/sha256';
+import { createRunStore } from '../../src/steps';
+import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { record, state } from '../unit/report/fixture';
+import { unique, withClient, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps } from './scripted-steps';
+
+const YEAR_MS = 365 * 86_400_000;
+
+test('a search that waits for a worker is running, a finished one closed, and what Temporal never knew gone', async () => {
+  const [searchId, database, store] = [unique('q'), unique('db'), createMemoryStore()];
+  const run = createRunStore(store, searchId, sha256);
+  await run.put('checkpoint', 'i3', state);
+  // A record of an earlier ending does not make it finished.
+  await run.put('result', searchId, { ...record, id: searchId });
+  const old = { nowMs: Date.now() + YEAR_MS, olderThanMs: 0, keepAnswers: false };
+  await withClient(async (gate) => {
+    const ask = askTemporal(gate);
+    expect(await ask(questionWorkflowId(searchId))).toBe('gone');
+    await startQuestion(gate, {
+      ...{ searchId, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x', settings: scriptedSettings() },
+    });
+    expect(await ask(questionWorkflowId(searchId))).toBe('running');
+    expect(await planRuns(store, ask, old)).toMatchObject({
+      remove: [],
+      kept: [{ id: searchId, why: 'it is running' }],
+    });
+    const batch = { store, readAnswer: async () => null };
+    await withWorkers({ steps: scriptedSteps({}), batch, databases: [database], serve: 'local' }, () =>
+      awaitQuestion(gate, searchId),
+    );
+    expect(await ask(questionWorkflowId(searchId))).toBe('closed');
+    expect((await planRuns(store, ask, old)).remove.map(({ id }) => id)).toEqual([searchId]);
+  });
+});
