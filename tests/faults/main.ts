@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     moments.push(moment);
     const verdict = moment.broken.length === 0 ? 'kept' : 'BROKEN';
     console.error(
-      `${moment.kind} ${String(moment.index + 1)}: ${verdict}, ${moment.moment} (${(moment.tookMs / 1000).toFixed(1)} s)`,
+      `${moment.kind} ${String(moment.index + 1)}: ${verdict}, ${moment.moment}; recovered in ${recovery(moment)}, took ${seconds(moment.tookMs)}`,
     );
     for (const line of moment.broken) console.error(`    ${line}`);
   };
@@ -61,11 +61,22 @@ async function main(): Promise<void> {
       failed.get(kind.name) ?? null,
     ),
   );
-  const seconds = Math.round((Date.now() - startedMs) / 1000);
+  const tookSeconds = Math.round((Date.now() - startedMs) / 1000);
   console.log(
-    flags.json ? JSON.stringify({ seed: flags.seed, seconds, kinds, moments }, null, 2) : table(kinds, seconds),
+    flags.json
+      ? JSON.stringify({ seed: flags.seed, seconds: tookSeconds, kinds, moments }, null, 2)
+      : table(kinds, tookSeconds),
   );
   if (kinds.some(({ kept }) => !kept)) process.exitCode = 1;
+}
+
+/** The slowest search of the moment. */
+function recovery({ recoveriesMs }: MomentReport): string {
+  return recoveriesMs.length === 0 ? 'no time' : seconds(Math.max(...recoveriesMs));
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 interface Flags {

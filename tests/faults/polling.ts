@@ -10,7 +10,7 @@ export async function until(
   isTrue: () => boolean | Promise<boolean>,
   options: { readonly everyMs?: number; readonly timeoutMs?: number } = {},
 ): Promise<void> {
-  const { everyMs = 20, timeoutMs = 60_000 } = options;
+  const { everyMs = 20, timeoutMs = 120_000 } = options;
   for (const deadline = Date.now() + timeoutMs; !(await isTrue());) {
     if (Date.now() > deadline) throw new TookTooLong(`${what}: not within ${String(timeoutMs / 1000)} s`);
     await sleep(everyMs);

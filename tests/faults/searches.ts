@@ -33,7 +33,8 @@ export interface Batch {
 }
 
 const WATCH_EVERY_MS = 50;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 180_000;
+const HEARTBEAT_MS = 8_000;
 
 export function newBatch(
   stage: Stage,
@@ -80,11 +81,16 @@ export function newBatch(
     traces: () => Promise.all(inputs.map(({ searchId }) => loadTrace(stage.storage.store, searchId))),
     async close() {
       clearInterval(timer);
+      let left = 0;
       for (const { searchId } of inputs) {
         const handle = stage.gate.client.workflow.getHandle(questionWorkflowId(searchId));
         const { status } = await handle.describe();
-        if (status.name === 'RUNNING') await handle.terminate('the moment is over');
+        if (status.name !== 'RUNNING') continue;
+        await handle.terminate('the moment is over');
+        left += 1;
       }
+      // Their steps learn of it with a heartbeat, and must not be found in the ledger of the next moment.
+      if (left > 0) await sleep(HEARTBEAT_MS);
     },
   };
 }
