@@ -11,5 +11,15 @@ const folder = join(userFolders(process.env).cache, 'compiled');
 const builtIn = (module as { enableCompileCache?: (folder: string) => unknown }).enableCompileCache;
 if (builtIn === undefined) {
   process.env['V8_COMPILE_CACHE_CACHE_DIR'] ??= folder;
+  const prototype = module.prototype as unknown as { _compile: Compile };
+  const plain = prototype._compile;
   module.createRequire(__filename)('v8-compile-cache');
+  const cached = prototype._compile;
+  prototype._compile = function (content, filename, format, ...rest) {
+    // The library takes everything for CommonJS; from 20.19 on, Node lets that require ECMAScript modules too.
+    const compile = format === 'module' || filename.endsWith('.mjs') ? plain : cached;
+    return compile.call(this, content, filename, format, ...rest);
+  };
 } else builtIn(folder);
+
+type Compile = (this: unknown, content: string, filename: string, format?: string, ...rest: unknown[]) => unknown;

@@ -176,7 +176,7 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
       for (const response of held) send(response, { success: true, data: null });
       for (const requestId of [...parked.keys()]) cancel(requestId);
       // What is answered now may be read before the sockets go.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (held.length > 0) await new Promise((resolve) => setTimeout(resolve, 1_000));
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -4,9 +4,10 @@
  * platform it runs on, reporting the shape of the connection, native helpers, a log file in the working directory.
  * Certificate checks stay as the driver has them (OCSP on).
  */
+import type * as SnowflakeSdk from 'snowflake-sdk';
 import { SqlEngineError } from '../../ports/sql-engine';
 
-export type Sdk = typeof import('snowflake-sdk');
+export type Sdk = Pick<typeof SnowflakeSdk, 'configure' | 'createConnection'>;
 
 const QUIET = {
   SNOWFLAKE_DISABLE_PLATFORM_DETECTION: 'true',

@@ -89,8 +89,9 @@ function connect(connection: Connection, timeoutMs: number): Promise<void> {
     );
     connection.connect((error) => {
       clearTimeout(timer);
-      if (error === undefined || error === null) resolve();
-      else reject(error);
+      // The driver's types know undefined only; it gives null as well.
+      if (error) reject(error);
+      else resolve();
     });
   });
 }
@@ -142,13 +143,13 @@ function execute(connection: Connection, sql: string, request: Request): Promise
     );
     signal.addEventListener('abort', onAbort, { once: true });
     const complete = (error: SnowflakeError | undefined, done: RowStatement): void => {
-      if (error !== undefined && error !== null) {
+      if (error) {
         settle(() => reject(error));
         return;
       }
       read(done, describeOnly === true ? 0 : maxRows).then(
         (rows) => settle(() => resolve(rows)),
-        (failure: unknown) => settle(() => reject(failure as Error)),
+        (failure: Error) => settle(() => reject(failure)),
       );
     };
     const statement = connection.execute({
@@ -157,7 +158,7 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       streamResult: true,
       ...(describeOnly === true ? { describeOnly } : {}),
       complete: complete as (error: SnowflakeError | undefined, done: unknown) => void,
-    } as Parameters<Connection['execute']>[0]) as RowStatement;
+    });
   });
 }
 
