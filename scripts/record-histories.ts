@@ -22,7 +22,8 @@ import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { bundleWorkflows } from '../src/workers/workflow-bundle';
 import { CASES, DATABASE, type Recording } from './histories/cases';
-import { privateParts, readableText, toCleanJson, toText } from './histories/history';
+import { askedSteps } from './histories/asked';
+import { privateParts, readableText, toCleanJson, toText, type HistoryJson } from './histories/history';
 import { hangingModel, MODELS } from './histories/replies';
 
 const HISTORIES = join(__dirname, '..', 'tests', 'replay', 'histories');
@@ -54,10 +55,11 @@ async function record(folder: string, address: string): Promise<void> {
     engine: () => Promise.resolve({ engine, inspector }),
   };
   const temporal = { address, namespace: 'default' };
+  const bundle = { code: (await bundleWorkflows()).code };
   const workers = await createGateWorkers({
     ...{ ...temporal, databases: [DATABASE], serve: 'local' as const, batch: batchPorts(store) },
     steps: { ...createSteps(deps), ...createReactSteps(deps) },
-    bundle: { code: (await bundleWorkflows()).code },
+    bundle,
   });
   const serving = workers.run();
   const gate = await connectClient(temporal);
@@ -80,6 +82,10 @@ async function record(folder: string, address: string): Promise<void> {
     const files = new Map<string, string>();
     for (const { name, record: run } of CASES) {
       for (const [file, text] of await histories(gate, name, await run(recording))) files.set(file, text);
+    }
+    for (const [file, text] of [...files]) {
+      const asked = await askedSteps(JSON.parse(text) as HistoryJson, bundle);
+      files.set(file.replace(/json$/, 'steps'), `${asked.join('\n')}\n`);
     }
     replaceFiles(files);
   } finally {
@@ -109,9 +115,10 @@ async function histories({ client }: GateClient, name: string, workflowId: strin
 /** All or nothing: the files of the last recording go once everything is recorded; folders of older ones stay. */
 function replaceFiles(files: ReadonlyMap<string, string>): void {
   mkdirSync(HISTORIES, { recursive: true });
-  for (const file of readdirSync(HISTORIES).filter((name) => name.endsWith('.json'))) rmSync(join(HISTORIES, file));
+  for (const file of readdirSync(HISTORIES).filter((name) => /\.(json|steps)$/.test(name))) rmSync(join(HISTORIES, file));
   for (const [file, text] of files) {
     writeFileSync(join(HISTORIES, file), text);
+    if (!file.endsWith('.json')) continue;
     const events = (JSON.parse(text) as { events: unknown[] }).events.length;
     console.log(
       `${file.padEnd(28)} ${String(events).padStart(4)} events ${(text.length / 1024).toFixed(0).padStart(5)} KB`,
