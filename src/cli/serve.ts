@@ -86,7 +86,8 @@ export async function serveUntilInterrupted(
   }
 }
 
-function servedModels(config: Config, parts: ServedParts | undefined): ModelQueue[] {
+/** Throws when a part names a model without a queue: said before anything starts. */
+export function servedModels(config: Config, parts: ServedParts | undefined): ModelQueue[] {
   const limited = modelQueues(config, parts?.models);
   for (const name of parts?.models ?? []) {
     if (limited.some(({ model }) => model === name)) continue;

@@ -24,10 +24,11 @@ export const workerCommand: CommandFactory = (io) =>
       .action(async (flags: { db?: readonly string[]; serve?: ServedParts; background?: boolean; debug?: boolean }) => {
         const { loadConfig } = await import('../config');
         const { openTemporal } = await import('./temporal-session');
-        const { serveUntilInterrupted } = await import('./serve');
+        const { servedModels, serveUntilInterrupted } = await import('./serve');
         const { DATABASE_VARIABLE } = await import('./background');
         const config = loadConfig(io);
         const given = io.env[DATABASE_VARIABLE];
+        servedModels(config, flags.serve);
         const session = await openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
         try {
           const databases = [...(flags.db ?? []), ...(flags.background && given ? [given] : [])];
