@@ -113,5 +113,6 @@ function replay(history: HistoryJson): Promise<string[]> {
 function stepsOf(file: string): string[] {
   return readFileSync(join(FOLDER, file.replace(/json$/, 'steps')), 'utf8')
     .trim()
-    .split('\n');
+    .split('\n')
+    .filter((line) => line !== '');
 }
