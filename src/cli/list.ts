@@ -23,7 +23,7 @@ export const listCommand: CommandFactory = (io) =>
         const rows = await Promise.all(
           entries.map(async (entry) => {
             const record = await recordOf(store, entry.id);
-            const status = running.has(entry.id) ? 'running' : (record?.status ?? 'interrupted');
+            const status = running.get(entry.id) ?? record?.status ?? 'interrupted';
             return {
               ...entry,
               status,

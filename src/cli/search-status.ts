@@ -2,14 +2,13 @@
 import type { SearchInput, Usage } from '../domain';
 import type { Environment } from '../folders';
 import { searchIdOf } from '../search-id';
-import { createRunStore } from '../steps/run-store';
-import { inputOf, recordOf, sha256, type Services } from './services';
+import { checkpointsOf, inputOf, recordOf, type Services } from './services';
 import { openRunning } from './temporal-session';
 
 export interface SearchStatus {
   readonly id: string;
   readonly question: string | null;
-  /** A final status, `running`, or `interrupted`: nobody works on it. */
+  /** A final status, `running`, `paused`, or `interrupted`: nobody works on it. */
   readonly status: string;
   readonly iteration: number | null;
   readonly bottleneck: string | null;
@@ -31,9 +30,10 @@ export async function searchStatus({ config, store }: Services, env: Environment
     if (session !== null && live?.status === 'RUNNING') {
       const progress = await session.progress(id);
       const attended = progress !== null;
+      const paused = await session.isPaused(id);
       return {
         ...base,
-        status: 'running',
+        status: paused ? 'paused' : 'running',
         iteration: progress?.iteration ?? null,
         bottleneck: progress?.bottleneck ?? null,
         learned: progress?.learned ?? null,
@@ -42,7 +42,7 @@ export async function searchStatus({ config, store }: Services, env: Environment
           .filter((step) => step.lastFailure !== null)
           .map((step) => `${step.summary}, attempt ${step.attempt}: ${step.lastFailure ?? ''}`),
         ui: session.uiOf(id),
-        next: attended ? null : `no worker answers; ${howToGoOn(input)}`,
+        next: !attended ? `no worker answers; ${howToGoOn(input)}` : paused ? `gate resume ${id}` : null,
       };
     }
   } finally {
@@ -67,9 +67,6 @@ function wayOn(input: SearchInput | null): string {
 }
 
 async function lastUsage(store: Services['store'], id: string): Promise<Usage | null> {
-  const keys = await store.list(`runs/${id}/checkpoint/`);
-  const run = createRunStore(store, id, sha256);
-  const names = keys.map((key) => key.slice(`runs/${id}/checkpoint/`.length, -'.json'.length));
-  const states = await Promise.all(names.map((name) => run.get('checkpoint', name)));
-  return states.sort((a, b) => b.iteration - a.iteration)[0]?.usage ?? null;
+  const last = (await checkpointsOf(store, id)).at(-1);
+  return last === undefined ? null : (await last.read()).usage;
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { BatchPorts } from '../activities/batch';
 import { loadConfig, type Config } from '../config';
-import type { AnswerRecord, SearchInput } from '../domain';
+import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../steps';
@@ -28,6 +28,21 @@ export async function recordOf(store: ObjectStore, searchId: string): Promise<An
 
 export async function inputOf(store: ObjectStore, searchId: string): Promise<SearchInput | null> {
   return createRunStore(store, searchId, sha256).find('input', searchId);
+}
+
+/** Oldest first, by the iteration that runs next. */
+export async function checkpointsOf(
+  store: ObjectStore,
+  searchId: string,
+): Promise<readonly { readonly next: number; readonly read: () => Promise<SearchState> }[]> {
+  const prefix = `runs/${searchId}/checkpoint/`;
+  const run = createRunStore(store, searchId, sha256);
+  return (await store.list(prefix))
+    .flatMap((key) => {
+      const next = /^i(\d+)\.json$/.exec(key.slice(prefix.length))?.[1];
+      return next === undefined ? [] : [{ next: Number(next), read: () => run.get('checkpoint', `i${next}`) }];
+    })
+    .sort((a, b) => a.next - b.next);
 }
 
 export async function saveInput(store: ObjectStore, input: SearchInput): Promise<void> {

@@ -3,15 +3,25 @@ import { Command } from 'commander';
 import { counted, dollars } from '../report/printable';
 import { withExamples } from './options';
 import type { CommandFactory } from './program';
+import type { ViewFlags } from './search-views';
 
 export const statusCommand: CommandFactory = (io) =>
   withExamples(
     new Command('status')
       .description('show where a question stands')
       .argument('[id]', 'search id, its beginning, or last', 'last')
+      .option('--plan', 'show its newest plan')
+      .option('--memory', 'show what is proved: the updates that gate veto and gate pin name')
+      .option('--candidates', 'show the answers so far')
       .option('--json', 'print JSON')
-      .action(async (wanted: string, flags: { json?: boolean }) => {
+      .action(async (wanted: string, flags: { json?: boolean } & ViewFlags) => {
         const { openServices, findSearch } = await import('./services');
+        if (flags.plan || flags.memory || flags.candidates) {
+          const { searchViews } = await import('./search-views');
+          const services = openServices(io);
+          io.out(await searchViews(services, io, await findSearch(services.store, wanted), flags));
+          return;
+        }
         const { searchStatus } = await import('./search-status');
         const services = openServices(io);
         const status = await searchStatus(services, io.env, await findSearch(services.store, wanted));
@@ -40,4 +50,5 @@ export const statusCommand: CommandFactory = (io) =>
         io.out(`${lines.join('\n')}\n`);
       }),
     'gate status last',
+    'gate status last --memory',
   );

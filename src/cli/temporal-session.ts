@@ -15,13 +15,16 @@ import {
   cancelWorkflow,
   connectClient,
   describeQuestion,
+  isPaused,
   listQuestions,
   questionProgress,
+  questionView,
   TemporalUnreachableError,
   type GateClient,
   type QuestionDescription,
 } from '../workers/client';
 import { questionWorkflowId } from '../workflows/ids';
+import { each } from './limiter';
 
 export interface TemporalSession {
   readonly gate: GateClient;
@@ -38,6 +41,10 @@ export interface TemporalSession {
   /** Null when no worker answers in time. */
   progress(searchId: string): Promise<Progress | null>;
   cancel(searchId: string): Promise<boolean>;
+  /** Of a running search. */
+  isPaused(searchId: string): Promise<boolean>;
+  /** Null when no worker answers in time. */
+  view<T>(searchId: string, query: 'plan' | 'memory' | 'candidates'): Promise<T | null>;
   /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */
   close(options?: { readonly keep?: boolean }): Promise<boolean>;
 }
@@ -109,12 +116,20 @@ export async function openRunning(config: Config, env: Environment): Promise<Tem
   );
 }
 
-export async function runningSearches(config: Config, env: Environment): Promise<ReadonlySet<string>> {
+export async function runningSearches(
+  config: Config,
+  env: Environment,
+): Promise<ReadonlyMap<string, 'running' | 'paused'>> {
   const open = await openRunning(config, env);
-  if (open === null) return new Set();
+  if (open === null) return new Map();
   try {
-    const known = await listQuestions(open.gate, 500);
-    return new Set(known.filter(({ status }) => status === 'RUNNING').map(({ searchId }) => searchId));
+    const known = (await listQuestions(open.gate, 500)).filter(({ status }) => status === 'RUNNING');
+    return new Map(
+      await each(known, async ({ searchId }): Promise<[string, 'running' | 'paused']> => [
+        searchId,
+        (await open.isPaused(searchId)) ? 'paused' : 'running',
+      ]),
+    );
   } finally {
     await open.close();
   }
@@ -140,7 +155,10 @@ async function session(
     uiOf: (searchId) =>
       uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${questionWorkflowId(searchId)}`,
     describe: (searchId) => describeQuestion(gate, searchId),
-    progress: (searchId) => progressInTime(gate, searchId),
+    progress: (searchId) => answerInTime(gate, () => questionProgress(gate, searchId)),
+    isPaused: (searchId) => isPaused(gate, searchId),
+    view: <T>(searchId: string, query: 'plan' | 'memory' | 'candidates') =>
+      answerInTime(gate, () => questionView<T>(gate, searchId, query)),
     cancel: (searchId) => cancelWorkflow(gate, questionWorkflowId(searchId)),
     close: async ({ keep = false } = {}) => {
       await gate.close();
@@ -150,11 +168,9 @@ async function session(
 }
 
 /** A query is answered by a worker: with none, or before its first task, there is nothing to show yet. */
-async function progressInTime(gate: GateClient, searchId: string): Promise<Progress | null> {
+async function answerInTime<T>(gate: GateClient, ask: () => Promise<T>): Promise<T | null> {
   try {
-    return await gate.client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
-      questionProgress(gate, searchId),
-    );
+    return await gate.client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
   } catch (error) {
     if (error instanceof Error && NOT_YET.has(error.name)) return null;
     if (isDeadline(error)) return null;

@@ -15,7 +15,10 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow';
 import type { Steering } from '../domain';
 import type { Progress } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
@@ -157,6 +160,42 @@ export async function steerQuestion({ client }: GateClient, searchId: string, st
 /** null: no worker answers, or nothing is known yet. */
 export async function questionProgress({ client }: GateClient, searchId: string): Promise<Progress | null> {
   return client.workflow.getHandle(questionWorkflowId(searchId)).query<Progress | null>('progress');
+}
+
+/** What a running search holds of this kind, as its query answers. */
+export async function questionView<T>(
+  { client }: GateClient,
+  searchId: string,
+  query: 'plan' | 'memory' | 'candidates',
+): Promise<T> {
+  return client.workflow.getHandle(questionWorkflowId(searchId)).query<T>(query);
+}
+
+/** A paused search makes hardly any events: its pause is among the newest, or what its run started with. */
+const NEWEST_EVENTS = 200;
+const NOT_FOUND = 5;
+
+/** Whether a running search is paused, from its history: no worker is asked. */
+export async function isPaused({ client }: GateClient, searchId: string): Promise<boolean> {
+  const newest = await client.workflowService
+    .getWorkflowExecutionHistoryReverse({
+      namespace: client.options.namespace,
+      execution: { workflowId: questionWorkflowId(searchId) },
+      maximumPageSize: NEWEST_EVENTS,
+    })
+    .catch((error: unknown) => {
+      if ((error as { code?: unknown }).code === NOT_FOUND) return null;
+      throw error;
+    });
+  for (const event of newest?.history?.events ?? []) {
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
+    if (update === 'pause' || update === 'resume') return update === 'pause';
+    const payloads = event.workflowExecutionStartedEventAttributes?.input?.payloads;
+    if (!payloads) continue;
+    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+    return typeof (input as AnswerQuestionInput | undefined)?.pause?.since === 'number';
+  }
+  return false;
 }
 
 export async function batchProgress({ client }: GateClient, batchId: string): Promise<BatchProgress> {

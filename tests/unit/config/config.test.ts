@@ -37,6 +37,7 @@ describe('loadConfig', () => {
       wallMs: null,
       sqlExecutions: null,
       sqlMs: null,
+      sqlRows: null,
     });
     expect(config.models).toMatchObject({ default: null, apiKey: null, baseUrl: null });
   });
@@ -87,7 +88,7 @@ describe('loadConfig', () => {
       'a nested unknown setting too',
       { budgets: { cost: 1 } },
       {},
-      ['FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs'],
+      ['FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows'],
     ],
     ['a wrong preset lists the presets', { preset: 'fsat' }, {}, ['FILE: preset: allowed: fast, thorough, paper']],
     [
