@@ -19,7 +19,7 @@ const freshFolder = async (): Promise<string> => {
 let s3: S3Server | null = null;
 let buckets = 0;
 // Where there is none it is built first, which takes a minute.
-beforeAll(() => findVersitygw(), 300_000);
+beforeAll(() => findVersitygw(), 600_000);
 afterAll(() => s3?.stop());
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 

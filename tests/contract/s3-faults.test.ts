@@ -12,7 +12,7 @@ let server: S3Server;
 beforeAll(async () => {
   server = await startS3Server();
   server.createBucket('the-bucket');
-}, 300_000);
+}, 600_000);
 afterAll(() => server.stop());
 
 const optionsFor = (changed: Partial<S3Options> = {}): S3Options => {
