@@ -74,7 +74,7 @@ export async function serveUntilInterrupted(
     io.err('stopping: running steps may finish; interrupt again to quit at once\n');
     stop();
   });
-  serving.ready(names);
+  serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
   try {
     await Promise.all(
       all.filter(({ taskQueues }) => taskQueues.length > 0).map((workers) => workers.run().finally(stop)),
