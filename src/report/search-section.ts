@@ -147,6 +147,7 @@ function testBlock(id: string, test: TestNode): Html {
       ${test.hypotheses.map(hypothesisItem)}
     </ul>
     ${test.materiality !== null && markup`<p class="soft">Run under ${test.materiality.combinations} combinations of readings: ${test.materiality.immaterial ? 'the same answer under all' : 'the choice matters'}. ${test.materiality.reason}</p>`}
+    ${test.rejected.map((error) => markup`<p class="soft">Refused by execution: ${error}</p>`)}
     ${test.summary && markup`<p>${test.summary}</p>`}
   </div>`;
 }

@@ -100,6 +100,7 @@ function testLines(id: string, test: TestNode): string[] {
       ];
     }),
     ...(test.materiality?.immaterial ? [`  immaterial: ${cut(test.materiality.reason, WIDTH)}`] : []),
+    ...test.rejected.map((error) => `  refused by execution: ${cut(error, WIDTH)}`),
     ...(test.summary ? [`  learned  ${cut(test.summary, WIDTH)}`] : []),
   ];
 }

@@ -2,6 +2,7 @@
  * A trace: all that the store keeps about one search, as one plain JSON value. The report and `gate trace` are pure
  * functions of it. A search that still runs has a trace too: its last checkpoint and the contents written so far.
  */
+import { z } from 'zod';
 import type {
   AnswerRecord,
   Body,
@@ -17,7 +18,7 @@ import type {
 import type { ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import type { Contents, Kind } from '../steps/contents';
-import { createRunStore } from '../steps/run-store';
+import { createRunStore, type RunStore } from '../steps/run-store';
 import { compareIds } from './printable';
 
 type ById<T> = Readonly<Record<string, T>>;
@@ -38,6 +39,15 @@ export interface Trace {
   readonly facts: ById<Fact>;
   /** Method `react`: its actions, in order. */
   readonly actions: ById<Contents['action']>;
+  /** Bodies that a judgement wanted and execution refused, oldest first. */
+  readonly rejections: readonly Rejection[];
+}
+
+export interface Rejection {
+  /** Position of the attempt, e.g. `i1.t0.s1.a1`. */
+  readonly attempt: string;
+  readonly operator: string;
+  readonly error: string;
 }
 
 const READS_AT_ONCE = 16;
@@ -77,7 +87,23 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     updates: await all('update'),
     facts: await all('fact'),
     actions: await all('action'),
+    rejections: await rejections(run, ids.get('step') ?? []),
   };
+}
+
+const SETTLED = z.object({
+  results: z.array(z.object({ operator: z.string(), error: z.string().nullable() })),
+});
+
+/** Every try to settle a judgement is a step of its own; its error went back to the judge. */
+async function rejections(run: RunStore, steps: readonly string[]): Promise<Rejection[]> {
+  const settled = steps.filter((id) => /\.settle\d+$/.test(id)).sort(compareIds);
+  const found = settled.map(async (id) => {
+    const { results } = SETTLED.parse((await run.get('step', id)).output);
+    const attempt = id.replace(/\.settle\d+$/, '');
+    return results.flatMap(({ operator, error }) => (error === null ? [] : [{ attempt, operator, error }]));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function later(one: SearchState | null, other: SearchState): SearchState {

@@ -35,6 +35,8 @@ export interface TestNode {
   readonly result: SqlResult;
   readonly hypotheses: readonly HypothesisNode[];
   readonly summary: string | null;
+  /** Why execution refused a body that the judge wanted, oldest first. */
+  readonly rejected: readonly string[];
   readonly materiality: MaterialityOutcome | null;
 }
 
@@ -122,6 +124,9 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
         result: test.result,
         materiality: test.materiality,
         summary: grounding?.summary ?? null,
+        rejected: trace.rejections
+          .filter(({ attempt: at, operator }) => isOf(observation, at) && operator === test.operator)
+          .map(({ error }) => error),
         hypotheses: [...ids].map((id) => {
           const said = proposed?.hypotheses.find((hypothesis) => hypothesis.id === id);
           const seen = test.hypotheses.find((hypothesis) => hypothesis.id === id);
@@ -138,6 +143,11 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
       };
     }),
   };
+}
+
+/** `i1.t0.s1.a1.r1.probe` belongs to the attempt `i1.t0.s1.a1`. */
+function isOf({ observationId }: Observation, attemptAt: string): boolean {
+  return observationId.startsWith(`${attemptAt}.`);
 }
 
 function changesOf(parent: Trajectory | null, trajectory: Trajectory): Change[] {

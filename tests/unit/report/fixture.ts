@@ -20,6 +20,7 @@ const usage: Usage = {
   costUsd: 0.0123,
   sqlExecutions: 11,
   sqlMs: 84,
+  sqlRows: 10,
 };
 
 const operator = (name: string, intent: string, more: Partial<OperatorView> = {}): OperatorView => ({
@@ -338,6 +339,7 @@ export const trace: Trace = {
   updates: {},
   facts: {},
   actions: {},
+  rejections: [{ attempt: 'i1.t1.a1', operator: 'op_times', error: 'no such column: gap' }],
 };
 
 /** Every string of a trace replaced by its hostile twin; keys, ids and enumerations stay. */

@@ -142,6 +142,11 @@ describe('what people told the search', () => {
 describe('renderTraceText', () => {
   const text = renderTraceText(trace);
 
+  test('says why execution refused a body, as the report does', () => {
+    expect(text).toContain('refused by execution: no such column: gap');
+    expect(renderReport(trace)).toContain('Refused by execution: no such column: gap');
+  });
+
   test('shows the tree with attempts, predicates, verdicts, updates and candidates', () => {
     expect(text).toMatchSnapshot();
   });
