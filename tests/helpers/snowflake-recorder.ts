@@ -113,7 +113,7 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
       default:
         if (!url.pathname.endsWith('/abort-request')) break;
         aborts.push(recorded);
-        if (script.mute === true) {
+        if (script.mute === true && !ended.includes(token)) {
           held.push(response);
           return;
         }
@@ -138,6 +138,10 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
       parameters: (body['parameters'] ?? {}) as Record<string, unknown>,
     };
     queries.push(sent);
+    if (ended.includes(token)) {
+      send(response, failed({ code: '390111', message: 'Session no longer exists.' }));
+      return;
+    }
     const session = settings.get(token);
     for (const [, name = '', text, word] of sent.sql.startsWith('ALTER SESSION') ? sent.sql.matchAll(/(\w+) = (?:'([^']*)'|(\w+))/g) : []) session?.set(name, text ?? word ?? ''); // prettier-ignore
     const reply = script.onQuery?.(sent) ?? usual(sent);
@@ -175,8 +179,8 @@ export async function startRecorder(script: Script = {}): Promise<Recorder> {
     async close() {
       for (const response of held) send(response, { success: true, data: null });
       for (const requestId of [...parked.keys()]) cancel(requestId);
-      // What is answered now may be read before the sockets go.
-      if (held.length > 0) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      // The driver repeats what an ended session left open, once more after some seconds.
+      if (held.length > 0) await new Promise((resolve) => setTimeout(resolve, 4_000));
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

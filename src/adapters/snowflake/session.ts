@@ -149,7 +149,7 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       }
       read(done, describeOnly === true ? 0 : maxRows).then(
         (rows) => settle(() => resolve(rows)),
-        (failure: Error) => settle(() => reject(failure)),
+        (failure: unknown) => settle(() => reject(failure instanceof Error ? failure : new Error(String(failure)))),
       );
     };
     const statement = connection.execute({
