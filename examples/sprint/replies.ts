@@ -18,7 +18,7 @@ const PROBE = `SELECT w.event_id,
 FROM sprint_results AS w
 JOIN sprint_results AS r ON r.event_id = w.event_id AND ${FINISHER('r', 'final_position')} = 2
 WHERE ${FINISHER('w', 'final_position')} = 1
-ORDER BY w.event_id`;
+ORDER BY stored_gap_s DESC`;
 
 const EXAMINED = '(SELECT count(*) FROM observation)';
 const agreeing = (gap: string, filter: string) =>

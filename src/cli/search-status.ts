@@ -3,12 +3,12 @@ import type { SearchInput, Usage } from '../domain';
 import type { Environment } from '../folders';
 import { searchIdOf } from '../search-id';
 import { checkpointsOf, inputOf, recordOf, type Services } from './services';
-import { openRunning } from './temporal-session';
+import { openRunning, statusWithoutRecord } from './temporal-session';
 
 export interface SearchStatus {
   readonly id: string;
   readonly question: string | null;
-  /** A final status, `running`, `paused`, or `interrupted`: nobody works on it. */
+  /** A final status, `running`, `paused`, `interrupted` (nobody works on it), or `unknown`: no Temporal answers. */
   readonly status: string;
   readonly iteration: number | null;
   readonly bottleneck: string | null;
@@ -52,8 +52,9 @@ export async function searchStatus({ config, store }: Services, env: Environment
   if (record !== null) {
     return { ...base, status: record.status, iteration: null, usage: record.usage, next: `gate result ${id}` };
   }
-  const next = howToGoOn(input);
-  return { ...base, status: 'interrupted', iteration: null, usage: await lastUsage(store, id), next };
+  const status = statusWithoutRecord(config, env, session !== null);
+  const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
+  return { ...base, status, iteration: null, usage: await lastUsage(store, id), next };
 }
 
 /** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
@@ -62,6 +63,7 @@ export function howToGoOn(input: SearchInput | null): string {
 }
 
 function wayOn(input: SearchInput | null): string {
+  if (input?.parent !== undefined) return 'fork again the same way, or start gate worker with the same --db';
   if (input === null || searchIdOf(input) !== input.searchId) return 'start gate worker with the same --db';
   return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }

@@ -116,12 +116,18 @@ export async function openRunning(config: Config, env: Environment): Promise<Tem
   );
 }
 
+/** What to call a search without a record that Temporal does not report as running: only an answer tells. */
+export function statusWithoutRecord(config: Config, env: Environment, answered: boolean): 'interrupted' | 'unknown' {
+  return answered || configuredTemporal(config, env) === null ? 'interrupted' : 'unknown';
+}
+
+/** null: no Temporal answers. */
 export async function runningSearches(
   config: Config,
   env: Environment,
-): Promise<ReadonlyMap<string, 'running' | 'paused'>> {
+): Promise<ReadonlyMap<string, 'running' | 'paused'> | null> {
   const open = await openRunning(config, env);
-  if (open === null) return new Map();
+  if (open === null) return null;
   try {
     const known = (await listQuestions(open.gate, 500)).filter(({ status }) => status === 'RUNNING');
     return new Map(
