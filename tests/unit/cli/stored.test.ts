@@ -73,7 +73,7 @@ describe('what is stored is shown without Temporal', () => {
 
   test('with a configured Temporal that does not answer, nobody knows whether it still runs', async () => {
     const process = await withSearch(null);
-    process.io.env['TEMPORAL_ADDRESS'] = '127.0.0.1:1';
+    Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect((await process.gate('list')).out).toMatch(/q-0123456789abcdef\s+unknown/);
     expect((await process.gate('status', record.id)).out).toContain('no Temporal answers');
   });
