@@ -43,7 +43,12 @@ export interface Struck {
   readonly workerMayDie?: boolean;
 }
 
-export const DEFAULT_STAGE: StageOptions = { workers: 1, store: 'local', clock: null };
+export const DEFAULT_STAGE: StageOptions = {
+  workers: 1,
+  store: 'local',
+  requestTimeoutMs: 30_000,
+  clock: null,
+};
 
 /** Long questions of both engines, and one that cannot be answered. */
 export function mixedQuestions(all: readonly GoldQuestion[]): readonly GoldQuestion[] {

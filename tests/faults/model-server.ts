@@ -72,12 +72,12 @@ async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promi
   const { baseUrl } = JSON.parse(line) as { baseUrl: string };
   const origin = new URL(baseUrl).origin;
   const post = async (path: string, body: object): Promise<void> => {
-    const response = await fetch(`${origin}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const response = await ask(`${origin}${path}`, { method: 'POST', body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
   };
   return {
     baseUrl,
-    ledger: async () => (await (await fetch(`${origin}/ledger`)).json()) as LedgerReport,
+    ledger: async () => (await (await ask(`${origin}/ledger`)).json()) as LedgerReport,
     reset: () => post('/reset', {}),
     failNext: (faults) => post('/faults', { next: faults }),
     close: () =>
@@ -86,4 +86,9 @@ async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promi
         child.kill('SIGTERM');
       }),
   };
+}
+
+/** A kept connection that the server has just closed fails once. */
+function ask(url: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, init).catch(() => fetch(url, init));
 }

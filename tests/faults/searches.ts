@@ -12,7 +12,7 @@ import { awaitQuestion, startQuestion, type Ended } from '../../src/workers/clie
 import { sharedQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { until } from './polling';
-import { REQUEST_TIMEOUT_MS, type Stage } from './stage';
+import type { Stage } from './stage';
 import { loadTrace, type Trace } from './trace';
 
 export interface Batch {
@@ -117,7 +117,7 @@ async function start(stage: Stage, { searchId, settings, question }: SearchInput
     async () => {
       try {
         await startQuestion(stage.gate, {
-          ...{ searchId, settings, queues, modelTimeoutMs: REQUEST_TIMEOUT_MS, label: question.text.slice(0, 60) },
+          ...{ searchId, settings, queues, modelTimeoutMs: stage.requestTimeoutMs, label: question.text.slice(0, 60) },
         });
         return true;
       } catch (error) {

@@ -15,7 +15,8 @@ export interface SmallDisk {
   close(): void;
 }
 
-const SIZE = '48m';
+/** Enough for all moments of a run together. */
+const SIZE = '256m';
 
 export async function mountSmallDisk(root: string): Promise<SmallDisk> {
   const mount = ['-t', 'tmpfs', '-o', `size=${SIZE},mode=0700`, 'tmpfs', root];

@@ -23,6 +23,8 @@ export interface StageOptions {
   readonly workers: 1 | 2;
   /** `disk`: a small file system of its own, that can be filled. */
   readonly store: 'local' | 'disk' | 's3';
+  /** Of one model request: short where the model hangs, and else never reached, even on a machine that is busy. */
+  readonly requestTimeoutMs: number;
   /** Extra environment of the workers, and of the model server, which then is a process of its own. */
   readonly clock: { readonly worker: NodeJS.ProcessEnv; readonly model: NodeJS.ProcessEnv } | null;
 }
@@ -49,6 +51,7 @@ export interface TemporalControl {
 
 export interface Stage {
   readonly folder: string;
+  readonly requestTimeoutMs: number;
   readonly data: TestData;
   readonly model: ModelServer;
   readonly postgres: TestPostgres;
@@ -63,12 +66,11 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Short, so that a model that hangs is given up soon, but never by a machine that is merely busy. */
-export const REQUEST_TIMEOUT_MS = 8_000;
 const MODEL_LATENCY_MS = 150;
 const RETRY_AFTER_SECONDS = 1;
 
 export async function openStage(options: StageOptions): Promise<Stage> {
+  const { requestTimeoutMs } = options;
   const folder = mkdtempSync(join(tmpdir(), 'gate-faults-'));
   const undo: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
@@ -97,7 +99,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     undo.push(() => gate.close());
     const env: NodeJS.ProcessEnv = {
       ...{ PATH: process.env['PATH'], HOME: join(folder, 'home'), NO_COLOR: '1', OPENAI_API_KEY: 'none' },
-      ...{ GATE_CONFIG: writeConfig(folder, data, model.baseUrl, proxy.port), TEMPORAL_ADDRESS: temporal.address },
+      ...{
+        GATE_CONFIG: writeConfig(folder, { data, baseUrl: model.baseUrl, port: proxy.port, requestTimeoutMs }),
+        TEMPORAL_ADDRESS: temporal.address,
+      },
       ...storage.env,
       ...options.clock?.worker,
     };
@@ -111,14 +116,35 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const start = (): WorkerProcess => startWorker(folder, env, storage.enter);
     while (workers.length < options.workers) workers.push(start());
     await Promise.all(workers.map((worker) => worker.ready()));
-    return { folder, data, model, postgres, proxy, storage, temporal, gate, workers, startWorker: start, close };
+    return {
+      folder,
+      requestTimeoutMs,
+      data,
+      model,
+      postgres,
+      proxy,
+      storage,
+      temporal,
+      gate,
+      workers,
+      startWorker: start,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function writeConfig(folder: string, data: TestData, baseUrl: string, port: number): string {
+interface ConfigParts {
+  readonly data: TestData;
+  readonly baseUrl: string;
+  /** Of the proxy before PostgreSQL. */
+  readonly port: number;
+  readonly requestTimeoutMs: number;
+}
+
+function writeConfig(folder: string, { data, baseUrl, port, requestTimeoutMs }: ConfigParts): string {
   const postgresUrl = new URL(data.address({ engine: 'postgresql', database: 'sprint_pg' }));
   postgresUrl.host = `127.0.0.1:${String(port)}`;
   const file = join(folder, 'gate.config.json');
@@ -127,7 +153,7 @@ function writeConfig(folder: string, data: TestData, baseUrl: string, port: numb
       sprint: { path: data.address({ engine: 'sqlite', database: 'sprint' }) },
       sprint_pg: { url: postgresUrl.href },
     },
-    models: { default: SIMULATED_MODEL, baseUrl, requestTimeoutMs: REQUEST_TIMEOUT_MS },
+    models: { default: SIMULATED_MODEL, baseUrl, requestTimeoutMs },
     prices: { [SIMULATED_MODEL]: { inputPerMillion: 1, outputPerMillion: 4 } },
   };
   writeFileSync(file, JSON.stringify(config));

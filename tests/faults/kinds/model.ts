@@ -3,11 +3,14 @@ import type { WireFault } from '../../../src/simulated-model';
 import { DEFAULT_STAGE, mixedQuestions, whole, type FaultKind } from '../kind';
 import { until } from '../polling';
 
+/** How long a silent model is waited for. */
+const SILENCE_MS = 10_000;
+
 function endpoint(name: string, title: string, fault: WireFault): FaultKind {
   return {
     name,
     title,
-    stage: () => DEFAULT_STAGE,
+    stage: () => ({ ...DEFAULT_STAGE, requestTimeoutMs: SILENCE_MS }),
     questions: mixedQuestions,
     async strike({ stage, draw, calm }) {
       const count = whole(draw('count'), 0, Math.floor(calm.requests * 0.7));
