@@ -6,7 +6,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLocalStore } from '../src/adapters/local';
@@ -65,7 +65,7 @@ async function measureLoad(): Promise<readonly Figure[]> {
       const after = usesOf(watched);
       const { totals } = (await (await fetch(new URL('/ledger', model.url))).json()) as LedgerReport;
       const histories = await readHistories(gate, inputs);
-      report(before, after, seconds);
+      report(before, after, { seconds, calls: totals.billed });
       const how = `${CONCURRENT} searches at once on ${ENGINE}, model at ${MODEL_MS} ms, ${totals.billed} calls in ${seconds.toFixed(0)} s`;
       return [
         {
@@ -232,14 +232,27 @@ function usesOf(pids: Readonly<Record<string, number>>): Uses {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, processUse(pid)]));
 }
 
-/** Who had the processors: the first place to look when the rate is too low. */
-function report(before: Uses, after: Uses, seconds: number): void {
+/** Who had the processors: the first place to look when the rate is too low. Per call it says what the machine's load hides. */
+function report(
+  before: Uses,
+  after: Uses,
+  { seconds, calls }: { readonly seconds: number; readonly calls: number },
+): void {
   const shares = Object.entries(after).map(([name, use]) => {
-    const spent = use.cpuSeconds - (before[name]?.cpuSeconds ?? 0);
-    const children = use.childCpuSeconds - (before[name]?.childCpuSeconds ?? 0);
-    return `${name} ${(spent / seconds).toFixed(2)}${children > 0.05 ? ` (+${(children / seconds).toFixed(2)} its children)` : ''}`;
+    const own = use.cpuSeconds - (before[name]?.cpuSeconds ?? 0);
+    // The starter's children are the others.
+    const children = name === 'starter' ? 0 : use.childCpuSeconds - (before[name]?.childCpuSeconds ?? 0);
+    return { name, own, children };
   });
-  say(`processors used: ${shares.join(', ')}`);
+  const each = (spent: number): string => `${(spent / seconds).toFixed(2)} (${((1000 * spent) / calls).toFixed(1)} ms)`;
+  const texts = shares.flatMap(({ name, own, children }) => [
+    `${name} ${each(own)}`,
+    ...(children > 0.05 ? [`children of ${name} ${each(children)}`] : []),
+  ]);
+  const all = shares.reduce((sum, { own, children }) => sum + own + children, 0);
+  say(
+    `processors used (per model call): ${texts.join(', ')}; together ${each(all)}; load average ${loadavg()[0]?.toFixed(0) ?? ''}`,
+  );
 }
 
 async function stop(child: ChildProcess): Promise<void> {

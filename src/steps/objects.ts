@@ -8,6 +8,7 @@
  * 3. What was read and checked is kept in memory within a bound, frozen, because every step loads the same schema.
  */
 import { z } from 'zod';
+import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 
@@ -64,7 +65,7 @@ export async function getObject(
   const { contents, writtenMs } = known(store);
   const cacheKey = `${kind} ${sha256}`;
   const remembered = contents.get(cacheKey);
-  if (remembered !== undefined) return remembered.data;
+  if (remembered !== undefined) return remembered;
   const place = objectKey(reference.name);
   const text = await store.get(place);
   if (text === null) {
@@ -87,42 +88,19 @@ export async function getObject(
 interface Known {
   /** When this process wrote an object, by name. */
   readonly writtenMs: Map<string, number>;
-  readonly contents: Contents;
+  readonly contents: BoundedMap<unknown>;
 }
 
 /** One memory per store of this process. */
 const KNOWN = new WeakMap<ObjectStore, Known>();
 
 function known(store: ObjectStore): Known {
-  const found = KNOWN.get(store) ?? { writtenMs: new Map<string, number>(), contents: new Contents(CACHE_CHARS) };
+  const found = KNOWN.get(store) ?? {
+    writtenMs: new Map<string, number>(),
+    contents: new BoundedMap<unknown>(CACHE_CHARS),
+  };
   KNOWN.set(store, found);
   return found;
-}
-
-/** The least recently used go first. */
-class Contents {
-  readonly #entries = new Map<string, { readonly data: unknown; readonly size: number }>();
-  #size = 0;
-  constructor(readonly limit: number) {}
-
-  get(key: string): { readonly data: unknown } | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    return entry;
-  }
-
-  set(key: string, data: unknown, size: number): void {
-    if (size > this.limit / 4 || this.#entries.has(key)) return;
-    this.#entries.set(key, { data, size });
-    this.#size += size;
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#size <= this.limit) return;
-      this.#entries.delete(oldest);
-      this.#size -= entry.size;
-    }
-  }
 }
 
 function forgetOldest(map: Map<string, unknown>, limit: number): void {
@@ -132,7 +110,8 @@ function forgetOldest(map: Map<string, unknown>, limit: number): void {
   }
 }
 
-function frozen(value: unknown): unknown {
+/** Many callers get the same one. */
+export function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) frozen(inner);
   return Object.freeze(value);

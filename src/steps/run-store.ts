@@ -5,11 +5,13 @@
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
  * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
  * 4. Data of an older schema version is lifted by upcasters before it is parsed; a newer one asks for an upgrade.
+ * 5. Every step loads much of what the steps before it wrote: it is parsed once per process (`parsed.ts`).
  */
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
+import { rememberedContents } from './parsed';
 import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
 
 export interface RunStore {
@@ -39,12 +41,14 @@ type Envelope = z.infer<typeof Envelope>;
 const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
 
 export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
+  const remembered = rememberedContents(store);
   const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
   async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
     const key = keyOf(kind, id);
-    const text = await store.get(key);
-    if (text === null) return null;
-    return (await readContent(store, text, { key, kind, schema: CONTENTS[kind], hash, upcasters })) as Contents[K];
+    const content = await remembered.read(kind, key, (text) =>
+      readContent(store, text, { key, kind, schema: CONTENTS[kind], hash, upcasters }),
+    );
+    return content as Contents[K] | null;
   }
   return {
     searchId,
@@ -55,13 +59,19 @@ export function createRunStore(store: ObjectStore, searchId: string, hash: Hash,
       throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
     },
     put: async (kind, id, data, options = { overwrite: true }) =>
-      store.put(keyOf(kind, id), await writeContent(store, kind, data, hash), options),
-    delete: (kind, id) => store.delete(keyOf(kind, id)),
+      remembered.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
+    delete: (kind, id) => remembered.delete(keyOf(kind, id)),
   };
 }
 
 export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
-  return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(JSON.stringify(data)), data });
+  return envelopeText(kind, JSON.stringify(data), hash);
+}
+
+/** States and prompts are long: their JSON is made once for the hash and the envelope. */
+function envelopeText(kind: string, json: string, hash: Hash): string {
+  const head = JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json) });
+  return `${head.slice(0, -1)},"data":${json}}`;
 }
 
 interface Reading<S extends z.ZodType = z.ZodType> {
@@ -96,7 +106,7 @@ export async function readAsStored(store: ObjectStore, key: string, kind: Kind, 
 
 async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
   const json = JSON.stringify(data);
-  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return writeEnvelope(kind, data, hash);
+  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return envelopeText(kind, json, hash);
   const object = await putObject(store, json, hash);
   return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json), object } satisfies Envelope);
 }

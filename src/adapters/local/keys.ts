@@ -35,7 +35,11 @@ export function fromPathSegment(name: string): string | null {
   }
 }
 
+/** Nearly every segment is its own file name. */
+const PLAIN = /^[a-z0-9_-](?:[a-z0-9_.-]*[a-z0-9_-])?$/;
+
 function encodeSegment(segment: string): string {
+  if (PLAIN.test(segment)) return segment;
   const last = segment.length - 1;
   return Array.from(segment, (char, index) => {
     const plain = /[a-z0-9_-]/.test(char) || (char === '.' && index > 0 && index < last);

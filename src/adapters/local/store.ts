@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { statSync, unlinkSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { errorCode, toStoreError } from './errors';
@@ -58,8 +58,9 @@ export function createLocalStore(dir: string, options: LocalStoreOptions = {}): 
           await intoFolder(dirname(target), key, () =>
             overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
           );
-        } finally {
+        } catch (error) {
           await rm(temporary, { force: true });
+          throw error;
         }
         if (options.fsync) await syncFolder(dirname(target));
       });
@@ -132,24 +133,25 @@ async function read(path: string): Promise<Buffer | null> {
 }
 
 async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void> {
+  if (!fsync) return writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
   const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(bytes);
-    if (fsync) await handle.sync();
+    await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-/** Makes the folder and places the file; again when a deletion took the emptied folder away in between. */
+/** Places the file and makes the folder where there is none, or where a deletion took the emptied one away meanwhile. */
 async function intoFolder(folder: string, key: string, place: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await makeFolder(folder, key);
       await place();
       return;
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || attempt >= 10) throw error;
+      if ((errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') || attempt >= 10) throw error;
+      await makeFolder(folder, key);
     }
   }
 }
@@ -194,13 +196,14 @@ async function linkNew(temporary: string, target: string, bytes: Buffer, key: st
     await link(temporary, target);
   } catch (error) {
     const code = errorCode(error);
-    if (code === 'EEXIST') {
-      if (!(await read(target))?.equals(bytes)) throw conflict(key);
+    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') {
+      await rename(temporary, target);
       return;
     }
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
-    await rename(temporary, target);
+    if (code !== 'EEXIST') throw error;
+    if (!(await read(target))?.equals(bytes)) throw conflict(key);
   }
+  await unlink(temporary);
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -7,11 +7,12 @@
  */
 import { loadModule, parseSync } from 'libpg-query';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
+import { inspectingOnce } from '../inspect-once';
 import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../refusals';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
   await loadModule();
-  return { inspect };
+  return inspectingOnce({ inspect });
 }
 
 const EMPTY = 'the statement is empty: write one SELECT';

@@ -4,10 +4,11 @@
  */
 import { parse } from 'sql-parser-cst';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
+import { inspectingOnce } from '../inspect-once';
 import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../refusals';
 
 export function createSqliteInspector(): SqlInspector {
-  return { inspect };
+  return inspectingOnce({ inspect });
 }
 
 class Refusal extends Error {}
