@@ -102,9 +102,9 @@ async function openStarted(
     }),
   );
   const checking = checkAndStore(asking, databaseChecked);
-  const starting = Promise.all([opening, checking]).then(async ([session]) => {
+  const starting = Promise.all([opening, checking]).then(async ([session, state]) => {
     if (isInterrupted()) throw interruptedEarly();
-    await startAsked(session, services.config, input, localQueues(database.name, queuesByModel(limited)));
+    await startAsked(session, services.config, input, localQueues(database.name, queuesByModel(limited)), state);
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')

@@ -1,10 +1,11 @@
 /** What is looked at and stored before a question is asked: everything wrong is said before a model call is paid. */
 import type { ResolvedDatabase } from '../databases';
-import type { SearchInput } from '../domain';
+import type { SearchInput, SearchState } from '../domain';
 import type { Composition, Engines } from '../workers/composition';
 import type { Io } from './io';
 import { tellWhoReceivesRows } from './notice';
-import { addToIndex, saveInput, type Services } from './services';
+import { addToIndex, saveInput, sha256, type Services } from './services';
+import { storeFork, type Fork } from '../steps/fork';
 
 export interface Asking {
   readonly services: Services;
@@ -15,10 +16,15 @@ export interface Asking {
   readonly input: SearchInput;
   readonly files: { readonly record?: string; readonly replay?: string };
   readonly io: Io;
+  /** A search that goes on from a checkpoint of another one. */
+  readonly fork?: Fork;
 }
 
-/** `databaseChecked`: takes a process of its own and is best begun before anything else. */
-export async function checkAndStore(asking: Asking, databaseChecked: Promise<void>): Promise<void> {
+/**
+ * `databaseChecked`: takes a process of its own and is best begun before anything else. Returns the state that the search
+ * starts from, if it is a fork.
+ */
+export async function checkAndStore(asking: Asking, databaseChecked: Promise<void>): Promise<SearchState | null> {
   const { services, database, input, files, io } = asking;
   const { config, store } = services;
   const composition = await asking.composition();
@@ -39,6 +45,9 @@ export async function checkAndStore(asking: Asking, databaseChecked: Promise<voi
       io,
     );
   }
-  await saveInput(store, input);
+  const { fork } = asking;
+  const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
+  if (fork === undefined) await saveInput(store, input);
   await addToIndex(store, input, io.now());
+  return state;
 }

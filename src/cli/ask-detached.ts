@@ -26,7 +26,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   try {
     await serveInBackground(config, database, session, io);
     const limited = limitedModels(config, input, asking.files);
-    await startAsked(session, config, input, localQueues(database.name, queuesByModel(limited)));
+    await startAsked(session, config, input, localQueues(database.name, queuesByModel(limited)), checked.value);
   } finally {
     await session.close({ keep: true });
   }

@@ -79,7 +79,7 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
 }
 
 /** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
-function isSettled({ status }: AnswerRecord): boolean {
+export function isSettled({ status }: AnswerRecord): boolean {
   return status === 'answered' || status === 'unanswerable' || status === 'abstained';
 }
 

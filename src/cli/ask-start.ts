@@ -1,6 +1,6 @@
 /** Starts the workflow of a question on the queue that only processes which can reach its database serve. */
 import type { Config } from '../config';
-import type { SearchInput } from '../domain';
+import type { SearchInput, SearchState } from '../domain';
 import { cut, visible } from '../report/printable';
 import { startQuestion } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
@@ -26,11 +26,12 @@ export async function startAsked(
   config: Config,
   input: SearchInput,
   queues: QuestionQueues,
+  state: SearchState | null,
 ): Promise<void> {
   const { searchId, settings, question } = input;
   await startQuestion(session.gate, {
     ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
-    queues,
+    ...{ queues, state },
     // Shown to whoever may open the UI: the question's text, no row of the database.
     label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
     details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),

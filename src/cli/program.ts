@@ -11,6 +11,7 @@ import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
+import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import { hintCommand } from './hint';
 import type { Io } from './io';
@@ -52,6 +53,7 @@ const COMMANDS: readonly CommandFactory[] = [
   pinCommand,
   stopCommand,
   cancelCommand,
+  forkCommand,
   sqlCommand,
   workerCommand,
   devCommand,

@@ -114,7 +114,7 @@ async function inTime<T>(session: TemporalSession, id: string, work: () => Promi
   }
 }
 
-function authorOf({ author }: SteerFlags, io: Pick<Io, 'env'>): string {
+export function authorOf({ author }: Pick<SteerFlags, 'author'>, io: Pick<Io, 'env'>): string {
   const name = (author ?? io.env['USER'] ?? io.env['LOGNAME'] ?? systemUser()).trim();
   if (name === '' || name.length > 100) throw new UsageError('--author: give a name of 1 to 100 characters');
   return name;

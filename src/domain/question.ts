@@ -99,5 +99,13 @@ export const SearchInput = z.object({
   namespace: z.string(),
   question: Question,
   settings: Settings,
+  /** A fork: which search it goes on from, after which iteration, and what that one had used until then. */
+  parent: z
+    .object({
+      searchId: z.string(),
+      iteration: z.number().int().positive(),
+      usage: z.record(z.string(), z.number()),
+    })
+    .optional(),
 });
 export type SearchInput = z.infer<typeof SearchInput>;

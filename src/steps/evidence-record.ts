@@ -16,6 +16,7 @@ import { resultPreview } from '../search/preview';
 import type { StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
+import { KNOWN } from './memory';
 import { createRunStore, type RunStore } from './run-store';
 
 const EXCERPT_ROWS = 5;
@@ -93,7 +94,10 @@ type Update = NonNullable<LoadedOperator['update']>;
 
 async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
   const elsewhere = update.searchId !== context.run.searchId;
-  const run = elsewhere ? createRunStore(context.deps.store, update.searchId, context.deps.hash) : context.run;
+  // What came from a memory is proved where it was learned; a fork has its parent's evidence itself.
+  const run = update.updateId.startsWith(KNOWN)
+    ? createRunStore(context.deps.store, update.searchId, context.deps.hash)
+    : context.run;
   const seen = await testOf(run, update.observationId, update.operator);
   const ownAttempt = attempts.groundings.some(({ groundingId }) => groundingId === update.groundingId);
   const rejected = update.verdicts

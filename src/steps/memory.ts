@@ -9,6 +9,9 @@ import { readEnvelope, writeEnvelope } from './run-store';
 
 const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body });
 
+/** How the ids of updates from a memory begin. */
+export const KNOWN = 'known.';
+
 /** Copies the snapshot into the search's own contents, so that it stays what it was, and returns its control view. */
 export async function takeMemory(context: StepContext, fingerprint: string): Promise<UpdateView[]> {
   const { deps, run, settings } = context;
@@ -18,7 +21,7 @@ export async function takeMemory(context: StepContext, fingerprint: string): Pro
     const text = await deps.store.get(key);
     if (text === null) continue;
     const { update, body } = readEnvelope(text, { key, kind: 'memory', schema: Entry, hash: deps.hash });
-    const known = { ...update, updateId: `known.${update.searchId}.${update.updateId}` };
+    const known = { ...update, updateId: `${KNOWN}${update.searchId}.${update.updateId}` };
     await run.put('body', body.bodyId, body);
     await run.put('update', known.updateId, known);
     views.push(updateView(known, []));

@@ -36,7 +36,7 @@ class World {
     const input = {
       ...trace.input!,
       searchId: id,
-      ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2 } }),
+      ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
     await this.store.put(`runs/${id}/input/${id}.json`, writeEnvelope('input', input, sha256), { overwrite: true });
     await addToIndex(this.store, input, this.clock);

@@ -1,0 +1,143 @@
+/**
+ * What `gate fork` does: reads the checkpoint, names the new search by its parent and by what is different, and asks it like
+ * any question, from that state on (design D4). The parent's workflow is not needed.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import type { SearchInput, SearchState, Settings } from '../domain';
+import { looksLikeReasoning, MODEL_DEFAULTS, PRESETS, REACT_TOOL_CALLS } from '../presets';
+import { forkIdOf } from '../search-id';
+import { budgetsOf } from '../search/steering';
+import { usageRecord, type Fork } from '../steps/fork';
+import { compose, openEngines, type Composition } from '../workers/composition';
+import type { Asking } from './ask-checks';
+import { isSettled } from './ask-run';
+import { CommandFailed, UsageError, type ExitCode } from './errors';
+import type { ForkFlags } from './fork';
+import type { Io } from './io';
+import { limitsOf } from './options';
+import { checkpointsOf, findSearch, inputOf, openServices, recordOf, type Services } from './services';
+import { authorOf, words } from './steer';
+
+export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
+  const hint = flags.hint === undefined ? null : { author: authorOf(flags, io), text: words(flags.hint, 'hint') };
+  const services = openServices(io);
+  const parentId = await findSearch(services.store, wanted);
+  const parent = await inputOf(services.store, parentId);
+  if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has what was asked`);
+  const state = await checkpointAfter(services, parentId, flags.at);
+  const database = databaseOf(services.config, parent, flags, io);
+  const input = forkedInput(parent, state, services.config, flags, hint);
+  const stored = await recordOf(services.store, input.searchId);
+  if (stored !== null && isSettled(stored)) {
+    io.err(`forked before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh forks anew\n`);
+    const { printAnswer } = await import('./print-answer');
+    return printAnswer(services, stored, io, { json: flags.json ?? false, ui: null });
+  }
+  return ask(services, database, { state, input, hint, nowMs: io.now() }, flags, io);
+}
+
+async function ask(
+  services: Services,
+  database: ResolvedDatabase,
+  fork: Fork,
+  flags: ForkFlags,
+  io: Io,
+): Promise<ExitCode> {
+  const { config } = services;
+  const { input } = fork;
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  let composing: Promise<Composition> | undefined;
+  const composition = (): Promise<Composition> => (composing ??= compose(config, { engines }));
+  const asking: Asking = { services, engines, composition, database, input, files: {}, io, fork };
+  try {
+    if (!flags.detach || !flags.json)
+      io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
+    if (flags.detach) {
+      const { askDetached } = await import('./ask-detached');
+      return await askDetached(asking, flags);
+    }
+    const { askAttended } = await import('./ask-attended');
+    return await askAttended(asking, flags);
+  } finally {
+    // What could not be opened has ended the command above.
+    const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
+    await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+  }
+}
+
+async function checkpointAfter({ store }: Services, parentId: string, at: number): Promise<SearchState> {
+  const checkpoints = await checkpointsOf(store, parentId);
+  const found = checkpoints.find(({ next }) => next === at + 1);
+  if (found !== undefined) return found.read();
+  const after = checkpoints.map(({ next }) => next - 1).filter((iteration) => iteration > 0);
+  const last = after.at(-1);
+  throw new CommandFailed(
+    last === undefined
+      ? `${parentId} has no checkpoint: it ended within its first iteration; ask the question again instead`
+      : `${parentId} has no checkpoint after iteration ${at}; the last is after iteration ${last} (--at ${last})`,
+  );
+}
+
+/** Only the name of a database is kept: an SQLite file or a URL has to be given again. */
+function databaseOf(config: Config, { question }: SearchInput, flags: ForkFlags, io: Io): ResolvedDatabase {
+  const { database } = question;
+  if (flags.db === undefined && config.databases[database] === undefined)
+    throw new UsageError(
+      `its database ${database} is not configured here: add --db with the file or URL that was asked`,
+    );
+  const resolved = resolveDatabase(config, flags.db ?? database, io.cwd);
+  if (resolved.name === database) return resolved;
+  throw new UsageError(`--db is ${resolved.name}, but ${database} was asked: a fork goes on with the same database`);
+}
+
+function forkedInput(
+  parent: SearchInput,
+  state: SearchState,
+  config: Config,
+  flags: ForkFlags,
+  hint: Fork['hint'],
+): SearchInput {
+  const settings = forkedSettings(parent.settings, state, config, flags);
+  const from = { searchId: parent.searchId, iteration: flags.at };
+  const nonce = flags.fresh ? randomBytes(8).toString('hex') : undefined;
+  return {
+    ...parent,
+    searchId: forkIdOf({ ...from, settings, hint }, nonce),
+    settings,
+    parent: { ...from, usage: usageRecord(state.usage) },
+  };
+}
+
+export function forkedSettings(
+  before: Settings,
+  state: SearchState,
+  config: Pick<Config, 'models'>,
+  flags: Omit<ForkFlags, 'at'> & { readonly at: number },
+): Settings {
+  const preset = flags.preset ?? before.preset;
+  const search = flags.preset === undefined ? {} : PRESETS[preset];
+  const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const models = { ...before.models, ...Object.fromEntries(given) };
+  const further = flags.iterations ?? PRESETS[preset].iterations;
+  const isReact = before.method === 'react';
+  return {
+    ...before,
+    ...search,
+    preset,
+    models,
+    ...(given.length === 0 ? {} : { maxOutputTokens: outputTokens(models, config) }),
+    seed: flags.seed ?? before.seed,
+    iterations: flags.at + further,
+    // The iterations of `react` are its tool calls.
+    ...(isReact ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
+    budgets: { ...budgetsOf(state, before), ...limitsOf(flags) },
+  };
+}
+
+function outputTokens(models: Settings['models'], { models: configured }: Pick<Config, 'models'>): number {
+  const reasons = configured.reasoning ?? Object.values(models).some(looksLikeReasoning);
+  const usual = reasons ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens;
+  return configured.maxOutputTokens ?? usual;
+}
