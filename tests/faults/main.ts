@@ -13,7 +13,7 @@ import { postgresStopped, storeDown, temporalKilled, workerKilled } from './kind
 import { race } from './kinds/race';
 import { summaryOf, table, type KindSummary } from './report';
 import { runKind, type MomentReport } from './run-kind';
-import { openStage } from './stage';
+import { openStage, type Stage } from './stage';
 
 /** Slowest first, so that the last ones to run are short. */
 const KINDS: readonly FaultKind[] = [
@@ -37,14 +37,18 @@ async function main(): Promise<void> {
     );
     for (const line of moment.broken) console.error(`    ${line}`);
   };
+  const stages = new Set<Stage>();
+  closeOnInterrupt(stages);
   const waiting = [...flags.kinds];
   const work = async (): Promise<void> => {
     for (let kind = waiting.shift(); kind !== undefined; kind = waiting.shift()) {
       try {
         const stage = await openStage(kind.stage());
+        stages.add(stage);
         try {
           await runKind(kind, stage, { moments: flags.moments, seed: flags.seed, report });
         } finally {
+          stages.delete(stage);
           await stage.close();
         }
       } catch (error) {
@@ -68,6 +72,15 @@ async function main(): Promise<void> {
       : table(kinds, tookSeconds),
   );
   if (kinds.some(({ kept }) => !kept)) process.exitCode = 1;
+}
+
+/** Servers and workers are processes of their own, which would go on. */
+function closeOnInterrupt(stages: ReadonlySet<Stage>): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      const closed = [...stages].map((stage) => stage.close());
+      void Promise.allSettled(closed).then(() => process.exit(130));
+    });
 }
 
 /** The slowest search of the moment. */
