@@ -50,7 +50,8 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
   if (SNOWFLAKE.test(spec)) return adHocServer(spec, 'snowflake', SNOWFLAKE_EXAMPLE);
   if (SQLITE.test(spec)) return adHocSqlite(sqlitePath(spec, cwd));
   const scheme = SCHEME.exec(spec)?.[1];
-  if (scheme) throw fail(`${scheme}:// is not supported; use postgresql://user@host/database, snowflake://… or an SQLite file`);
+  if (scheme)
+    throw fail(`${scheme}:// is not supported; use postgresql://user@host/database, snowflake://… or an SQLite file`);
   const path = resolve(cwd, spec);
   if (!isPathLike(spec) && statSync(path, { throwIfNoEntry: false }) === undefined) {
     const names = Object.keys(config.databases);
