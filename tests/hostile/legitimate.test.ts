@@ -1,0 +1,80 @@
+/**
+ * Analytical SQL is never refused: published gold queries (on a database without their tables, where nothing but a refusal
+ * would be wrong) and hand-written ones on data. The dialects differ in what they know, so an error of the engine that
+ * names an unknown function is fine, and a refusal is not.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGuardedEngine } from '../../src/adapters/guard';
+import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import type { SqlEngine } from '../../src/ports/sql-engine';
+import gold from '../fixtures/gold-statements.json';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { common, postgresql, sqlite, TABLES } from './legitimate';
+
+const folder = mkdtempSync(join(tmpdir(), 'gate-legitimate-'));
+const MAKE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
+const engines: Record<string, SqlEngine> = {};
+let postgres: TestPostgres;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  await postgres.createDatabase('legitimate', TABLES);
+  const file = join(folder, 'legitimate.sqlite');
+  execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), file, TABLES]);
+  engines['postgresql'] = createGuardedEngine(
+    createPostgresEngine({ url: postgres.url('legitimate') }),
+    await createPostgresInspector(),
+  );
+  engines['sqlite'] = createGuardedEngine(createSqliteEngine({ path: file }), createSqliteInspector());
+});
+afterAll(async () => {
+  for (const engine of Object.values(engines)) await engine.close();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly sql: string;
+  readonly kind: string;
+  readonly message: string;
+}
+
+async function outcomes(dialect: string, statements: readonly string[]): Promise<Outcome[]> {
+  const { results } = await engines[dialect]!.run(statements, {
+    timeoutMs: 30_000,
+    maxRows: 100,
+    signal: new AbortController().signal,
+    tag: 'legitimate',
+  });
+  return results.map((result, index) => ({
+    sql: statements[index] ?? '',
+    kind: result.kind,
+    message: 'message' in result ? result.message : '',
+  }));
+}
+
+const own = { postgresql: [...common, ...postgresql], sqlite: [...common, ...sqlite] };
+const published = (dialect: string): string[] =>
+  gold.statements.filter(({ engine }) => engine === dialect).map(({ sql }) => sql);
+const dialects = ['postgresql', 'sqlite'] as const;
+
+test('there are more than 300 of them', () => {
+  expect(gold.statements.length + own.postgresql.length + own.sqlite.length).toBeGreaterThan(300);
+});
+
+test.each(dialects)('%s: hand-written statements run', async (dialect) => {
+  const found = await outcomes(dialect, own[dialect]);
+  expect(found.filter(({ kind }) => kind === 'refused' || kind === 'timeout')).toEqual([]);
+  // Unknown functions, an index that is not there, a text cut at its comment: the engine's own errors, and few.
+  const failed = found.filter(({ kind }) => kind === 'sql-error');
+  expect(failed.map(({ sql, message }) => `${sql}: ${message}`).length).toBeLessThanOrEqual(8);
+});
+
+test.each(dialects)('%s: gold statements are not refused', async (dialect) => {
+  const found = await outcomes(dialect, published(dialect));
+  expect(found.filter(({ kind }) => kind === 'refused')).toEqual([]);
+});
