@@ -8,7 +8,7 @@ import { printFigures, SHORT, say, type Figure } from './figure';
 import { withGateWorld } from './world/gate-world';
 import { benchSearches } from './world/searches';
 
-const CALLS = SHORT ? 48 : 96;
+const CALLS = SHORT ? 96 : 192;
 const MODEL_MS = 500;
 const LEAST_ITERATIONS = 8;
 const RATES = { doubt: 1, wrong: 0.5, inconclusive: 0.8, immaterial: 0 };
@@ -19,7 +19,7 @@ async function measureParallel(): Promise<readonly Figure[]> {
       const budgets = { ...DEFAULT_BUDGETS, costUsd: null, llmCalls: CALLS };
       const overrides = { parallelism, budgets, iterations: 200, cMin: 200, cMax: 200, maxPlans: 200 };
       const name = `parallel-${parallelism}`;
-      const [input] = benchSearches({ shape: 'endless', count: 1, engine: 'sqlite', name, overrides });
+      const [input] = benchSearches({ shape: 'long', count: 1, engine: 'sqlite', name, overrides });
       if (input === undefined) throw new Error('no search to run');
       const { summary, ms } = await ask(input);
       const iterations = await countIterations(store, input.searchId);

@@ -7,7 +7,7 @@ import type { PlanReply } from '../../prompts';
 import { answerBody, baseBody, baseRelation, failingBody, quotedRelation, rowsBody } from '../bodies';
 import type { Gold } from '../gold';
 import { sectionsNamed } from '../request';
-import { operatorName, type World } from '../world';
+import { derivationOf, operatorName, type World } from '../world';
 import { testOf } from './tests';
 
 type Operator = PlanReply['operators'][number];
@@ -15,9 +15,7 @@ type Operator = PlanReply['operators'][number];
 export async function plan(world: World): Promise<PlanReply> {
   if (!world.question.answerable) return unanswerable();
   const gold = await world.gold();
-  const existing = sectionsNamed(world.asked, /^existing plan \d+$/).length;
-  const revised = sectionsNamed(world.asked, /^plan to revise$/).length;
-  const derivation = existing + revised;
+  const derivation = nextDerivation(world);
   const rows = rowsOperator(world, gold, derivation);
   const base = derivation % 3 === 0 && baseRelation(gold) !== null ? baseOperator(gold, derivation) : null;
   const alone = derivation % 3 === 2 && rows.sql !== null && rows.assumptions.every(({ risk }) => risk < 0.3);
@@ -40,6 +38,16 @@ export async function plan(world: World): Promise<PlanReply> {
     potential: doubtful ? 4 : 1,
     tests: carries && world.draw('carried', derivation) < 0.9 ? [testOf(world, gold, rows.name, 0)] : [],
   };
+}
+
+/** After every derivation that is shown, and its own among those that are made at the same time. */
+function nextDerivation({ asked }: World): number {
+  const existing = sectionsNamed(asked, /^existing plan \d+$/);
+  const made = existing.flatMap(({ text }) => text.match(/\bop_(?:base|rows|answer)(?:_\d+)?\b/g) ?? []);
+  const newest = Math.max(existing.length - 1, ...made.map(derivationOf));
+  const revised = sectionsNamed(asked, /^plan to revise$/).length;
+  const variant = Number(/and you are number (\d+)\./.exec(asked.task)?.[1] ?? 1);
+  return newest + revised + variant;
 }
 
 function unanswerable(): PlanReply {
