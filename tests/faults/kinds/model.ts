@@ -5,12 +5,13 @@ import { until } from '../polling';
 
 /** How long a silent model is waited for. */
 const SILENCE_MS = 10_000;
+const SILENT: ReadonlySet<WireFault> = new Set(['hang', 'stall']);
 
 function endpoint(name: string, title: string, fault: WireFault): FaultKind {
   return {
     name,
     title,
-    stage: () => ({ ...DEFAULT_STAGE, requestTimeoutMs: SILENCE_MS }),
+    stage: () => (SILENT.has(fault) ? { ...DEFAULT_STAGE, requestTimeoutMs: SILENCE_MS } : DEFAULT_STAGE),
     questions: mixedQuestions,
     async strike({ stage, draw, calm }) {
       const count = whole(draw('count'), 0, Math.floor(calm.requests * 0.7));
