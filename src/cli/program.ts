@@ -9,6 +9,7 @@ import { cancelCommand } from './cancel';
 import { codecServerCommand } from './codec-server';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
+import { diffCommand } from './diff';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
 import { forkCommand } from './fork';
@@ -45,6 +46,7 @@ const COMMANDS: readonly CommandFactory[] = [
   resultCommand,
   traceCommand,
   reportCommand,
+  diffCommand,
   hintCommand,
   pauseCommand,
   resumeCommand,

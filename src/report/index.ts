@@ -1,3 +1,5 @@
-export { loadTrace, type Trace } from './trace';
+export { searchDiff, type SearchDiff } from './diff';
+export { renderDiffText } from './diff-text';
+export { loadSide, loadTrace, type Trace } from './trace';
 export { renderReport } from './render';
 export { renderTraceText } from './text';

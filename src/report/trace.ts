@@ -19,6 +19,7 @@ import type { ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import type { Contents, Kind } from '../steps/contents';
 import { createRunStore, type RunStore } from '../steps/run-store';
+import type { Side } from './diff';
 import { compareIds } from './printable';
 
 type ById<T> = Readonly<Record<string, T>>;
@@ -104,6 +105,19 @@ async function rejections(run: RunStore, steps: readonly string[]): Promise<Reje
     return results.flatMap(({ operator, error }) => (error === null ? [] : [{ attempt, operator, error }]));
   });
   return (await Promise.all(found)).flat();
+}
+
+/** The trace with every checkpoint, by the iteration that it follows; null when the store knows no such search. */
+export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
+  const trace = await loadTrace(store, searchId, hash);
+  if (trace === null) return null;
+  const run = createRunStore(store, searchId, hash);
+  const states = new Map<number, SearchState>();
+  for (const key of await store.list(`runs/${searchId}/checkpoint/`)) {
+    const state = await run.get('checkpoint', key.slice(key.lastIndexOf('/') + 1, -'.json'.length));
+    if (state.iteration > 1) states.set(state.iteration - 1, state);
+  }
+  return { trace, states };
 }
 
 function later(one: SearchState | null, other: SearchState): SearchState {

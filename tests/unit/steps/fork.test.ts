@@ -43,7 +43,7 @@ function forkOf(parent: Parent, settings: Partial<Settings> = {}, hint: Fork['hi
 
 /** The fork's own search, over a model that knows only what is asked after the fork. */
 async function searchFork(parent: Parent, fork: Fork) {
-  const { store } = parent.deps;
+  const { store } = parent;
   const state = await storeFork({ store, hash }, fork);
   for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
   const replies = { plan: [text(second), text(second)] };
@@ -84,7 +84,7 @@ test('a hint is shown to the models of the fork and stands in its record', async
 
 test('the journal is copied up to the fork, and neither ending nor later iterations are', async () => {
   const parent = await finishedParent();
-  const { store } = parent.deps;
+  const { store } = parent;
   await storeFork({ store, hash }, forkOf(parent));
   const kept = (await store.list(`runs/${CHILD}/`)).map((key) => key.slice(`runs/${CHILD}/`.length));
   expect(kept).toContain('reply/i1.t0.plan.try0.seed0.json');
@@ -95,7 +95,7 @@ test('the journal is copied up to the fork, and neither ending nor later iterati
 
 test('objects are written again before they are referred to, so that no sweep takes them', async () => {
   const parent = await finishedParent();
-  const { store } = parent.deps;
+  const { store } = parent;
   const long = 'x'.repeat(20_000);
   await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: long });
   const written: string[] = [];
@@ -114,7 +114,7 @@ test('objects are written again before they are referred to, so that no sweep ta
 
 test('an object that is missing is one line that names it, and no checkpoint is left', async () => {
   const parent = await finishedParent();
-  const { store } = parent.deps;
+  const { store } = parent;
   await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: 'x'.repeat(20_000) });
   for (const key of await store.list(OBJECTS)) await store.delete(key);
   await expect(storeFork({ store, hash }, forkOf(parent))).rejects.toThrow('is missing from the store');
@@ -123,11 +123,11 @@ test('an object that is missing is one line that names it, and no checkpoint is 
 
 test('making the same fork again changes nothing', async () => {
   const parent = await finishedParent();
-  const { store } = parent.deps;
+  const { store } = parent;
   const first = await storeFork({ store, hash }, forkOf(parent));
-  const before = store.calls.put;
+  const before = parent.store.calls.put;
   expect(await storeFork({ store, hash }, { ...forkOf(parent), nowMs: 9_000 })).toEqual(first);
-  expect(store.calls.put).toBe(before);
+  expect(parent.store.calls.put).toBe(before);
 });
 
 describe('what was there when the iteration ended', () => {

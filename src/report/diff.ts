@@ -1,0 +1,173 @@
+/**
+ * Where two searches part: a pure function of what the store holds of both. Made for forks, and as useful for two
+ * independent searches of one question.
+ *
+ * 1. Iterations are compared by what they hold (operators with their SQL, proofs with their verdicts, facts, results), never
+ *    by ids or names: those are counters, and a planner names things anew each time.
+ * 2. Words of people and usage are told beside; they are no difference in what was found.
+ */
+import type { AnswerRecord, CandidateView, SearchInput, SearchState, SteeringNote } from '../domain';
+import { canonical, compareText } from '../search/canonical';
+import type { Trace } from './trace';
+
+export interface Side {
+  readonly trace: Trace;
+  /** Every checkpoint, by the iteration that it follows. */
+  readonly states: ReadonlyMap<number, SearchState>;
+}
+
+export type Letter = 'a' | 'b';
+
+export interface Difference {
+  readonly what: 'operator' | 'update' | 'fact' | 'candidate';
+  readonly only: Letter;
+  readonly text: string;
+  readonly sql: string | null;
+}
+
+export interface SearchDiff {
+  readonly a: string;
+  readonly b: string;
+  /** Set when one is a fork of the other. */
+  readonly fork: { readonly child: Letter; readonly after: number } | null;
+  readonly settings: readonly { readonly name: string; readonly a: unknown; readonly b: unknown }[];
+  /** The first iteration after which they hold different things; null when there is none. */
+  readonly partsAt: number | null;
+  readonly differences: readonly Difference[];
+  /** Iterations that both have a checkpoint of. */
+  readonly compared: readonly number[];
+  readonly iterations: { readonly a: number; readonly b: number };
+  readonly steering: { readonly a: readonly SteeringNote[]; readonly b: readonly SteeringNote[] };
+  readonly answers: { readonly a: Ending | null; readonly b: Ending | null; readonly sameRows: boolean | null };
+}
+
+export interface Ending extends Pick<AnswerRecord, 'status' | 'endedBy' | 'answer' | 'reason' | 'sql' | 'usage'> {
+  readonly rowCount: number;
+}
+
+export function searchDiff(a: Side, b: Side): SearchDiff {
+  const compared = [...a.states.keys()].filter((iteration) => b.states.has(iteration)).sort((x, y) => x - y);
+  const iterations = { a: Math.max(0, ...a.states.keys()), b: Math.max(0, ...b.states.keys()) };
+  const parted = compared.map((iteration) => ({ iteration, found: differencesAfter(iteration, a, b) }));
+  const first = parted.find(({ found }) => found.length > 0);
+  const goesOn = iterations.a === iterations.b ? null : Math.min(iterations.a, iterations.b) + 1;
+  return {
+    a: a.trace.searchId,
+    b: b.trace.searchId,
+    fork: forkOf(a, b),
+    settings: settingsThatDiffer(a.trace.input, b.trace.input),
+    partsAt: first?.iteration ?? goesOn,
+    differences: first?.found ?? [],
+    compared,
+    iterations,
+    steering: { a: a.trace.record?.steering ?? [], b: b.trace.record?.steering ?? [] },
+    answers: {
+      a: endingOf(a.trace.record),
+      b: endingOf(b.trace.record),
+      sameRows: sameRows(a.trace.record, b.trace.record),
+    },
+  };
+}
+
+function forkOf({ trace: a }: Side, { trace: b }: Side): SearchDiff['fork'] {
+  if (b.input?.parent?.searchId === a.searchId) return { child: 'b', after: b.input.parent.iteration };
+  if (a.input?.parent?.searchId === b.searchId) return { child: 'a', after: a.input.parent.iteration };
+  return null;
+}
+
+/** Nested settings by their path, such as `budgets.costUsd`; the question's parts too. */
+function settingsThatDiffer(a: SearchInput | null, b: SearchInput | null): SearchDiff['settings'] {
+  if (a === null || b === null) return [];
+  const flat = (input: SearchInput): Map<string, unknown> => {
+    const { text, database, context, instructions } = input.question;
+    return new Map(flattened({ question: text, database, context, instructions, ...input.settings }));
+  };
+  const [left, right] = [flat(a), flat(b)];
+  return [...new Set([...left.keys(), ...right.keys()])]
+    .filter((name) => canonical(left.get(name) ?? null) !== canonical(right.get(name) ?? null))
+    .map((name) => ({ name, a: left.get(name) ?? null, b: right.get(name) ?? null }));
+}
+
+function flattened(value: object, path = ''): [string, unknown][] {
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]): [string, unknown][] =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? flattened(inner, `${path}${key}.`)
+      : [[`${path}${key}`, inner]],
+  );
+}
+
+function differencesAfter(iteration: number, a: Side, b: Side): readonly Difference[] {
+  const [left, right] = [held(a, iteration), held(b, iteration)];
+  const only = (mine: ReadonlyMap<string, Held>, other: ReadonlyMap<string, Held>, letter: Letter) =>
+    [...mine].filter(([key]) => !other.has(key)).map(([, one]): Difference => ({ ...one, only: letter }));
+  return [...only(left, right, 'a'), ...only(right, left, 'b')].sort(
+    (x, y) =>
+      ORDER.indexOf(x.what) - ORDER.indexOf(y.what) || compareText(x.only, y.only) || compareText(x.text, y.text),
+  );
+}
+
+const ORDER: readonly Difference['what'][] = ['operator', 'update', 'fact', 'candidate'];
+
+type Held = Omit<Difference, 'only'>;
+
+/** What the state after an iteration holds, by what makes it the same in another search. */
+function held({ trace, states }: Side, iteration: number): ReadonlyMap<string, Held> {
+  const state = states.get(iteration);
+  const found = new Map<string, Held>();
+  const add = (key: readonly unknown[], one: Held): void => void found.set(canonical([one.what, ...key]), one);
+  for (const { plan } of state?.trajectories ?? [])
+    for (const { shape, intent, bodyId, state: is, immaterial } of plan?.operators ?? []) {
+      const standing = immaterial !== null ? 'immaterial' : is;
+      add([shape, intent, bodyId, standing], {
+        what: 'operator',
+        text: `${intent} (${standing})`,
+        sql: sqlOf(trace, bodyId),
+      });
+    }
+  for (const { id, shape, intent, bodyId, status } of state?.updates ?? []) {
+    const content = trace.updates[id];
+    const verdicts = (content?.verdicts ?? []).map(({ hypothesis, verdict }) => `${hypothesis} ${verdict}`);
+    const text = `${content?.mapping ?? intent} (${[status, ...verdicts].join(', ')})`;
+    add([shape, intent, bodyId, status, verdicts], { what: 'update', text, sql: sqlOf(trace, bodyId) });
+  }
+  for (const { id, status } of state?.facts ?? []) {
+    const statement = trace.facts[id]?.statement ?? id;
+    add([statement, status], {
+      what: 'fact',
+      text: status === 'active' ? statement : `${statement} (${status})`,
+      sql: null,
+    });
+  }
+  for (const candidate of state?.candidates ?? []) {
+    const stored = trace.record?.candidates.find(({ id }) => id === candidate.id);
+    const preview = stored?.preview ?? '';
+    const bodies = candidate.bodies.map(({ bodyId }) => bodyId).sort(compareText);
+    add([bodies, candidate.kind, candidate.outcome, candidate.rowCount, candidate.status, preview], {
+      what: 'candidate',
+      text: `${resultOf(candidate)}${preview === '' ? '' : `: ${preview}`}`,
+      sql: stored?.sql ?? null,
+    });
+  }
+  return found;
+}
+
+function resultOf({ id, kind, outcome, rowCount, status }: CandidateView): string {
+  const result = kind === 'unanswerable' ? kind : outcome === 'rows' ? `${rowCount} rows` : outcome;
+  return `${id} ${result}${status === 'active' ? '' : `, ${status}`}`;
+}
+
+function sqlOf({ bodies }: Trace, bodyId: string | null): string | null {
+  return bodyId === null ? null : (bodies[bodyId]?.sql ?? null);
+}
+
+function endingOf(record: AnswerRecord | null): Ending | null {
+  if (record === null) return null;
+  const { status, endedBy, answer, reason, sql, usage, rows } = record;
+  return { status, endedBy, answer, reason, sql, usage, rowCount: rows.length };
+}
+
+function sameRows(a: AnswerRecord | null, b: AnswerRecord | null): boolean | null {
+  if (a === null || b === null || a.sql === null || b.sql === null) return null;
+  const sorted = ({ rows }: AnswerRecord): string[] => rows.map((row) => canonical(row)).sort(compareText);
+  return a.truncated === b.truncated && canonical(sorted(a)) === canonical(sorted(b));
+}
