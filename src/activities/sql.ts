@@ -1,4 +1,4 @@
-/** `executeSql`: one activity for every round trip to the question's database; `purpose` says which (design D1). */
+/** One activity for every round trip to the question's database; `purpose` says which (design D1). */
 import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
 import type {
   CandidateRun,
@@ -18,30 +18,40 @@ export interface SqlSteps extends Pick<SearchSteps, 'prepare' | 'check' | 'probe
 }
 export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun | ToolRun | FinalRun;
 
-export interface SqlActivities {
-  executeSql(input: SqlStepInput | ToolInput | FinalInput): Promise<SqlStepValue>;
-}
+export type SqlInput = SqlStepInput | ToolInput | FinalInput;
+type ExecuteSql = (input: SqlInput) => Promise<SqlStepValue>;
+
+/** The timeline of the UI shows the type of a local activity and not its summary, so each purpose is a type as well. */
+export type SqlActivities = Readonly<Record<'executeSql' | SqlInput['purpose'], ExecuteSql>>;
 
 export function createSqlActivities(steps: SqlSteps): SqlActivities {
+  const executeSql: ExecuteSql = (input) =>
+    runStep<SqlStepValue>((options) => {
+      switch (input.purpose) {
+        case 'prepare':
+          return steps.prepare(input, options);
+        case 'check':
+          return steps.check(input, options);
+        case 'probe':
+          return steps.probe(input, options);
+        case 'settle':
+          return steps.settle(input, options);
+        case 'candidate':
+          return steps.candidate(input, options);
+        case 'tool':
+          return steps.tool(input, options);
+        case 'final':
+          return steps.final(input, options);
+      }
+    });
   return {
-    executeSql: (input) =>
-      runStep<SqlStepValue>((options) => {
-        switch (input.purpose) {
-          case 'prepare':
-            return steps.prepare(input, options);
-          case 'check':
-            return steps.check(input, options);
-          case 'probe':
-            return steps.probe(input, options);
-          case 'settle':
-            return steps.settle(input, options);
-          case 'candidate':
-            return steps.candidate(input, options);
-          case 'tool':
-            return steps.tool(input, options);
-          case 'final':
-            return steps.final(input, options);
-        }
-      }),
+    executeSql,
+    prepare: executeSql,
+    check: executeSql,
+    probe: executeSql,
+    settle: executeSql,
+    candidate: executeSql,
+    tool: executeSql,
+    final: executeSql,
   };
 }

@@ -21,6 +21,7 @@ import {
 import type { ModelActivities, ModelStepValue } from '../activities/model';
 import type { SqlActivities, SqlStepValue } from '../activities/sql';
 import type { StoreActivities } from '../activities/store';
+import type { WebActivities } from '../activities/web';
 import type { Settings } from '../domain';
 import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
 import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
@@ -76,6 +77,9 @@ const SHORT_SQL: LocalActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** The port's own time limits are far shorter. */
+const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
+
 export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const { taskQueues } = options;
   const labels = new Labels();
@@ -123,7 +127,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   async function shortSql(input: SqlStepInput | ToolInput | FinalInput, summary: string): Promise<SqlStepValue | null> {
     if (!trySqlHere) return null;
     try {
-      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary }).executeSql(input);
+      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[input.purpose](input);
     } catch (error) {
       const cause = error instanceof ActivityFailure ? error.cause : error;
       if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
@@ -146,6 +150,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     candidate: (input) => executeSql(input),
     tool: (input) => executeSql(input),
     final: (input) => executeSql(input),
+    web: (input) => proxyActivities<WebActivities>({ ...WEB, summary: labels.web(input) }).useWeb(input),
     checkpoint: (state) =>
       CancellationScope.nonCancellable(() =>
         storing(`iter ${String(state.iteration - 1)} · checkpoint`).saveCheckpoint(state),
