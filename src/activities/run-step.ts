@@ -7,6 +7,7 @@ import { toFailure } from './failures';
 
 /** Results are history; contents belong in the store (design D3). */
 const LARGEST_RESULT_CHARS = 256 * 1024;
+const FIRST_BEAT_MS = 1_000;
 const LONGEST_BEAT_MS = 5_000;
 
 export async function runStep<T>(step: (options: { readonly signal: AbortSignal }) => Promise<T>): Promise<T> {
@@ -38,10 +39,18 @@ function afterAbort(context: Context): Error | null {
   return new CancelledFailure('the step was cancelled');
 }
 
+/** Most steps end before the first beat, and each is a write of the server: it comes a little later than at once. */
 function startHeartbeat(context: Context): () => void {
   const timeoutMs = context.info.heartbeatTimeoutMs;
   if (!timeoutMs) return () => undefined;
-  context.heartbeat();
-  const timer = setInterval(() => context.heartbeat(), Math.min(LONGEST_BEAT_MS, Math.ceil(timeoutMs / 3)));
-  return () => clearInterval(timer);
+  const everyMs = Math.min(LONGEST_BEAT_MS, Math.ceil(timeoutMs / 3));
+  let timer: NodeJS.Timeout;
+  const beatAfter = (ms: number): void => {
+    timer = setTimeout(() => {
+      context.heartbeat();
+      beatAfter(everyMs);
+    }, ms);
+  };
+  beatAfter(Math.min(FIRST_BEAT_MS, everyMs));
+  return () => clearTimeout(timer);
 }

@@ -45,7 +45,7 @@ function remembering(store: ObjectStore, known: BoundedMap<Remembered>): Remembe
       const before = known.get(key);
       const text = before !== undefined && FIXED.has(kind) ? before.text : await store.get(key);
       if (text === null) return null;
-      if (before?.content != null && before.text === text) return before.content;
+      if (before !== undefined && before.content !== null && before.text === text) return before.content;
       const content = await parse(text);
       if (!READ_ONCE.has(kind)) known.set(key, { text, content: frozen(content) }, text.length);
       return content;

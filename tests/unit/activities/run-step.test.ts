@@ -2,12 +2,20 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { runStep } from '../../../src/activities/run-step';
 
-test('a step beats at once and while it runs', async () => {
+test('a step beats soon and while it runs', async () => {
   const env = new MockActivityEnvironment({ heartbeatTimeoutMs: 30 });
   let beats = 0;
   env.on('heartbeat', () => (beats += 1));
   await env.run(() => runStep(() => new Promise((resolve) => setTimeout(resolve, 100))));
   expect(beats).toBeGreaterThan(3);
+});
+
+test('a short step ends without a beat', async () => {
+  const env = new MockActivityEnvironment({ heartbeatTimeoutMs: 15_000 });
+  let beats = 0;
+  env.on('heartbeat', () => (beats += 1));
+  await env.run(() => runStep(() => Promise.resolve()));
+  expect(beats).toBe(0);
 });
 
 test('a cancelled step gets the signal and ends as cancelled, whatever its driver throws', async () => {
