@@ -13,8 +13,10 @@ const FIGURES: Readonly<Record<string, string>> = {
   step: 'a durable sequential step on the embedded server',
   search: 'a search of 40 model calls, durable against in-process, and its history',
   ask: 'from Enter to the first SQL of gate ask',
+  sql: 'the SQL port over the bare drivers, and a large result as CSV in the store',
   replay: 'replay of a history of 1,000 events',
   parallel: 'parallelism 4 against 1 at equal model calls',
+  schema: 'the schema context of 1,000 tables with 10,000 columns',
   load: '200 concurrent searches, everything on this machine',
   peers: 'the price of durability against in-process, LangGraph.js and DBOS',
 };

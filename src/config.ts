@@ -18,6 +18,7 @@ import type { ModelLimitsTable, VersioningConfig } from './config-limits';
 import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './config-snowflake';
 import { PresetName, Role } from './domain/question';
 import { StoreEntry, storeOf, type StoreConfig } from './config-store';
+import { WebEntry, webOf, type WebConfig } from './config-web';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
 
@@ -43,6 +44,8 @@ const DatabaseEntry = z.strictObject({
   snowflake: SnowflakeEntry.optional(),
   /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
   access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
+  /** What explains the database: files and folders, relative to the configuration file. */
+  docs: names.optional(),
 });
 
 const amount = z.number().positive().nullable();
@@ -74,6 +77,8 @@ export const ConfigFile = z.strictObject({
   store: StoreEntry.optional(),
   /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
   encryption: EncryptionEntry.optional(),
+  /** Left out: no question can ask the web. */
+  web: WebEntry.optional(),
   temporal: z
     .strictObject({
       address: z.string().min(1).optional(),
@@ -131,6 +136,8 @@ export interface DatabaseConfig {
   /** Read by Snowflake databases only. */
   readonly snowflake: SnowflakeAccess<Secret>;
   readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  /** Absolute paths of its documentation. */
+  readonly docs: readonly string[];
 }
 
 export interface ModelsConfig {
@@ -164,6 +171,8 @@ export interface Config {
   readonly retentionDays: number | null;
   /** null: off. */
   readonly encryption: EncryptionConfig | null;
+  /** null: no web. */
+  readonly web: WebConfig<Secret> | null;
   /** `address` null: a `temporal.toml` profile, else the embedded server. */
   readonly temporal: {
     readonly address: string | null;
@@ -205,6 +214,8 @@ export function loadConfig(source: ConfigSource): Config {
     dataFolder: folders.data,
   });
   const encryption = encryptionOf(file.encryption, { where, base, env: source.env, problems });
+  const wrap = (text: string): Secret => new Secret(text);
+  const web = webOf(file.web, { where, base, env: source.env, problems, wrap });
   const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -227,6 +238,7 @@ export function loadConfig(source: ConfigSource): Config {
     store,
     retentionDays: file.store?.retentionDays ?? null,
     encryption,
+    web,
     temporal: {
       address: env.temporalAddress ?? file.temporal?.address ?? null,
       namespace: env.temporalNamespace ?? file.temporal?.namespace ?? 'default',
@@ -284,6 +296,7 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
       wrap: (text) => new Secret(text),
     }),
     access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
+    docs: (entry.docs ?? []).map((path) => resolve(at.base, path)),
   };
 }
 

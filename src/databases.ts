@@ -22,6 +22,7 @@ export interface ResolvedDatabase {
   readonly limits: DatabaseConfig['limits'];
   readonly snowflake: DatabaseConfig['snowflake'];
   readonly access: DatabaseConfig['access'];
+  readonly docs: readonly string[];
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//i;
@@ -33,6 +34,7 @@ const OPEN_ACCESS = {
   schemas: [],
   limits: { maxConnections: null, maxPlanCost: null },
   access: { allow: [], deny: [] },
+  docs: [],
   snowflake: snowflakeAccess<Secret>(undefined, {
     place: 'database',
     base: '.',
@@ -67,8 +69,8 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     const names = Object.keys(config.databases).join(', ') || 'none';
     throw fail(`database '${name}' is not configured here; configured: ${names}; add it under "databases"`);
   }
-  const { address, role, schemas, limits, access, snowflake } = entry;
-  const common = { name, adHoc: false, role, schemas, limits, access, snowflake };
+  const { address, role, schemas, limits, access, snowflake, docs } = entry;
+  const common = { name, adHoc: false, role, schemas, limits, access, snowflake, docs };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
   if (address.kind === 'path') {
     return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(address.path) } };

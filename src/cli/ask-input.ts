@@ -1,10 +1,9 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
-import { readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
 import type { Config } from '../config';
 import type { Question, SearchInput } from '../domain';
 import { looksLikeReasoning, MODEL_DEFAULTS, settingsFor } from '../presets';
 import { searchIdOf } from '../search-id';
+import { readDocumentation, type Documentation } from './docs-input';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { budgetsOf, type SearchFlags } from './options';
@@ -12,8 +11,20 @@ import { budgetsOf, type SearchFlags } from './options';
 export interface QuestionFlags {
   readonly context?: string;
   readonly instructions?: string;
-  readonly docs?: readonly string[];
+  /** false: none, also none of those that the configuration names. */
+  readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
+  readonly web?: boolean;
+}
+
+/** Before anything is opened: why `--web` cannot be had. */
+export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'> & Pick<SearchFlags, 'method'>) {
+  if (!flags.web) return;
+  if (flags.method !== 'react')
+    throw new UsageError('--web works with --method react only; add it, or leave --web out');
+  if (config.web === null)
+    throw new UsageError('--web: no provider is configured; set web.provider in gate.config.json (docs/web.md)');
+  if (config.web.fix !== null) throw new UsageError(`--web: ${config.web.provider} needs a key; ${config.web.fix}`);
 }
 
 export async function questionText(
@@ -27,37 +38,36 @@ export async function questionText(
   return text;
 }
 
-export function questionOf(text: string, database: string, flags: QuestionFlags, cwd: string): Question {
+/** `configured`: the documentation of the database, in place of which `--docs` can be given. */
+export function questionOf(
+  text: string,
+  database: string,
+  flags: QuestionFlags,
+  cwd: string,
+  configured: readonly string[] = [],
+): Question {
+  const { documents, notes } = documentationOf(flags.docs, cwd, configured);
   return {
     schemaVersion: 1,
     text,
     database,
     outputMode: flags.output,
-    tools: ['execute_sql'],
+    tools: flags.web ? ['execute_sql', 'web_search', 'fetch_url'] : ['execute_sql'],
     context: flags.context?.trim() || null,
     instructions: flags.instructions?.trim() || null,
-    documents: (flags.docs ?? []).map((file) => document(file, cwd)),
+    documents: [...documents],
+    ...(notes.length === 0 ? {} : { notes: [...notes] }),
   };
 }
 
-const MAX_DOCUMENT_CHARS = 200_000;
-
-function document(file: string, cwd: string): Question['documents'][number] {
-  const path = resolve(cwd, file);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(
-      `--docs ${file}: cannot read it (${(error as NodeJS.ErrnoException).code ?? 'error'}); give a text file`,
-    );
-  }
-  if (text.includes('\0'))
-    throw new UsageError(`--docs ${file}: not a text file; convert it to text or Markdown first`);
-  if (text.length > MAX_DOCUMENT_CHARS) {
-    throw new UsageError(`--docs ${file}: longer than ${MAX_DOCUMENT_CHARS} characters; give the parts that matter`);
-  }
-  return { name: basename(path), text };
+export function documentationOf(
+  docs: QuestionFlags['docs'],
+  cwd: string,
+  configured: readonly string[],
+): Documentation {
+  if (docs === false) return { documents: [], notes: [] };
+  if (docs !== undefined) return readDocumentation(docs, cwd);
+  return readDocumentation(configured, cwd, 'docs of the configuration:');
 }
 
 /** Names that stand in when none is configured: those of a recording, or of a local Ollama. */

@@ -15,7 +15,7 @@ import type { AnswerRecord } from '../domain';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import type { AskFlags } from './ask';
 import type { Asking } from './ask-checks';
-import { modelsFor, questionOf, questionText, searchInput } from './ask-input';
+import { checkWeb, modelsFor, questionOf, questionText, searchInput } from './ask-input';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { openServices, recordOf, sha256 } from './services';
@@ -33,8 +33,9 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
   }
   const services = openServices(io);
   const { config } = services;
+  checkWeb(config, flags);
   const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
-  const question = questionOf(text, database.name, flags, io.cwd);
+  const question = questionOf(text, database.name, flags, io.cwd, database.docs);
   if (flags.replay !== undefined && !existsSync(resolve(io.cwd, flags.replay))) {
     throw new UsageError(`--replay ${flags.replay}: no such file; give a recording that --record wrote`);
   }

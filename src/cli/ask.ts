@@ -1,7 +1,7 @@
 /** `gate ask`: the command line of a question; the work is in `ask-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
 import type { QuestionFlags } from './ask-input';
-import { addSearchOptions, collect, withExamples, type SearchFlags } from './options';
+import { addSearchOptions, collectDocs, withExamples, type SearchFlags } from './options';
 import type { CommandFactory } from './program';
 
 export interface AskFlags extends SearchFlags, QuestionFlags {
@@ -11,6 +11,7 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly json?: boolean;
   readonly record?: string;
   readonly replay?: string;
+  readonly web?: boolean;
 }
 
 export const askCommand: CommandFactory = (io, outcome) =>
@@ -25,13 +26,19 @@ export const askCommand: CommandFactory = (io, outcome) =>
         )
         .option('--context <text>', 'what must be told, such as the date the question refers to')
         .option('--instructions <text>', 'house rules for the answer')
-        .option('--docs <file>', 'a text that explains the database (repeatable)', collect)
+        .option(
+          '--docs <path>',
+          'what explains the database: text, Markdown, CSV column descriptions, dbt schema.yml, or a folder of them (repeatable; default: "docs" of the database)',
+          collectDocs,
+        )
+        .option('--no-docs', 'without documentation, also without that of the configuration')
         .addOption(
           new Option('--output <mode>', 'answer in words with the SQL, or the SQL alone')
             .choices(['answer', 'sql'])
             .default('answer'),
         ),
     )
+      .option('--web', 'with --method react: may also search the web and read pages (docs/web.md)')
       .option('--detach', 'return at once; server and worker stay up')
       .option('--fresh', 'search anew although the same question was answered before')
       .option('--json', 'print the final record as JSON')

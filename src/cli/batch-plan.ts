@@ -14,9 +14,10 @@ import type { ResolvedDatabase } from '../databases';
 import type { SearchInput, Settings } from '../domain';
 import type { ObjectStore } from '../ports';
 import { canonical } from '../search/canonical';
-import { searchInput } from './ask-input';
+import { documentationOf, searchInput } from './ask-input';
 import type { BatchFlags } from './batch';
 import type { BatchDatabases } from './batch-databases';
+import type { Documentation } from './docs-input';
 import { UsageError } from './errors';
 import { sha256 } from './services';
 
@@ -72,12 +73,29 @@ interface PlanBatch {
   readonly items: readonly BenchmarkItem[];
   readonly databases: BatchDatabases;
   readonly models: Settings['models'];
+  /** Where `--docs` begins; default: the process's folder. */
+  readonly cwd?: string;
 }
 
-export async function planBatch({ config, store, flags, name, items, databases, models }: PlanBatch): Promise<Batch> {
+export async function planBatch({
+  config,
+  store,
+  flags,
+  name,
+  items,
+  databases,
+  models,
+  cwd = '.',
+}: PlanBatch): Promise<Batch> {
   const namespace = `batch ${name}`;
-  const inputOf = (item: BenchmarkItem, database: string, nonce: string | null): SearchInput =>
-    searchInput(
+  const documentation = documentationBy(flags, cwd);
+  const inputOf = (
+    item: BenchmarkItem,
+    { name: database, docs: configured }: ResolvedDatabase,
+    nonce: string | null,
+  ): SearchInput => {
+    const { documents, notes } = documentation(item.database ?? database, configured);
+    return searchInput(
       config,
       flags,
       {
@@ -88,24 +106,47 @@ export async function planBatch({ config, store, flags, name, items, databases, 
         tools: ['execute_sql'],
         context: item.context,
         instructions: item.instructions,
-        documents: [],
+        documents: [...documents],
+        ...(notes.length === 0 ? {} : { notes: [...notes] }),
       },
       { models, namespace, ...(nonce === null ? {} : { nonce }) },
     );
+  };
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
-  const { settings } = inputOf(first, databases.of(first).name, null);
+  const { settings } = inputOf(first, databases.of(first), null);
   const line = sha256(canonical({ namespace, settings, knowledge: flags.knowledge ?? false })).slice(0, 16);
   const nonce = await generation(store, line, flags);
   const questions = items.map((item) => {
     const database = databases.of(item);
-    return { item, database, input: inputOf(item, database.name, nonce) };
+    return { item, database, input: inputOf(item, database, nonce) };
   });
   const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
     scope: `s-${sha256(`${line} ${nonce ?? ''}`).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
+  };
+}
+
+const PLACE = '{database}';
+const isTemplate = (path: string): boolean => path.includes(PLACE);
+
+/** What explains each database, read once; `{database}` in a path stands for the name that the questions give it. */
+function documentationBy(
+  { docs }: Pick<BatchFlags, 'docs'>,
+  cwd: string,
+): (name: string, configured: readonly string[]) => Documentation {
+  const read = new Map<string, Documentation>();
+  return (name, configured) => {
+    const key = JSON.stringify([name, configured]);
+    // A name comes from a file of questions: it must not lead out of the folder that the template names.
+    if (docs !== undefined && docs !== false && docs.some(isTemplate) && /[/\\\0]|^\.\.?$/.test(name))
+      throw new UsageError(`--docs: the database '${name}' cannot be put into a path: give its folder by name`);
+    const given = docs === undefined || docs === false ? docs : docs.map((path) => path.replaceAll(PLACE, name));
+    const found = read.get(key) ?? documentationOf(given, cwd, configured);
+    read.set(key, found);
+    return found;
   };
 }
 

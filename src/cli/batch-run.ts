@@ -52,7 +52,7 @@ export async function runBatchCommand(
   try {
     const models = modelsFor(config, flags, composition.ollamaModels ?? []);
     const name = batchName(file, flags);
-    const batch = await planBatch({ config, store, flags, name, items: selected, databases, models });
+    const batch = await planBatch({ config, store, flags, name, items: selected, databases, models, cwd: io.cwd });
     const run = { services, composition, batch, flags, file, command: shownCommand(args), io };
     if (flags.dryRun) return await dryRun(run);
     const folder = resolve(io.cwd, flags.out ?? '.');

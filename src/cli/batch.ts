@@ -1,7 +1,15 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
 import type { Question } from '../domain';
-import { addSearchOptions, collect, positiveInteger, positiveNumber, withExamples, type SearchFlags } from './options';
+import {
+  addSearchOptions,
+  collect,
+  collectDocs,
+  positiveInteger,
+  positiveNumber,
+  withExamples,
+  type SearchFlags,
+} from './options';
 import type { CommandFactory } from './program';
 
 export interface BatchFlags extends SearchFlags {
@@ -12,6 +20,7 @@ export interface BatchFlags extends SearchFlags {
   readonly limit?: number;
   readonly ids?: readonly string[];
   readonly knowledge?: boolean;
+  readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
   readonly maxTotalCost?: number;
   readonly dryRun?: boolean;
@@ -43,6 +52,12 @@ export const batchCommand: CommandFactory = (io, outcome) =>
         .option('--limit <n>', 'only the first n questions', positiveInteger)
         .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
         .option('--knowledge', "give each question the file's hidden_knowledge: a setting of its own")
+        .option(
+          '--docs <path>',
+          'what explains the databases, as for gate ask; {database} stands for each name (repeatable; default: "docs" of the database)',
+          collectDocs,
+        )
+        .option('--no-docs', 'without documentation, also without that of the configuration')
         .addOption(
           new Option('--output <mode>', 'the SQL alone, or also an answer in words')
             .choices(['sql', 'answer'])

@@ -117,6 +117,11 @@ export function collect(text: string, before: readonly string[] = []): readonly 
   return [...before, text];
 }
 
+/** `--no-docs` before it makes the value false. */
+export function collectDocs(text: string, before?: readonly string[] | boolean): readonly string[] {
+  return collect(text, Array.isArray(before) ? (before as readonly string[]) : []);
+}
+
 export function integer(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('give a whole number');
   return Number(text);

@@ -10,17 +10,29 @@ export type Dialect = z.infer<typeof Dialect>;
 export const Document = z.object({ name: z.string(), text: z.string() });
 export type Document = z.infer<typeof Document>;
 
+/** What documentation says of a table or a column: stated, not proved. */
+export const DocumentNote = z.object({
+  table: z.string().min(1),
+  /** null: about the table. */
+  column: z.string().min(1).nullable(),
+  text: z.string().min(1),
+  /** The file that says so, without its folder. */
+  source: z.string(),
+});
+export type DocumentNote = z.infer<typeof DocumentNote>;
+
 export const Question = z.object({
   schemaVersion: z.literal(1),
   text: z.string().min(1),
   /** The configured (or generated) name of the database; never its address. */
   database: z.string().min(1),
   outputMode: z.enum(['sql', 'answer']),
-  tools: z.array(z.enum(['execute_sql'])),
+  tools: z.array(z.enum(['execute_sql', 'web_search', 'fetch_url'])),
   /** What must be told, such as the clock of a benchmark. */
   context: z.string().nullable(),
   instructions: z.string().nullable(),
   documents: z.array(Document),
+  notes: z.array(DocumentNote).optional(),
 });
 export type Question = z.infer<typeof Question>;
 

@@ -25,6 +25,11 @@ export interface SqlEngine {
    */
   run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot>;
   describe(options: { readonly signal: AbortSignal }): Promise<DatabaseDescription>;
+  /**
+   * A cheap sign of everything that `describe` reads, so that a description can be kept: it changes with the structure,
+   * with what may be seen, and when tables grow or shrink a lot. An engine without it is described anew each time.
+   */
+  revision?(options: { readonly signal: AbortSignal }): Promise<string>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
   digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
   close(): Promise<void>;

@@ -13,6 +13,7 @@ export { parseReact, renderReact, reactSchema, ReactReply } from './react';
 export type { ReactInput, ReactTurn } from './react';
 export { retryMessages } from './reply';
 export type { Parsed } from './reply';
+export { data } from './shared';
 export type { MemoryEntry, PromptContext } from './shared';
 export { TestReply } from './test-reply';
 export type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './texts';

@@ -26,6 +26,10 @@ export interface PromptContext {
   readonly dialect: Dialect;
   readonly schema: string;
   readonly profiles: string | null;
+  /** How many tables `schema` only lists by name. */
+  readonly listedOnly?: number;
+  /** What documentation says of tables and columns. */
+  readonly documentation?: string | null;
   readonly memory: readonly MemoryEntry[];
   readonly facts: readonly string[];
   /** What people told this search, each with its author. */
@@ -75,11 +79,20 @@ export function data(name: string, text: string): string {
   return `<data name="${label}">\n${text.replace(/<(?=\s*\/\s*data\b)|<(?=data\b)/gi, '&lt;').trimEnd()}\n</data>`;
 }
 
-/** Schema, profiles and documents. */
+/** Schema, profiles, what documentation says, and documents. */
 export function databaseSections(context: PromptContext): string[] {
+  const { listedOnly = 0, documentation = null } = context;
   return [
+    ...(listedOnly === 0
+      ? []
+      : [
+          `The schema is too large to show: of ${listedOnly} tables it only lists the names. They may be read like the others. Put one whose columns you need to know into an operator's relations, with sql null and a mapping that says what you look for: its columns are shown from then on.`,
+        ]),
     data('schema', context.schema),
     ...(context.profiles === null ? [] : [data('column profiles', context.profiles)]),
+    ...(documentation === null
+      ? []
+      : [`Documentation states, without proof; rows may contradict it:\n${data('documentation', documentation)}`]),
     ...context.question.documents.map(({ name, text }) => data(`document ${name}`, text)),
   ];
 }

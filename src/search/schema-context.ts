@@ -1,7 +1,7 @@
 /**
  * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. When it
- * does not fit, tables are ranked by the question's words and the best get their block; what is left of each of the
- * others is its line in the list of names, which is always complete.
+ * does not fit, tables are ranked by the question's words and by foreign keys, and the best get their block; what is left
+ * of each of the others is its name in the list, which is always complete.
  */
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
@@ -12,6 +12,8 @@ export const SCHEMA_CHARS = 60_000;
 export interface SchemaContextOptions {
   readonly maxChars: number;
   readonly question?: string;
+  /** What documentation says, by the name of the table that it is about. */
+  readonly notes?: readonly { readonly table: string; readonly text: string }[];
 }
 
 /** From rich to bare: the richest that fits all tables is taken. */
@@ -23,34 +25,125 @@ const DETAILS = [
 ] as const;
 type Detail = (typeof DETAILS)[number];
 
-export function renderSchemaContext(
-  { version, tables }: DatabaseDescription,
-  { maxChars, question = '' }: SchemaContextOptions,
-): string {
+export interface SchemaContext {
+  readonly text: string;
+  /** Tables whose columns stand in the text; null: all of them. */
+  readonly shown: readonly string[] | null;
+}
+
+export function renderSchemaContext(description: DatabaseDescription, options: SchemaContextOptions): string {
+  return schemaContext(description, options).text;
+}
+
+export function schemaContext(description: DatabaseDescription, options: SchemaContextOptions): SchemaContext {
+  const { version, tables } = description;
+  const { maxChars } = options;
   const heading = `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
   for (const detail of DETAILS) {
-    const text = [heading, ...tables.map((table) => block(table, detail))].join('\n\n');
-    if (text.length <= maxChars) return text;
+    const text = whole(heading, tables, detail, maxChars);
+    if (text !== null) return { text, shown: null };
   }
-  const names = `-- all tables: ${tables.map(({ name }) => name).join(', ')}`;
-  const relevance = relevanceTo(question);
-  const ranked = tables
-    .map((table, order) => ({ table, order, score: relevance.table(table) }))
-    .sort((a, b) => b.score - a.score || a.order - b.order);
+  const names = `-- all tables: ${nameList(tables, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
-  const kept: { order: number; text: string }[] = [];
-  for (const [rank, { table, order, score }] of ranked.entries()) {
+  const kept: { order: number; name: string; text: string }[] = [];
+  for (const [rank, { table, order, score }] of rankedTables(description, options).entries()) {
     // The likeliest tables keep their samples as long as half of the space remains for others.
     const generous = rank < 8 && score > 0 && left > maxChars / 2;
-    const wanted = generous ? DETAILS : DETAILS.slice(2);
-    const text = wanted.map((detail) => block(table, detail)).find((one) => one.length + 2 <= left);
+    const text = firstFitting(table, generous ? DETAILS : DETAILS.slice(2), left - 2);
     if (text === undefined) continue;
-    kept.push({ order, text });
+    kept.push({ order, name: table.name, text });
     left -= text.length + 2;
   }
-  const blocks = kept.sort((a, b) => a.order - b.order).map(({ text }) => text);
-  const notice = `-- columns of ${blocks.length} of ${tables.length} tables are shown, chosen by the question's words`;
-  return [heading, names, notice, ...blocks].join('\n\n');
+  kept.sort((a, b) => a.order - b.order);
+  const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's words`;
+  return {
+    text: [heading, names, notice, ...kept.map(({ text }) => text)].join('\n\n'),
+    shown: kept.map(({ name }) => name),
+  };
+}
+
+/** Null as soon as it is too long. */
+function whole(heading: string, tables: readonly TableDescription[], detail: Detail, maxChars: number): string | null {
+  const parts = [heading];
+  let length = heading.length;
+  for (const table of tables) {
+    const text = block(table, detail);
+    length += text.length + 2;
+    if (length > maxChars) return null;
+    parts.push(text);
+  }
+  return parts.join('\n\n');
+}
+
+/** The named tables in detail, in the order of the description: for those that a context only lists. */
+export function renderTables(tables: readonly TableDescription[], maxChars: number): string {
+  let left = maxChars;
+  const blocks = tables.flatMap((table) => {
+    const text = firstFitting(table, left > maxChars / 2 ? DETAILS : DETAILS.slice(2), left);
+    left -= text === undefined ? 0 : text.length + 2;
+    return text === undefined ? [] : [text];
+  });
+  return blocks.join('\n\n');
+}
+
+function firstFitting(table: TableDescription, details: readonly Detail[], left: number): string | undefined {
+  return details.map((detail) => block(table, detail)).find(({ length }) => length <= left);
+}
+
+/** By schema (`sales: a, b`) where the plain list would take too much of the space. */
+function nameList(tables: readonly TableDescription[], maxChars: number): string {
+  const plain = tables.map(({ name }) => name).join(', ');
+  if (plain.length <= maxChars) return plain;
+  const bySchema = new Map<string, string[]>();
+  for (const { name } of tables) {
+    const dot = name.indexOf('.');
+    const schema = name.slice(0, Math.max(0, dot));
+    bySchema.set(schema, [...(bySchema.get(schema) ?? []), name.slice(dot + 1)]);
+  }
+  return [...bySchema]
+    .map(([schema, names]) => (schema === '' ? names.join(', ') : `${schema}.{${names.join(', ')}}`))
+    .join('; ');
+}
+
+interface RankedTable {
+  readonly table: TableDescription;
+  readonly order: number;
+  readonly score: number;
+}
+
+/** How much of its best neighbour's score a table gets by a foreign key between them. */
+const BY_NEIGHBOUR = 0.4;
+
+/** By the question's words in names, comments, samples and documentation; then by foreign keys to what has such words. */
+export function rankedTables(
+  { tables }: DatabaseDescription,
+  { question = '', notes = [] }: Pick<SchemaContextOptions, 'question' | 'notes'>,
+): readonly RankedTable[] {
+  const relevance = relevanceTo(question);
+  const said = new Map<string, string[]>();
+  for (const { table, text } of notes) said.set(table, [...(said.get(table) ?? []), text]);
+  const own = new Map(
+    tables.map((table) => [
+      table.name,
+      relevance.table(table) + relevance.text((said.get(table.name) ?? []).join(' ')),
+    ]),
+  );
+  const near = new Map<string, number>();
+  const reach = (from: string, to: string): void => {
+    near.set(to, Math.max(near.get(to) ?? 0, own.get(from) ?? 0));
+  };
+  for (const { name, foreignKeys } of tables)
+    for (const key of foreignKeys) {
+      reach(name, key.table);
+      reach(key.table, name);
+    }
+  return tables
+    .map((table, order) => ({
+      table,
+      order,
+      score: (own.get(table.name) ?? 0) + BY_NEIGHBOUR * (near.get(table.name) ?? 0),
+    }))
+    .sort((a, b) => b.score - a.score || a.order - b.order);
 }
 
 const NOTICE_LENGTH = 120;

@@ -29,6 +29,8 @@ export const SchemaContent = z.object({
   description: DatabaseDescription,
   /** The schema as models see it, within a budget of characters. */
   text: z.string(),
+  /** Tables whose columns stand in `text`; left out: all. */
+  shown: z.array(z.string()).optional(),
   profiles: z.array(ColumnProfile),
 });
 export type SchemaContent = z.infer<typeof SchemaContent>;
@@ -93,6 +95,8 @@ export const CONTENTS = {
   schema: SchemaContent,
   /** Profiles of the columns that one plan touches beyond those of `schema`. */
   profile: z.object({ schemaVersion: version, profiles: z.array(ColumnProfile) }),
+  /** Tables that one plan reads and that `schema` only lists by name: shown from then on. */
+  'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
   plan: Plan,
   body: Body,
   /** What an unproved body rests on, by body id. */
@@ -112,6 +116,8 @@ export const CONTENTS = {
     note: z.string(),
     sql: z.string().nullable(),
     answer: z.string().nullable(),
+    /** In place of `sql`: what to ask of the web. */
+    web: z.object({ tool: z.enum(['web_search', 'fetch_url']), request: z.string() }).optional(),
   }),
   checkpoint: SearchState,
   result: AnswerRecord,

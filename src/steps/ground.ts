@@ -16,6 +16,7 @@ import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext } from './prompt-context';
 import { dependencies } from './provenance';
 import { testScope } from './propose';
+import { columnsOfNamed } from './shown-tables';
 import { evidenceText, evidenceTexts, planText } from './texts';
 
 type Observation = Contents['observation'];
@@ -45,6 +46,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
     messages: () => renderGround(prompt),
     parse: (text) => parseGround(text, prompt),
     read: (reply) => Promise.resolve(read(judge, reply)),
+    details: (text) => columnsOfNamed(context, text),
   });
 }
 

@@ -25,6 +25,8 @@ export interface RoleTask<Reply, View> {
   readonly parse: (text: string) => Parsed<Reply>;
   /** Checks that need the inspector; stores nothing, so that a repeated try can ask for the same error again. */
   readonly read: (reply: Reply) => Promise<Read<View>>;
+  /** What a retry should know beyond the error, delimited; from the reply and the error. */
+  readonly details?: (text: string) => Promise<string | null>;
 }
 
 export type Read<View> =
@@ -80,9 +82,17 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   const { run, settings } = context;
   const before = await journalled(run, step.position, step.tryNumber - 1, settings.seed);
   const { error, hint } = await failureOf(task, before.text, step.executionError);
+  const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
+  const advice = [hint, details].filter((line) => line !== null).join('\n');
   return [
     ...before.intent.messages,
-    ...retryMessages(before.text, error, hint, step.tryNumber, Math.max(settings.parseRetries, step.tryNumber)),
+    ...retryMessages(
+      before.text,
+      error,
+      advice === '' ? null : advice,
+      step.tryNumber,
+      Math.max(settings.parseRetries, step.tryNumber),
+    ),
   ];
 }
 

@@ -13,11 +13,14 @@ import { buildTests, storeProposal, type BuiltTest } from './build-tests';
 import { openParser, type StepContext } from './context';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
+import { columnsOfNamed, showTables } from './shown-tables';
 import { evidenceTexts, planTextOf } from './texts';
 
 export async function plan(context: StepContext, step: PlanInput): Promise<ModelOutcome<Planned>> {
   const { settings } = context;
-  const base = await promptContext(context, step.memory, step.revise === null ? [] : [step.revise.plan.planId]);
+  const revised = step.revise === null ? [] : [step.revise.plan.planId];
+  const views = [...revised, ...step.otherPlans.map(({ planId }) => planId)];
+  const base = await promptContext(context, step.memory, revised, views);
   const prompt = {
     ...base,
     knownIntents: [...new Set(base.memory.map((entry) => entry.intent))],
@@ -38,6 +41,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     messages: () => renderPlan(prompt),
     parse: (text) => parsePlan(text, prompt),
     read: (reply) => Promise.resolve(read(writer, contentId(step), reply)),
+    details: (text) => columnsOfNamed(context, text),
   });
 }
 
@@ -159,6 +163,12 @@ async function storePlan(
     })),
   };
   await context.run.put('plan', id, content);
+  await showTables(
+    context,
+    id,
+    operators.flatMap(({ relations }) => relations),
+    JSON.stringify([reply.operators, reply.tests]),
+  );
   const built = firstTests(writer, operators, reply);
   return {
     kind: 'plan',

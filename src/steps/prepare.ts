@@ -3,7 +3,8 @@
  * that the question is likely to touch, and the memory snapshot of scope `database`.
  */
 import { SqlEngineError } from '../ports';
-import { renderSchemaContext, SCHEMA_CHARS } from '../search/schema-context';
+import { placeNotes } from '../search/documentation';
+import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import type { Prepared, PrepareInput } from '../search/steps';
 import { once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
@@ -22,8 +23,19 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       );
     }
     const { profiles, usage } = await profileLikely(context, description);
-    const text = renderSchemaContext(description, { maxChars: SCHEMA_CHARS, question: context.input.question.text });
-    await context.run.put('schema', SCHEMA_ID, { schemaVersion: 1, description, text, profiles: [...profiles] });
+    const { text: question, notes = [] } = context.input.question;
+    const { text, shown } = schemaContext(description, {
+      maxChars: SCHEMA_CHARS,
+      question,
+      notes: placeNotes(description, notes),
+    });
+    await context.run.put('schema', SCHEMA_ID, {
+      schemaVersion: 1,
+      description,
+      text,
+      ...(shown === null ? {} : { shown: [...shown] }),
+      profiles: [...profiles],
+    });
     const knownUpdates = await takeMemory(context, description.fingerprint);
     return { schemaFingerprint: description.fingerprint, knownUpdates, usage };
   });

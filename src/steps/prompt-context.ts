@@ -1,19 +1,25 @@
 /** What every role is told: the question, the schema, profiles, proved readings and facts, loaded by reference. */
 import type { ColumnProfile, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
+import { renderDocumentation } from '../search/documentation';
 import { renderProfiles } from '../search/profile';
 import type { MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
+import { extraTables } from './shown-tables';
 
 export const SCHEMA_ID = 'schema';
 
 const PROFILE_CHARS = 16_000;
 
-/** `plans`: profiles that were taken when these plans were checked are shown as well. */
+/**
+ * `plans`: profiles that were taken when these plans were checked are shown as well. `views`: the plans whose tables are
+ * shown although the schema only lists them.
+ */
 export async function promptContext(
   context: StepContext,
   memory: MemoryRef,
   plans: readonly string[] = [],
+  views: readonly string[] = plans,
 ): Promise<PromptContext> {
   const { run, input } = context;
   const [schema, updates, facts, touched, remarks] = await Promise.all([
@@ -24,10 +30,16 @@ export async function promptContext(
     Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
   ]);
   const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
+  const extra = await extraTables(context, schema, views);
+  const { description, shown } = schema;
   return {
     question: input.question,
-    dialect: schema.description.dialect,
-    schema: schema.text,
+    dialect: description.dialect,
+    schema: extra === '' ? schema.text : `${schema.text}\n\n${extra}`,
+    ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
+    ...(input.question.notes === undefined
+      ? {}
+      : { documentation: renderDocumentation(description, input.question.notes, { question: input.question.text }) }),
     profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),

@@ -6,6 +6,7 @@ import { openParser, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
+import { columnsOfNamed } from './shown-tables';
 import { evidenceTexts, planText } from './texts';
 
 export async function propose(context: StepContext, step: ProposeInput): Promise<ModelOutcome<Proposed>> {
@@ -27,6 +28,7 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
     messages: () => renderPropose(prompt),
     parse: (text) => parsePropose(text, prompt),
     read: (reply) => Promise.resolve(read(context, contentId(step), reply, scope)),
+    details: (text) => columnsOfNamed(context, text),
   });
 }
 

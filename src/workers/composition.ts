@@ -7,14 +7,16 @@
  */
 import { createGuardedEngine } from '../adapters/guard';
 import type { PaceLimits } from '../adapters/paced';
-import type { Config } from '../config';
+import type { Config, Secret } from '../config';
 import { limitsOf, shareOf } from '../config-limits';
 import type { SnowflakeLogin } from '../config-snowflake';
+import type { WebConfig } from '../config-web';
 import { namedDatabase, type ResolvedDatabase } from '../databases';
 import type { Dialect } from '../domain';
-import { ModelError, type Clock, type LanguageModel, type ObjectStore, type SqlInspector } from '../ports';
+import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore, type SqlInspector } from '../ports';
 import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
+import { describedFromStore } from './described-from-store';
 import { describedOnce } from './described-once';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
@@ -54,10 +56,16 @@ export interface Engines {
 export function openEngines(config: Config, adHocDatabases: readonly ResolvedDatabase[] = []): Engines {
   const adHoc = new Map(adHocDatabases.map((database) => [database.name, database]));
   const engines = new Map<string, ReturnType<StepDeps['engine']>>();
+  let opened: ObjectStore | null = null;
+  const store = (): ObjectStore => (opened ??= openStore(config));
   return {
     adHoc,
     engine(name) {
-      const open = engines.get(name) ?? openEngine(adHoc.get(name) ?? namedDatabase(config, name)).then(describedOnce);
+      const open =
+        engines.get(name) ??
+        openEngine(adHoc.get(name) ?? namedDatabase(config, name)).then((opened) =>
+          describedOnce(describedFromStore(opened, { name, store, hash: sha256 })),
+        );
       engines.set(name, open);
       // A failed opening is tried again by the next step.
       open.catch(() => engines.delete(name));
@@ -81,6 +89,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     // A model's own queue may be served where the question's database is not reachable.
     inspector: async (name, dialect) =>
       adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
+    ...(config.web === null ? {} : { web: webOnce(config.web) }),
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
@@ -96,6 +105,17 @@ export async function compose(config: Config, options: CompositionOptions = {}):
       await closeModel();
     },
   };
+}
+
+/** One for the process: it remembers each site's robots.txt. */
+function webOnce({ provider, baseUrl, apiKey, fix }: WebConfig<Secret>): NonNullable<StepDeps['web']> {
+  let opened: ReturnType<NonNullable<StepDeps['web']>> | null = null;
+  const open = async (): ReturnType<NonNullable<StepDeps['web']>> => {
+    if (fix !== null) throw new WebError('not-configured', `the web search of ${provider} has no key: ${fix}`);
+    const { createWeb } = await import('../adapters/web');
+    return createWeb({ provider, baseUrl, apiKey: apiKey?.reveal() ?? null });
+  };
+  return () => (opened ??= open());
 }
 
 async function inspectorOf(dialect: Dialect): Promise<SqlInspector> {

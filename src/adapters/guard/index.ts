@@ -10,6 +10,7 @@
  *    no partitions or other side doors. Views and functions of the database are not looked into: deny those that show
  *    what they should not. Without lists, catalogues may be read, except those with secrets (`refusals.ts`).
  */
+import { createHash } from 'node:crypto';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
 import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
@@ -85,8 +86,19 @@ export function createGuardedEngine(
       const description = await describeAll(signal);
       return rules.open ? description : visiblePart(description, rules);
     },
+    // The lists decide what a description shows.
+    ...(engine.revision === undefined
+      ? {}
+      : {
+          revision: async (options: { readonly signal: AbortSignal }) =>
+            `${(await engine.revision?.(options)) ?? ''}${rules.open ? '' : `-${listsHash(access)}`}`,
+        }),
     close: () => engine.close(),
   };
+}
+
+function listsHash(access: AccessLists): string {
+  return createHash('sha256').update(JSON.stringify(access)).digest('hex').slice(0, 16);
 }
 
 const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {

@@ -175,7 +175,7 @@ function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[
 }
 
 /** What this user may read; partitions are part of their parent, and what an extension made is not the user's data. */
-const TABLES = `
+export const TABLES = `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind, pg_table_is_visible(c.oid) AS visible,
     obj_description(c.oid, 'pg_class') AS comment, c.reltuples::float8 AS estimate,
     CASE WHEN c.relkind = 'r' THEN pg_relation_size(c.oid) END AS bytes
@@ -187,8 +187,8 @@ const TABLES = `
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;
 
-const COLUMNS = `
-  SELECT a.attrelid AS table_oid, a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+export const COLUMNS = `
+  SELECT a.attrelid AS table_oid, a.attname AS name, a.attnum AS position, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
     col_description(a.attrelid, a.attnum) AS comment
   FROM pg_attribute a
   WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')

@@ -17,6 +17,7 @@ import { describePostgres } from './describe';
 import { digestSql } from './digest';
 import { toEngineError, toResult } from './errors';
 import { loadHazards, type Hazards } from './hazards';
+import { revisionOfPostgres } from './revision';
 import { begin, columnTypes, DECLARE, end, execute, keepsSuperuserRights, Lost } from './session';
 
 export interface PostgresEngineSettings {
@@ -196,6 +197,11 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     describe({ signal }): Promise<DatabaseDescription> {
       return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'describe' }, (client) =>
         describePostgres(client, schemas),
+      );
+    },
+    revision({ signal }): Promise<string> {
+      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'revision' }, (client) =>
+        revisionOfPostgres(client, schemas),
       );
     },
     close: () => pool.end(),

@@ -23,20 +23,27 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
     `SELECT m.name, f.id, f."from", f."table", f."to" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id, f.seq`,
   );
 
+  const columnsOf = await readColumns(
+    read,
+    listed.map(([name]) => text(name)),
+  );
+  const plain = listed.filter(([, type]) => type === 'table').map(([name]) => text(name));
+  const sampled = await sampleTogether(read, plain, columnsOf, fileBytes);
+  const indexesOf = byFirst(indexes);
+  const referencesOf = byFirst(references);
   const tables: TableDescription[] = [];
   for (const [rawName, type] of listed) {
     const name = text(rawName);
-    const columns = await read(
-      `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
-    );
-    if (columns === null || columns.length === 0) continue;
+    const columns = columnsOf.get(name) ?? [];
+    if (columns.length === 0) continue;
     const names = columns.map(([column]) => text(column));
-    const samples = await sample(read, name, columns);
+    const { samples, count } =
+      sampled.get(name) ?? (await sampleAlone(read, name, columns, type !== 'view', fileBytes));
     tables.push({
       name,
       kind: type === 'view' ? 'view' : 'table',
       comment: null,
-      rowEstimate: type === 'view' ? null : await rowCount(read, name, fileBytes),
+      rowEstimate: count,
       columns: columns.map(([, declared, notNull, keyPosition], index) => ({
         name: names[index] ?? '',
         type: text(declared).toLowerCase() || 'any',
@@ -48,10 +55,8 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
         .filter(([, , , position]) => Number(position) > 0)
         .sort((a, b) => Number(a[3]) - Number(b[3]))
         .map(([column]) => text(column)),
-      uniqueKeys: grouped(indexes.filter(([table]) => table === rawName)).map((rows) =>
-        rows.map((row) => text(row[2])),
-      ),
-      foreignKeys: grouped(references.filter(([table]) => table === rawName)).map((rows) => ({
+      uniqueKeys: grouped(indexesOf.get(name) ?? []).map((rows) => rows.map((row) => text(row[2]))),
+      foreignKeys: grouped(referencesOf.get(name) ?? []).map((rows) => ({
         columns: rows.map((row) => text(row[2])),
         table: text(rows[0]?.[3]),
         references: rows.every((row) => row[4] !== null) ? rows.map((row) => text(row[4])) : [],
@@ -74,26 +79,119 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
   return { dialect: 'sqlite', version: `SQLite ${version}`, tables: complete, fingerprint: fingerprintOf(complete) };
 }
 
-async function sample(read: Read, table: string, columns: readonly (readonly SqlValue[])[]): Promise<string[][]> {
-  const cut = columns.map(([column, declared]) =>
+type Columns = readonly (readonly SqlValue[])[];
+
+/** Name, type, "notnull" and key position; all at once, unless one table (a broken view) spoils it for the others. */
+async function readColumns(read: Read, names: readonly string[]): Promise<ReadonlyMap<string, Columns>> {
+  const columns = new Map<string, (readonly SqlValue[])[]>();
+  const all = await read(
+    `SELECT l.name, x.name, x.type, x."notnull", x.pk FROM pragma_table_list l, pragma_table_xinfo(l.name) x
+     WHERE l.schema = 'main' AND x.hidden <> 1 ORDER BY l.name, x.cid`,
+  );
+  for (const [table, ...column] of all ?? []) {
+    const own = columns.get(text(table)) ?? [];
+    own.push(column);
+    columns.set(text(table), own);
+  }
+  if (all !== null) return columns;
+  for (const name of names) {
+    const own = await read(
+      `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
+    );
+    if (own !== null) columns.set(name, [...own]);
+  }
+  return columns;
+}
+
+interface Sampled {
+  readonly samples: string[][];
+  readonly count: number | null;
+}
+
+const TABLES_PER_QUERY = 25;
+
+/** Most of the time of a large schema goes into asking table by table. What fails together is left to be read alone. */
+async function sampleTogether(
+  read: Read,
+  names: readonly string[],
+  columnsOf: ReadonlyMap<string, Columns>,
+  fileBytes: number,
+): Promise<ReadonlyMap<string, Sampled>> {
+  const sampled = new Map<string, Sampled>();
+  for (let start = 0; start < names.length; start += TABLES_PER_QUERY) {
+    const batch = names.slice(start, start + TABLES_PER_QUERY).filter((name) => (columnsOf.get(name) ?? []).length > 0);
+    const width = Math.max(...batch.map((name) => columnsOf.get(name)?.length ?? 0), 0);
+    if (batch.length === 0 || width > MAX_WIDTH) continue;
+    const padded = (values: readonly string[]): string =>
+      [...values, ...Array.from({ length: width - values.length }, () => 'NULL')].join(', ');
+    const selects = batch.flatMap((name, index) => [
+      `SELECT * FROM (SELECT ${index}, 's', ${padded(cells(columnsOf.get(name) ?? []))} FROM ${identifier(name)} LIMIT ${SAMPLED_ROWS})`,
+      `SELECT ${index}, 'n', ${padded([`(${countSql(name, fileBytes)})`])}`,
+    ]);
+    const rows = await read(selects.join(' UNION ALL '));
+    if (rows === null) continue;
+    for (const [index, name] of batch.entries()) {
+      const own = rows.filter(([of]) => Number(of) === index);
+      sampled.set(name, {
+        samples: toSamples(
+          own.filter(([, kind]) => kind === 's').map(([, , ...values]) => values),
+          columnsOf.get(name)?.length ?? 0,
+        ),
+        count: toCount(own.find(([, kind]) => kind === 'n')?.[2]),
+      });
+    }
+  }
+  return sampled;
+}
+
+/** SQLite takes 2,000 columns; padding that many for each table would cost more than it saves. */
+const MAX_WIDTH = 200;
+
+async function sampleAlone(
+  read: Read,
+  table: string,
+  columns: Columns,
+  counted: boolean,
+  fileBytes: number,
+): Promise<Sampled> {
+  const rows = await read(`SELECT ${cells(columns).join(', ')} FROM ${identifier(table)} LIMIT ${SAMPLED_ROWS}`);
+  return {
+    samples: toSamples(rows ?? [], columns.length),
+    count: counted ? toCount((await read(countSql(table, fileBytes)))?.[0]?.[0]) : null,
+  };
+}
+
+function cells(columns: Columns): string[] {
+  return columns.map(([column, declared]) =>
     /BLOB/i.test(text(declared))
       ? 'NULL'
       : `substr(CAST(${identifier(text(column))} AS TEXT), 1, ${SAMPLE_LENGTH + 1})`,
   );
-  const rows = (await read(`SELECT ${cut.join(', ')} FROM ${identifier(table)} LIMIT ${SAMPLED_ROWS}`)) ?? [];
+}
+
+function toSamples(rows: readonly (readonly SqlValue[])[], columns: number): string[][] {
   return samplesByColumn(
     rows.map((row) => row.map((value) => (value === null ? null : String(value)))),
-    columns.length,
+    columns,
   );
 }
 
-async function rowCount(read: Read, table: string, fileBytes: number): Promise<number | null> {
-  const sql =
-    fileBytes <= COUNT_UP_TO_BYTES
-      ? `SELECT count(*) FROM ${identifier(table)}`
-      : `SELECT max(rowid) FROM ${identifier(table)}`;
-  const value = (await read(sql))?.[0]?.[0];
-  return typeof value === 'number' ? value : null;
+function countSql(table: string, fileBytes: number): string {
+  return fileBytes <= COUNT_UP_TO_BYTES
+    ? `SELECT count(*) FROM ${identifier(table)}`
+    : `SELECT max(rowid) FROM ${identifier(table)}`;
+}
+
+const toCount = (value: SqlValue | undefined): number | null => (typeof value === 'number' ? value : null);
+
+function byFirst(rows: readonly (readonly SqlValue[])[]): ReadonlyMap<string, (readonly SqlValue[])[]> {
+  const groups = new Map<string, (readonly SqlValue[])[]>();
+  for (const row of rows) {
+    const group = groups.get(text(row[0])) ?? [];
+    group.push(row);
+    groups.set(text(row[0]), group);
+  }
+  return groups;
 }
 
 /** Consecutive rows that share their first two values. */

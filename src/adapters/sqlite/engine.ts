@@ -14,6 +14,7 @@ import { createSlots } from '../slots';
 import { startSqliteClient, type RequestEnd, type SqliteClient } from './client';
 import { describeSqlite } from './describe';
 import type { ChildReply, ChildRequest } from './protocol';
+import { revisionOfSqlite } from './revision';
 
 export interface SqliteEngineSettings {
   readonly path: string;
@@ -141,6 +142,9 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
           return end.kind === 'rows' ? end.rows : null;
         }, size);
       });
+    },
+    revision({ signal }): Promise<string> {
+      return inSnapshot(signal, () => revisionOfSqlite(path));
     },
     close() {
       for (const client of all) client.kill();

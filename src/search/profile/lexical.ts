@@ -29,24 +29,23 @@ function stem(word: string): string {
 export interface Relevance {
   table(table: TableDescription): number;
   column(column: ColumnDescription): number;
+  text(text: string): number;
 }
 
 /** Names weigh most, then comments, then sample values that the question quotes. */
 export function relevanceTo(question: string): Relevance {
   const asked = new Set(wordsOf(question));
   const text = question.toLowerCase();
-  const share = (words: string, weight: number): number => {
-    const found = new Set(
-      wordsOf(words).filter((word) => asked.has(word) || [...asked].some((other) => contains(other, word))),
-    );
-    return found.size * weight;
-  };
+  const isAsked = remembered((word) => asked.has(word) || [...asked].some((other) => contains(other, word)));
+  const shared = remembered((words) => new Set(wordsOf(words).filter(isAsked)).size);
+  const share = (words: string, weight: number): number => shared(words) * weight;
   const column = ({ name, comment, samples }: ColumnDescription): number =>
     share(name, 3) +
     share(comment ?? '', 1) +
     samples.filter((sample) => sample.length > 2 && text.includes(sample.toLowerCase())).length * 2;
   return {
     column,
+    text: (words) => share(words, 1),
     table: ({ name, comment, columns }) =>
       share(name, 5) +
       share(comment ?? '', 1) +
@@ -55,6 +54,16 @@ export function relevanceTo(question: string): Relevance {
         .sort((a, b) => b - a)
         .slice(0, 5)
         .reduce((sum, score) => sum + score, 0),
+  };
+}
+
+/** A large schema repeats most of its names and words. */
+function remembered<T>(find: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text) ?? find(text);
+    known.set(text, found);
+    return found;
   };
 }
 

@@ -1,0 +1,27 @@
+/**
+ * A sign of everything that a description of a PostgreSQL database holds, from the catalogues alone: tables, columns,
+ * types, comments and keys that this session may see, and the size of each table to a power of two, so that samples and
+ * row counts are taken anew when a table has grown or shrunk a lot.
+ */
+import { COLUMNS, TABLES } from './describe';
+import type { GateClient } from './connection';
+
+export async function revisionOfPostgres(client: GateClient, schemas: readonly string[]): Promise<string> {
+  const oids = 'ARRAY(SELECT oid FROM tables)';
+  const { rows } = await client.query<{ revision: string }>(
+    `WITH tables AS MATERIALIZED (${TABLES}),
+     columns AS (${COLUMNS.replaceAll('$1::oid[]', oids)}),
+     texts(part, line) AS (
+       SELECT 0, concat_ws(E'\\x01', current_database(), current_setting('server_version'), current_user)
+       UNION ALL SELECT 1, concat_ws(E'\\x01', oid, schema, name, kind, visible, coalesce(comment, E'\\x02'),
+         round(ln(greatest(estimate, 0) + 1) / ln(2::float8)), round(ln(coalesce(bytes, 0)::float8 + 1) / ln(2::float8))) FROM tables
+       UNION ALL SELECT 2, concat_ws(E'\\x01', table_oid, position, name, type, required, coalesce(comment, E'\\x02')) FROM columns
+       UNION ALL SELECT 3, concat_ws(E'\\x01', conrelid, contype, conkey, confrelid, confkey) FROM pg_constraint
+         WHERE contype IN ('p', 'f') AND conrelid = ANY(${oids})
+       UNION ALL SELECT 4, concat_ws(E'\\x01', indrelid, indkey, indnkeyatts) FROM pg_index
+         WHERE indisunique AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY(${oids}))
+     SELECT md5(coalesce(string_agg(line, E'\\n' ORDER BY part, line COLLATE "C"), '')) AS revision FROM texts`,
+    [schemas],
+  );
+  return rows[0]?.revision ?? '';
+}

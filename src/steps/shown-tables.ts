@@ -1,0 +1,73 @@
+/**
+ * Tables of a large schema that a prompt shows in detail beyond the first choice: those that a plan names although the
+ * schema only lists them. Stored with the plan, so that the prompts that follow it agree, and a repeated step writes the
+ * same again.
+ */
+import type { TableDescription } from '../domain';
+import { data } from '../prompts';
+import { renderTables } from '../search/schema-context';
+import { sameRelation } from '../search/validate';
+import type { StepContext } from './context';
+import type { SchemaContent } from './contents';
+import { SCHEMA_ID } from './prompt-context';
+
+const EXTRA_CHARS = 16_000;
+const EXTRA_TABLES = 20;
+/** Of the columns that a retry is told. */
+const HINT_CHARS = 6_000;
+
+/** `relations`: what the plan declares; `text`: its words, which may name more. */
+export async function showTables(
+  context: StepContext,
+  planId: string,
+  relations: readonly string[],
+  text: string,
+): Promise<void> {
+  const schema = await context.run.get('schema', SCHEMA_ID);
+  const hidden = listedOnly(schema);
+  const tables = [
+    ...hidden.filter(({ name }) => relations.some((relation) => sameRelation(relation, name))),
+    ...namedIn(text, hidden),
+  ].map(({ name }) => name);
+  if (tables.length === 0) return;
+  await context.run.put('schema-extra', planId, {
+    schemaVersion: 1,
+    tables: [...new Set(tables)].slice(0, EXTRA_TABLES),
+  });
+}
+
+/** The columns of the tables that these plans brought into view; empty where the schema shows everything. */
+export async function extraTables(
+  context: StepContext,
+  schema: Pick<SchemaContent, 'description' | 'shown'>,
+  plans: readonly string[],
+): Promise<string> {
+  if (schema.shown === undefined) return '';
+  const extras = await Promise.all([...new Set(plans)].map((id) => context.run.find('schema-extra', id)));
+  const names = new Set(extras.flatMap((extra) => extra?.tables ?? []));
+  return renderTables(
+    schema.description.tables.filter(({ name }) => names.has(name)),
+    EXTRA_CHARS,
+  );
+}
+
+/** For a retry: what a text names that the schema only lists. Null where there is none. */
+export async function columnsOfNamed(context: StepContext, text: string): Promise<string | null> {
+  const tables = namedIn(text, listedOnly(await context.run.get('schema', SCHEMA_ID))).slice(0, EXTRA_TABLES);
+  return tables.length === 0 ? null : data('columns of tables that were only listed', renderTables(tables, HINT_CHARS));
+}
+
+function listedOnly({ description, shown }: SchemaContent): readonly TableDescription[] {
+  if (shown === undefined) return [];
+  const known = new Set(shown);
+  return description.tables.filter(({ name }) => !known.has(name));
+}
+
+function namedIn(text: string, tables: readonly TableDescription[]): readonly TableDescription[] {
+  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []);
+  return tables.filter(({ name }) => {
+    const parts = name.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? [];
+    const last = parts.at(-1);
+    return last !== undefined && words.has(last);
+  });
+}
