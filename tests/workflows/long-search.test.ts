@@ -1,0 +1,55 @@
+import type { SearchState } from '../../src/domain';
+import type { WorkflowHandle } from '@temporalio/client';
+import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
+import { localQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { unique, withWorkers } from '../helpers/temporal';
+import { scriptedSettings, scriptedSteps } from './scripted-steps';
+
+const batch = {
+  store: {
+    get: async () => null,
+    put: async () => undefined,
+    list: async () => [],
+    entries: async () => [],
+    delete: async () => undefined,
+  },
+  readAnswer: async () => null,
+};
+
+async function runsOf(gate: GateClient, searchId: string, firstRunId: string) {
+  const runs: { readonly events: number; readonly bytes: number }[] = [];
+  for (let runId = firstRunId; runId !== '';) {
+    const run: WorkflowHandle = gate.client.workflow.getHandle(questionWorkflowId(searchId), runId);
+    const { historyLength, historySize = 0 } = await run.describe();
+    runs.push({ events: historyLength, bytes: historySize });
+    const last = (await run.fetchHistory()).events?.at(-1);
+    runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? '';
+  }
+  return runs;
+}
+
+test('a search of 300 iterations finishes with bounded histories and a bounded state', async () => {
+  const database = unique('db');
+  const searchId = unique('q');
+  let last: SearchState | null = null;
+  const steps = scriptedSteps({ operators: 3, onFinish: (_summary, state) => void (last = state) });
+  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+    const settings = scriptedSettings({ iterations: 300, cMin: 10_000, cMax: 10_000, maxPlans: 10_000, attempts: 1 });
+    const handle = await startQuestion(gate, {
+      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'long' },
+    });
+    const ended = await awaitQuestion(gate, searchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { endedBy: 'iterations' } });
+    const runs = await runsOf(gate, searchId, handle.firstExecutionRunId);
+    // Temporal suggests a new run at 4,096 events or 4 MiB, and ends one at 51,200 events or 50 MB.
+    for (const { events, bytes } of runs) {
+      expect(events).toBeLessThan(4_096);
+      expect(bytes).toBeLessThan(2 * 2 ** 20);
+    }
+    expect(runs).toHaveLength(15);
+  });
+  const state = last as SearchState | null;
+  expect(state?.iteration).toBe(301);
+  expect(JSON.stringify(state).length).toBeLessThan(400_000);
+}, 240_000);
