@@ -7,6 +7,7 @@ import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from
 import type { ModelErrorCode } from '../ports/language-model';
 import type { StoreErrorCode } from '../ports/object-store';
 import type { SqlEngineErrorCode } from '../ports/sql-engine';
+import type { WebErrorCode } from '../ports/web';
 
 interface Rule {
   readonly retry: boolean;
@@ -48,10 +49,26 @@ const STORE_RULES: Readonly<Record<StoreErrorCode, Rule>> = {
   misconfigured: { retry: false, advice: 'check GATE_STORE (gate doctor tries it)' },
 };
 
+/** What is wrong with a page is an observation (`steps/web.ts`): it gets here only where another try may help. */
+const WEB_RULES: Readonly<Record<WebErrorCode, Rule>> = {
+  connection: { retry: true },
+  timeout: { retry: true },
+  'rate-limited': { retry: true, benign: true },
+  'server-error': { retry: true },
+  authentication: { retry: false, advice: 'check the key that web.apiKeyEnv or web.apiKeyFile names' },
+  'not-configured': { retry: false, advice: 'set "web" in the configuration of this worker' },
+  'bad-answer': { retry: false },
+  refused: { retry: false },
+  robots: { retry: false },
+  'not-found': { retry: false },
+  unsupported: { retry: false },
+};
+
 const FAMILIES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   ModelError: MODEL_RULES,
   SqlEngineError: SQL_RULES,
   StoreError: STORE_RULES,
+  WebError: WEB_RULES,
 };
 
 /** A server may ask for hours; the schedule-to-close limit of the activity is one hour. */

@@ -1,5 +1,5 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
-import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
+import type { AnswerRecord, Citation, Evidence, SteeringNote } from '../domain';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { textTable } from './table';
 
@@ -27,6 +27,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       ? []
       : [`Evidence\n${record.evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
     ...(record.openAssumptions.length === 0 ? [] : [openText(record, width)]),
+    ...(record.sources === undefined ? [] : [sourcesText(record.sources, width)]),
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
     [
       usageText(record),
@@ -95,6 +96,13 @@ function openText(record: AnswerRecord, width: number): string {
       .map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`);
   });
   return `Open assumptions\n${lines.join('\n')}`;
+}
+
+function sourcesText(sources: readonly Citation[], width: number): string {
+  const lines = sources.map(({ url, title, fetchedAt }) =>
+    cut(`  - ${url}${title === null ? '' : `  ${title}`}  (${fetchedAt.slice(0, 16).replace('T', ' ')} UTC)`, width),
+  );
+  return `Sources\n${lines.join('\n')}`;
 }
 
 function saidText(steering: readonly SteeringNote[], width: number): string {

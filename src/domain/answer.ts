@@ -1,5 +1,6 @@
 /** The final record: what `gate ask --json` prints and the store keeps under the search id (design D4, D6). */
 import { z } from 'zod';
+import { Citation } from './evidence';
 import { MethodName, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
@@ -75,6 +76,8 @@ export const AnswerRecord = z.object({
   evidence: z.array(Evidence),
   openAssumptions: z.array(OpenAssumption),
   candidates: z.array(CandidateSummary),
+  /** What the web said and where; left out where nobody looked. */
+  sources: z.array(Citation).optional(),
   /** In the order it was said; left out where nobody said anything. */
   steering: z.array(SteeringNote).optional(),
   usage: Usage,

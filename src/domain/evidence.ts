@@ -68,11 +68,36 @@ export const TestOutcome = z.object({
 });
 export type TestOutcome = z.infer<typeof TestOutcome>;
 
+export const Citation = z.object({
+  url: z.string(),
+  title: z.string().nullable(),
+  fetchedAt: z.string(),
+  /** Of the text that was read. */
+  sha256: z.string(),
+});
+export type Citation = z.infer<typeof Citation>;
+
+/** What the web said to one call of a tool. */
+export const WebObservation = z.object({
+  tool: z.enum(['web_search', 'fetch_url']),
+  /** The query, or the URL. */
+  request: z.string(),
+  /** `refused`: nothing was sent, or not to be read. */
+  outcome: z.enum(['found', 'nothing', 'failed', 'refused']),
+  /** The results or the page, or why there is none. */
+  text: z.string(),
+  citations: z.array(Citation),
+  /** What a result or page names: only such URLs are fetched later. */
+  urls: z.array(z.string()),
+});
+export type WebObservation = z.infer<typeof WebObservation>;
+
 export const Observation = z.object({
   schemaVersion: z.literal(1),
   observationId: z.string(),
   proposalId: z.string(),
   tests: z.array(TestOutcome),
+  web: WebObservation.optional(),
 });
 export type Observation = z.infer<typeof Observation>;
 

@@ -1,6 +1,6 @@
 /**
  * The paper's ReAct agent over the same ports (App. B.1): one JSON action at a time, `tool_call` or `end`, within a budget
- * of tool calls. It shares the question, the tools, the ledger and the final record with the search, so that the two can
+ * of tool calls: SQL, and the web where the question allows it. It shares the question, the tools, the ledger and the final record with the search, so that the two can
  * be compared on equal terms.
  *
  * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
@@ -13,7 +13,15 @@ import { decided, rankClasses } from '../search/choose-answer';
 import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
 import { budgetsOf, refusal, steer } from '../search/steering';
 import { Draft, SearchStopped, tryModel } from '../search/expansion';
-import type { AnswerSummary, CandidateRun, MemoryRef, ModelOutcome, SearchSteps, UsageDelta } from '../search/steps';
+import type {
+  AnswerSummary,
+  CandidateRun,
+  MemoryRef,
+  ModelOutcome,
+  SearchSteps,
+  StepOptions,
+  UsageDelta,
+} from '../search/steps';
 
 export interface ActInput {
   readonly role: 'react';
@@ -30,8 +38,28 @@ export interface ActInput {
 
 export type Acted =
   | { readonly kind: 'tool'; readonly actionId: string }
+  /** Only where the question allows the web. */
+  | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
   | { readonly kind: 'end'; readonly actionId: string }
   | { readonly kind: 'unanswerable'; readonly reason: string };
+
+export type WebTool = 'web_search' | 'fetch_url';
+
+/** Runs a web action; the URLs that earlier ones of `turns` named may be fetched. */
+export interface WebInput {
+  readonly purpose: 'web';
+  readonly searchId: string;
+  readonly position: string;
+  readonly actionId: string;
+  readonly tool: WebTool;
+  readonly turns: readonly string[];
+}
+
+export interface WebRun {
+  readonly observationId: string;
+  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
+  readonly usage: UsageDelta;
+}
 
 export interface ToolInput {
   readonly purpose: 'tool';
@@ -59,9 +87,15 @@ export interface FinalRun extends CandidateRun {
   readonly error: string | null;
 }
 
+/** `mayRetry`: the caller tries once more, should a site not answer. */
+export interface WebOptions extends StepOptions {
+  readonly mayRetry?: boolean;
+}
+
 export interface ReactSteps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'> {
   act(input: ActInput): Promise<ModelOutcome<Acted>>;
   tool(input: ToolInput): Promise<ToolRun>;
+  web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   final(input: FinalInput): Promise<FinalRun>;
 }
 
@@ -146,7 +180,7 @@ class ReactLoop {
           callsLimit: settings.rounds,
         }),
       async (action, tryNumber) => {
-        if (action.kind === 'tool' && this.turns.length >= settings.rounds)
+        if ((action.kind === 'tool' || action.kind === 'web') && this.turns.length >= settings.rounds)
           return `all ${settings.rounds} tool calls are used: end with the best SQL you have`;
         if (action.kind !== 'end') return null;
         draft.checkpoint('sql');
@@ -185,6 +219,10 @@ class ReactLoop {
         // With the budget used up by this very call, nobody could read the result.
         if (this.stop() === null) await this.runTool(position, action.actionId);
         return null;
+      case 'web':
+        if (acted.error !== null) return this.stop() ?? 'iterations';
+        if (this.stop() === null) await this.runWeb(position, action.actionId, action.tool);
+        return null;
       default:
         return action satisfies never;
     }
@@ -193,6 +231,16 @@ class ReactLoop {
   private async runTool(position: string, actionId: string): Promise<void> {
     const { searchId } = this.state;
     const run = await this.steps.tool({ purpose: 'tool', searchId, position: `${position}.tool`, actionId });
+    await this.observed(run);
+  }
+
+  private async runWeb(position: string, actionId: string, tool: WebTool): Promise<void> {
+    const { searchId } = this.state;
+    const where = { searchId, position: `${position}.web`, actionId, tool };
+    await this.observed(await this.steps.web({ purpose: 'web', ...where, turns: this.turns }));
+  }
+
+  private async observed(run: ToolRun | WebRun): Promise<void> {
     this.state = {
       ...this.state,
       iteration: this.state.iteration + 1,

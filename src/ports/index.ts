@@ -3,3 +3,4 @@ export * from './sql-engine';
 export * from './sql-inspector';
 export * from './object-store';
 export * from './run-clock';
+export * from './web';

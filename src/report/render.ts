@@ -12,6 +12,7 @@ import {
   candidatesSection,
   evidenceSection,
   sqlSection,
+  sourcesSection,
   steeringSection,
   usageSection,
 } from './sections';
@@ -34,6 +35,7 @@ export function renderReport(trace: Trace): string {
     ['evidence', 'Evidence', record && evidenceSection(record)],
     ['open', 'Open assumptions', record && assumptionsSection(record)],
     ['candidates', 'Candidates', record && candidatesSection(record)],
+    ['sources', 'Sources', record && sourcesSection(record)],
     ['steering', 'Steering', record && steeringSection(record)],
     ['search', 'Search', searchSection(trace)],
     ['usage', 'Usage', usage && usageSection(usage, wallMs)],

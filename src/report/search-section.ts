@@ -1,8 +1,8 @@
 /** The tree of trajectories: every reading that was tried, with its probe, rows, predicates and verdicts. */
-import type { OperatorView, Trajectory } from '../domain';
+import type { OperatorView, Trajectory, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
 import { badge, hypothesisItem, link, resultOf, type Tone } from './parts';
-import { counted } from './printable';
+import { counted, visible } from './printable';
 import { sqlHtml } from './sql-html';
 import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
@@ -136,7 +136,20 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
 }
 
 function attemptBlock(attempt: AttemptNode): Html {
-  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
+  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
+}
+
+const WEB_CHARS = 2_000;
+
+function webBlock(id: string, { tool, request, outcome, text }: WebObservation): Html {
+  return markup`<div>
+    <h4>Attempt <code>${id}</code>: <code>${tool}</code></h4>
+    <p><code>${request}</code> ${badge(outcome, outcome === 'found' ? 'good' : 'warn')}</p>
+    <details>
+      <summary>What came back</summary>
+      <pre>${visible(text.slice(0, WEB_CHARS))}</pre>
+    </details>
+  </div>`;
 }
 
 function testBlock(id: string, test: TestNode): Html {

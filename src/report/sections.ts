@@ -172,6 +172,24 @@ export function candidatesSection(record: AnswerRecord): Html | null {
   </section>`;
 }
 
+export function sourcesSection({ sources = [] }: AnswerRecord): Html | null {
+  if (sources.length === 0) return null;
+  return markup`<section aria-labelledby="sources">
+    <h2 id="sources">Sources</h2>
+    <p class="soft">What the search read on the web. Addresses are not links on purpose: nothing vouches for them.</p>
+    <ul class="plain">
+      ${sources.map(
+        ({ url, title, fetchedAt, sha256 }) =>
+          markup`<li class="reading">
+            <div>${title ?? url}</div>
+            <div class="soft"><code>${url}</code></div>
+            <div class="soft">${fetchedAt.slice(0, 19).replace('T', ' ')} UTC, SHA-256 of the text ${sha256.slice(0, 16)}…</div>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
 export function steeringSection({ steering = [] }: AnswerRecord): Html | null {
   if (steering.length === 0) return null;
   return markup`<section aria-labelledby="steering">

@@ -1,5 +1,5 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
-import type { SqlResult, SqlValue } from '../domain';
+import type { SqlResult, SqlValue, WebObservation } from '../domain';
 import { cell, counted, cut, dollars, noteText } from './printable';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
@@ -30,6 +30,9 @@ export function renderTraceText(trace: Trace): string {
       `  ${candidate.id} from ${candidate.trajectory}: ${candidate.kind === 'rows' ? `${candidate.outcome}, ${counted(candidate.rowCount, 'row')}, ${equal}` : 'unanswerable'}${standing}`,
     );
   }
+  const sources = record?.sources ?? [];
+  if (sources.length > 0)
+    lines.push('', 'Sources', ...sources.map(({ url, fetchedAt }) => `  ${cut(url, WIDTH)} (${fetchedAt})`));
   const notes = record?.steering ?? [];
   if (notes.length > 0) lines.push('', 'Steering', ...notes.map((note) => `  ${cut(noteText(note), WIDTH)}`));
   const usage = record?.usage ?? state?.usage;
@@ -75,7 +78,15 @@ function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trac
 
 function attemptLines(attempt: AttemptNode, indent: string): string[] {
   const note = attempt.note === null ? [] : [`${indent}${cut(attempt.note, WIDTH)}`];
+  if (attempt.web !== null) note.push(...webLines(attempt.id, attempt.web).map((line) => indent + line));
   return [...note, ...attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line))];
+}
+
+function webLines(id: string, { tool, request, outcome, text, citations }: WebObservation): string[] {
+  return [
+    `attempt ${id}: ${tool} ${cut(request, WIDTH)}`,
+    `  ${outcome}${citations.length > 0 ? ` (${counted(citations.length, 'source')})` : ''}: ${cut(text, WIDTH)}`,
+  ];
 }
 
 function testLines(id: string, test: TestNode): string[] {

@@ -11,6 +11,7 @@ import type {
   PredicateOutcome,
   SqlResult,
   Trajectory,
+  WebObservation,
 } from '../domain';
 import { compareIds } from './printable';
 import type { Trace } from './trace';
@@ -44,6 +45,8 @@ export interface AttemptNode {
   readonly id: string;
   /** Method `react`: what the agent said it was doing. */
   readonly note: string | null;
+  /** Method `react`: what the web was asked, and what it said. */
+  readonly web: WebObservation | null;
   readonly tests: readonly TestNode[];
 }
 
@@ -112,6 +115,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
   return {
     id: observation.observationId,
     note: trace.actions[observation.proposalId]?.note ?? null,
+    web: observation.web ?? null,
     tests: observation.tests.map((test) => {
       const proposed = proposal?.tests.find(({ operator }) => operator === test.operator);
       const grounding = judged.find(

@@ -1,6 +1,6 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
-import type { Clock, LanguageModel, ObjectStore, SqlEngine, SqlInspector } from '../ports';
+import type { Clock, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../search/body';
 import { canonical } from '../search/canonical';
 import type { StepOptions, UsageDelta } from '../search/steps';
@@ -13,6 +13,8 @@ export interface StepDeps {
   readonly engine: (database: string) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
   /** The parser alone, for steps that run no SQL; default: the engine's. */
   readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
+  /** Left out: questions that allow the web fail here. */
+  readonly web?: () => Promise<Web>;
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
   readonly hash: Hash;

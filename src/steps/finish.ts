@@ -2,7 +2,7 @@
  * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
-import type { AnswerRecord, CandidateSummary, CandidateView, SearchState, SteeringNote } from '../domain';
+import type { AnswerRecord, CandidateSummary, Citation, CandidateView, SearchState, SteeringNote } from '../domain';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
 import type { AnswerSummary, FinishInput } from '../search/steps';
@@ -37,6 +37,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
       : await explain(context, step.state, view, content);
   const result = content?.result.kind === 'rows' ? content.result : null;
   const steering = await whatWasSaid(context, step.state);
+  const sources = await sourcesOf(context, step.state);
   return {
     schemaVersion: 1,
     id: run.searchId,
@@ -55,11 +56,21 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reason: step.reason,
     ...explained,
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
+    ...(sources.length === 0 ? {} : { sources }),
     ...(steering.length === 0 ? {} : { steering }),
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
   };
+}
+
+/** A page that was read twice with the same text is one source. */
+async function sourcesOf({ run, input }: StepContext, { trajectories }: SearchState): Promise<Citation[]> {
+  if (input.question.tools.every((tool) => tool === 'execute_sql')) return [];
+  const ids = [...new Set(trajectories.flatMap(({ attempts }) => attempts))];
+  const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
+  const citations = seen.flatMap((each) => each?.web?.citations ?? []);
+  return [...new Map(citations.map((each) => [`${each.url} ${each.sha256}`, each])).values()];
 }
 
 async function whatWasSaid({ run }: StepContext, { steered }: SearchState): Promise<SteeringNote[]> {

@@ -19,6 +19,7 @@ import { act, final, tool } from './react';
 import { createRunStore } from './run-store';
 import { select } from './select';
 import { settle } from './settle';
+import { web } from './web';
 
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
@@ -50,6 +51,7 @@ export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
     act: step(deps, act),
     tool: step(deps, tool),
     final: step(deps, final),
+    web: async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false),
     prepare: step(deps, prepare),
     ...ending(deps),
   };

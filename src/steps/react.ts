@@ -7,6 +7,7 @@ import { resultText } from '../search/preview';
 import type { ModelOutcome } from '../search/steps';
 import { finishCandidate } from './candidate';
 import { runError } from './body-errors';
+import type { Contents } from './contents';
 import { once, openInspector, runSql, type SqlRun, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
@@ -23,7 +24,7 @@ export async function act(context: StepContext, step: ActInput): Promise<ModelOu
   };
   return runModelStep(context, step, {
     role: 'react',
-    schema: reactSchema,
+    schema: reactSchema(context.input.question),
     messages: () => renderReact(prompt),
     parse: (text) => parseReact(text, prompt),
     read: (reply) => Promise.resolve({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
@@ -33,20 +34,34 @@ export async function act(context: StepContext, step: ActInput): Promise<ModelOu
 async function storeAction(context: StepContext, actionId: string, reply: ReactReply): Promise<Acted> {
   const ends = reply.action === 'end';
   if (ends && reply.unanswerable) return { kind: 'unanswerable', reason: reply.answer ?? 'no reason given' };
-  const sql = ends ? reply.finalSql : reply.sql;
+  const web = ends ? null : webOf(reply);
+  const sql = ends ? reply.finalSql : web === null ? reply.sql : null;
   await context.run.put('action', actionId, {
     schemaVersion: 1,
     actionId,
     note: reply.note,
     sql,
     answer: ends ? reply.answer : null,
+    ...(web === null ? {} : { web }),
   });
+  if (web !== null) return { kind: 'web', actionId, tool: web.tool };
   return { kind: ends ? 'end' : 'tool', actionId };
+}
+
+function webOf({ tool, query, url }: ReactReply): NonNullable<Contents['action']['web']> | null {
+  if (tool === 'web_search') return { tool, request: query?.trim() ?? '' };
+  return tool === 'fetch_url' ? { tool, request: url?.trim() ?? '' } : null;
 }
 
 async function turnOf(context: StepContext, observationId: string): Promise<ReactTurn> {
   const observation = await context.run.get('observation', observationId);
   const action = await context.run.get('action', observation.proposalId);
+  const { web } = observation;
+  if (web !== undefined) {
+    const [page] = web.tool === 'fetch_url' ? web.citations : [];
+    const { tool, request, text } = web;
+    return { note: action.note, sql: '', outcomeCsv: '', web: { tool, request, text, source: page ?? null } };
+  }
   const result = observation.tests[0]?.result ?? { kind: 'refused' as const, message: 'nothing was run' };
   return { note: action.note, sql: action.sql ?? '', outcomeCsv: resultText(result, context.settings.csvChars) };
 }

@@ -14,6 +14,7 @@ import { createBatchActivities, type BatchPorts } from '../activities/batch';
 import { createModelActivities, type ModelSteps } from '../activities/model';
 import { createSqlActivities, type SqlSteps } from '../activities/sql';
 import { createStoreActivities, type StoreSteps } from '../activities/store';
+import { createWebActivities, type WebStep } from '../activities/web';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
@@ -21,7 +22,7 @@ import { localQueues, MAIN_QUEUE, sqlQueue } from './task-queues';
 import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
-export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps;
+export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps & WebStep;
 
 export interface WorkersOptions {
   readonly address: string;
@@ -157,7 +158,11 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
   const workflows = { workflowBundle: bundle };
   const model = createModelActivities(steps);
   const sql = createSqlActivities(steps);
-  const kept = { ...createStoreActivities(steps), ...createBatchActivities(options.batch) };
+  const kept = {
+    ...createStoreActivities(steps),
+    ...createWebActivities(steps),
+    ...createBatchActivities(options.batch),
+  };
   const limited = (options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
     ...grace,
     taskQueue,

@@ -3,7 +3,7 @@
  * `iter 2 · ground op_gaps (attempt 1)`. Names, ids and counters only: no row value, no text of a model (design D7).
  * Pure; the names behind an id are those that earlier replies of this run brought.
  */
-import type { ActInput, FinalInput, ToolInput } from '../methods/react';
+import type { ActInput, FinalInput, ToolInput, WebInput } from '../methods/react';
 import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput } from '../search/steps';
 
 /** Temporal's limit for a summary. */
@@ -46,6 +46,11 @@ export class Labels {
       case 'final':
         return label(input, 'run the final query');
     }
+  }
+
+  /** Neither query nor address: both are words of a model. */
+  web(input: WebInput): string {
+    return label(input, input.tool === 'web_search' ? 'search the web' : 'fetch a page');
   }
 
   finish(input: FinishInput): string {

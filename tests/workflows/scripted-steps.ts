@@ -143,6 +143,10 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('final', input, options);
       return { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, error: null, usage: QUERY };
     },
+    web: async (input, options) => {
+      await on('web', input, options);
+      return { observationId: input.position, outcome: 'found', usage: {} };
+    },
     keepRemark: async (searchId, { remarkId }) => {
       await on('remark', { searchId, position: remarkId });
     },

@@ -1,10 +1,11 @@
 import { ApplicationFailureCategory, ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { publicMessage, toFailure } from '../../../src/activities/failures';
-import { ModelError, SqlEngineError, StoreError } from '../../../src/ports';
+import { ModelError, SqlEngineError, StoreError, WebError } from '../../../src/ports';
 
 const model = (...rest: ConstructorParameters<typeof ModelError>) => new ModelError(...rest);
 const sql = (...rest: ConstructorParameters<typeof SqlEngineError>) => new SqlEngineError(...rest);
 const store = (...rest: ConstructorParameters<typeof StoreError>) => new StoreError(...rest);
+const web = (...rest: ConstructorParameters<typeof WebError>) => new WebError(...rest);
 
 const table: readonly [claim: string, error: Error, type: string, retried: boolean, message: string][] = [
   ['a 429 is retried', model('rate-limited', 'slow down'), 'ModelError.rate-limited', true, 'slow down'],
@@ -125,6 +126,35 @@ const table: readonly [claim: string, error: Error, type: string, retried: boole
     false,
     'no bucket "x": check GATE_STORE (gate doctor tries it)',
   ],
+  ['a lost web connection is retried', web('connection', 'ECONNRESET'), 'WebError.connection', true, 'ECONNRESET'],
+  ['a silent site is retried', web('timeout', 'too long'), 'WebError.timeout', true, 'too long'],
+  ['a busy site is retried', web('rate-limited', '429'), 'WebError.rate-limited', true, '429'],
+  ['a failing site is retried', web('server-error', '503'), 'WebError.server-error', true, '503'],
+  [
+    'a bad key of the web search fails at once and names the setting',
+    web('authentication', 'HTTP 401'),
+    'WebError.authentication',
+    false,
+    'HTTP 401: check the key that web.apiKeyEnv or web.apiKeyFile names',
+  ],
+  [
+    'a worker without the web fails at once and names the setting',
+    web('not-configured', 'no web search'),
+    'WebError.not-configured',
+    false,
+    'no web search: set "web" in the configuration of this worker',
+  ],
+  [
+    'an answer that cannot be read fails at once',
+    web('bad-answer', 'no JSON'),
+    'WebError.bad-answer',
+    false,
+    'no JSON',
+  ],
+  ['a forbidden address fails at once', web('refused', 'private'), 'WebError.refused', false, 'private'],
+  ['what robots.txt disallows fails at once', web('robots', 'no'), 'WebError.robots', false, 'no'],
+  ['a missing page fails at once', web('not-found', '404'), 'WebError.not-found', false, '404'],
+  ['a page of another type fails at once', web('unsupported', 'pdf'), 'WebError.unsupported', false, 'pdf'],
   ['a defect fails at once', new TypeError('x is undefined'), 'Defect', false, 'unexpected TypeError: x is undefined'],
   ['what nobody foresaw is retried', new Error('odd'), 'Unexpected', true, 'unexpected Error: odd'],
 ];

@@ -8,6 +8,7 @@ import {
   type FinalRun,
   type ReactSteps,
   type ToolInput,
+  type WebInput,
 } from '../../../src/methods/react';
 import { settingsFor } from '../../../src/presets';
 import { addUsage, NO_USAGE } from '../../../src/search/budgets';
@@ -44,6 +45,10 @@ class FakeReact implements ReactSteps {
     this.enter('tool');
     this.charged = addUsage(this.charged, SQL_COST);
     return { observationId: `${input.position}.observation`, outcome: 'rows' as const, usage: SQL_COST };
+  }
+  async web(input: WebInput) {
+    this.enter('web');
+    return { observationId: `${input.position}.observation`, outcome: 'found' as const, usage: {} };
   }
   async final(input: FinalInput): Promise<FinalRun> {
     this.enter('final');

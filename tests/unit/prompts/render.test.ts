@@ -128,7 +128,7 @@ function nodes(node: Node): Node[] {
   return [node, ...inner.flatMap(nodes)];
 }
 
-describe.each([planSchema, proposeSchema, groundSchema, evaluateSchema, selectSchema, reactSchema])(
+describe.each([planSchema, proposeSchema, groundSchema, evaluateSchema, selectSchema, reactSchema(given.context.question)])(
   'the reply schema $name',
   ({ schema }) => {
     it('is an object that strict structured output accepts', () => {

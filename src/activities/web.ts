@@ -1,0 +1,22 @@
+/**
+ * `useWeb`: one call of a web tool. A site that does not answer is tried a few times and is then an observation like any
+ * other; an outage of the search provider is waited for like one of the database.
+ */
+import { activityInfo } from '@temporalio/activity';
+import type { ReactSteps, WebInput, WebRun } from '../methods/react';
+import { runStep } from './run-step';
+
+const TRIES_OF_A_SITE = 3;
+
+export type WebStep = Pick<ReactSteps, 'web'>;
+
+export interface WebActivities {
+  useWeb(input: WebInput): Promise<WebRun>;
+}
+
+export function createWebActivities(steps: WebStep): WebActivities {
+  return {
+    useWeb: (input) =>
+      runStep((options) => steps.web(input, { ...options, mayRetry: activityInfo().attempt < TRIES_OF_A_SITE })),
+  };
+}

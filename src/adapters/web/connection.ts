@@ -1,0 +1,198 @@
+/**
+ * One HTTP exchange with a checked host.
+ *
+ * 1. A name is resolved once; all its addresses are checked, and the connection goes to one of exactly these: the name
+ *    is never asked for again, so it cannot change its mind (DNS rebinding). TLS still verifies the name.
+ * 2. Every exchange has a connection of its own, follows no redirect, and ignores proxies of the environment.
+ * 3. At most `maxBytes` are read, before and after decompression; the caller's signal bounds the time of everything.
+ */
+import { lookup as dnsLookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, request } from 'undici';
+import { WebError } from '../../ports';
+import { checkAddresses, type Loopback } from './addresses';
+
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface Exchange {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly body: Buffer;
+  /** There was more than `maxBytes`. */
+  readonly truncated: boolean;
+}
+
+export interface ExchangeOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+  readonly accept: string;
+  readonly resolve: Resolve;
+  readonly loopback: Loopback | null;
+}
+
+/** What a server sees; robots.txt is read for the first word. */
+export const USER_AGENT = 'gate-sql/0.1 (a person asked; honours robots.txt)';
+
+export const systemResolve: Resolve = async (host) =>
+  (await dnsLookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** `url` has passed `checkedUrl`. */
+export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
+  const addresses = await checkedAddresses(url, options);
+  const agent = new Agent({
+    connect: { lookup: fixedLookup(addresses) },
+    connections: 1,
+    pipelining: 0,
+    allowH2: false,
+  });
+  try {
+    const response = await request(url, {
+      dispatcher: agent,
+      method: 'GET',
+      maxRedirections: 0,
+      signal: options.signal,
+      headers: { 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, deflate, br' },
+    });
+    const header = (name: string): string | null => {
+      const value = response.headers[name];
+      return (Array.isArray(value) ? value[0] : value) ?? null;
+    };
+    const read = await readBody(response.body, header('content-encoding'), options.maxBytes);
+    return { status: response.statusCode, header, ...read };
+  } catch (error) {
+    throw connectionError(error, url.hostname, options.signal);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function checkedAddresses(url: URL, { resolve, loopback, signal }: ExchangeOptions): Promise<readonly string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return [host];
+  let addresses: readonly string[];
+  try {
+    addresses = await untilAborted(resolve(host), signal);
+  } catch (error) {
+    throw connectionError(error, host, signal);
+  }
+  checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false);
+  return addresses;
+}
+
+/** Answers with what was checked, whatever name it is asked for. */
+function fixedLookup(addresses: readonly string[]): LookupFunction {
+  const entries = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, callback) => {
+    const [first] = entries;
+    if (options.all === true) callback(null, entries);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+async function readBody(
+  body: Readable,
+  encoding: string | null,
+  maxBytes: number,
+): Promise<{ readonly body: Buffer; readonly truncated: boolean }> {
+  let received = 0;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      received += chunk.length;
+      yield chunk;
+      // Nothing within the limit once it is unpacked can be larger packed.
+      if (received > maxBytes) return;
+    }
+  };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of unpacked(counted(), encoding, maxBytes)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) break;
+    }
+  } finally {
+    body.destroy();
+  }
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes || received > maxBytes };
+}
+
+async function* unpacked(
+  source: AsyncIterable<Buffer>,
+  encoding: string | null,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
+  const unpack = unpackerFor(encoding);
+  if (unpack === null) {
+    yield* source;
+    return;
+  }
+  const feeding = feed(source, unpack);
+  feeding.catch((error: unknown) => unpack.destroy(error as Error));
+  let size = 0;
+  try {
+    for await (const chunk of unpack as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      yield chunk;
+      if (size > maxBytes) return;
+    }
+  } finally {
+    unpack.destroy();
+  }
+}
+
+async function feed(source: AsyncIterable<Buffer>, unpack: Transform): Promise<void> {
+  for await (const chunk of source) {
+    if (unpack.destroyed) return;
+    if (!unpack.write(chunk)) await new Promise((go) => unpack.once('drain', go).once('close', go));
+  }
+  unpack.end();
+}
+
+function unpackerFor(encoding: string | null): Transform | null {
+  switch (encoding?.trim().toLowerCase() ?? '') {
+    case '':
+    case 'identity':
+      return null;
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      throw new WebError('unsupported', `the content encoding ${encoding?.slice(0, 40) ?? ''} is not read`);
+  }
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+const MISSING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** The caller's own abort keeps its reason; a time limit is a `timeout`; the rest is the connection's fault. */
+export function connectionError(error: unknown, host: string, signal: AbortSignal): unknown {
+  if (error instanceof WebError) return error;
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    // By name: it may be of another realm.
+    const timedOut = (reason as Error | null)?.name === 'TimeoutError';
+    return timedOut ? new WebError('timeout', `${host} took too long`, { cause: error }) : reason;
+  }
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (MISSING.has(code)) return new WebError('not-found', `${host} is no known host`, { cause: error });
+  if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) {
+    return new WebError('unsupported', `${host} sent data that cannot be unpacked`, { cause: error });
+  }
+  return new WebError('connection', `${host}: ${code || message}`, { cause: error });
+}

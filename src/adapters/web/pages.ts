@@ -1,0 +1,92 @@
+/**
+ * `fetch`: one page from the public web as readable text. Every hop of it, robots.txt included, passes the checks of
+ * `addresses.ts`; bytes, characters, redirects and time are bounded.
+ */
+import { WebError, type WebOptions, type WebPage } from '../../ports';
+import { checkedUrl, type Loopback } from './addresses';
+import { exchange, systemResolve, type Exchange, type Resolve } from './connection';
+import { readable, readableType } from './readable';
+import { Robots } from './robots';
+
+export interface PageLimits {
+  /** Of the body, unpacked. */
+  readonly maxBytes: number;
+  /** Of the text. */
+  readonly maxChars: number;
+  /** For everything: robots.txt, redirects, the body. */
+  readonly timeoutMs: number;
+}
+
+export const PAGE_LIMITS: PageLimits = { maxBytes: 2_000_000, maxChars: 20_000, timeoutMs: 20_000 };
+const REDIRECTS = 5;
+const ROBOTS_BYTES = 500_000;
+const ACCEPT = 'text/html, application/xhtml+xml, text/plain, application/json, text/csv;q=0.9';
+
+export interface PagesOptions {
+  readonly limits?: Partial<PageLimits>;
+  readonly resolve?: Resolve;
+  readonly now?: () => number;
+  /** For tests alone. */
+  readonly loopback?: Loopback;
+}
+
+export type FetchPage = (url: string, options: WebOptions) => Promise<WebPage>;
+
+export function createPages(options: PagesOptions = {}): FetchPage {
+  const limits = { ...PAGE_LIMITS, ...options.limits };
+  const { resolve = systemResolve, now = Date.now, loopback = null } = options;
+  const get = (url: URL, signal: AbortSignal, maxBytes: number): Promise<Exchange> =>
+    exchange(url, { signal, maxBytes, accept: ACCEPT, resolve, loopback });
+  const robots = new Robots(async (address, signal) => {
+    const nothing = (): Promise<void> => Promise.resolve();
+    return (await follow(address, nothing, (url) => get(url, signal, ROBOTS_BYTES))).answer;
+  }, now);
+
+  async function follow(
+    start: string,
+    mayGo: (url: URL) => Promise<void>,
+    visit: (url: URL) => Promise<Exchange>,
+  ): Promise<{ readonly url: URL; readonly answer: Exchange }> {
+    let url = checkedUrl(start, loopback);
+    for (let hops = 0; hops <= REDIRECTS; hops += 1) {
+      await mayGo(url);
+      const answer = await visit(url);
+      const target = redirectOf(answer);
+      if (target === null) return { url, answer };
+      if (!URL.canParse(target, url.href)) throw new WebError('refused', `${url.host} redirects to what is no URL`);
+      // As written where it is whole, so that its spelling is checked as well.
+      url = checkedUrl(URL.canParse(target) ? target : new URL(target, url).href, loopback);
+    }
+    throw new WebError('refused', `more than ${REDIRECTS} redirects`);
+  }
+
+  return async (address, { signal: caller }) => {
+    caller.throwIfAborted();
+    const signal = AbortSignal.any([caller, AbortSignal.timeout(limits.timeoutMs)]);
+    const { url, answer } = await follow(
+      address,
+      (hop) => robots.check(hop, signal),
+      (hop) => get(hop, signal, limits.maxBytes),
+    );
+    checkStatus(answer, url);
+    const type = answer.header('content-type');
+    const { title, text, cut } = readable(answer.body, type, url.href, limits.maxChars);
+    return { url: url.href, title, text, contentType: readableType(type), truncated: answer.truncated || cut };
+  };
+}
+
+function redirectOf({ status, header }: Exchange): string | null {
+  return [301, 302, 303, 307, 308].includes(status) ? header('location') : null;
+}
+
+function checkStatus({ status, header }: Exchange, url: URL): void {
+  if (status >= 200 && status < 300) return;
+  const message = `${url.host} answered ${status}`;
+  if (status === 429) throw new WebError('rate-limited', message, afterOf(header('retry-after')));
+  throw new WebError(status >= 500 ? 'server-error' : 'not-found', message);
+}
+
+/** Seconds alone: a date is not worth a clock. */
+export function afterOf(retryAfter: string | null): { readonly retryAfterMs?: number } {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
+}

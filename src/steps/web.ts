@@ -1,0 +1,132 @@
+/**
+ * `web`: one call of a web tool as a cited observation, once by its position.
+ *
+ * 1. A page that cannot be had is an observation, and the agent goes on; the provider's failures are thrown, because a
+ *    search that was promised the web must not do without it unnoticed. What may pass is tried again before that.
+ * 2. Only URLs are fetched that the user wrote or that the web itself gave: a model that was talked into it cannot put
+ *    what it read in the database into an address.
+ */
+import type { Citation, Observation, WebObservation } from '../domain';
+import type { WebInput, WebRun } from '../methods/react';
+import { WebError, type Web, type WebErrorCode, type WebPage } from '../ports';
+import { cut } from '../search/preview';
+import { now, once, type StepContext } from './context';
+
+type Seen = Omit<WebObservation, 'tool' | 'request'>;
+
+const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);
+const URL_CHARS = 2_000;
+
+export async function web(context: StepContext, step: WebInput, mayRetry: boolean): Promise<WebRun> {
+  return once(context, async () => {
+    const { web: asked } = await context.run.get('action', step.actionId);
+    if (asked === undefined) throw new WebError('refused', `${step.actionId} asks nothing of the web`);
+    const seen = await look(context, { ...step, ...asked }, mayRetry);
+    const observation: Observation = {
+      schemaVersion: 1,
+      observationId: step.position,
+      proposalId: step.actionId,
+      tests: [],
+      web: { ...asked, ...seen },
+    };
+    await context.run.put('observation', step.position, { ...observation, takenAt: now(context) });
+    return { observationId: step.position, outcome: seen.outcome, usage: {} };
+  });
+}
+
+interface Asked extends WebInput {
+  readonly request: string;
+}
+
+async function look(context: StepContext, asked: Asked, mayRetry: boolean): Promise<Seen> {
+  // The reply was checked against the same list; what reaches the network is checked again.
+  if (!context.input.question.tools.includes(asked.tool)) return nothing('refused', `${asked.tool} is not allowed`);
+  const { web: open } = context.deps;
+  if (open === undefined) throw new WebError('not-configured', 'this worker has no web search');
+  return asked.tool === 'web_search'
+    ? searched(context, await open(), asked.request)
+    : fetched(context, await open(), asked, mayRetry);
+}
+
+async function searched(context: StepContext, port: Web, query: string): Promise<Seen> {
+  const results = await port.search(query, { signal: context.signal });
+  if (results.length === 0) return nothing('nothing', 'No results.');
+  const text = results.map(({ title, url, snippet }, at) => `${at + 1}. ${title}\n   ${url}\n   ${snippet}`).join('\n');
+  return {
+    outcome: 'found',
+    text,
+    citations: results.map(({ url, title, snippet }) => citation(context, url, title, snippet)),
+    urls: results.map(({ url }) => url),
+  };
+}
+
+async function fetched(context: StepContext, port: Web, asked: Asked, mayRetry: boolean): Promise<Seen> {
+  const url = asked.request;
+  if (!(await isKnown(context, asked))) {
+    return nothing(
+      'refused',
+      'Refused: neither the user nor an earlier web result gave this address; search first, then copy it exactly.',
+    );
+  }
+  try {
+    return pageSeen(context, await port.fetch(url, { signal: context.signal }));
+  } catch (error) {
+    const code = webCode(error);
+    if (code === null || (PASSING.has(code) && mayRetry)) throw error;
+    const message = cut((error as Error).message.replace(/\s+/g, ' '), 300);
+    return code === 'refused' || code === 'robots'
+      ? nothing('refused', `Refused: ${message}`)
+      : nothing('failed', `No page: ${message}`);
+  }
+}
+
+function pageSeen(context: StepContext, page: WebPage): Seen {
+  const title = page.title === null ? [] : [`Title: ${page.title}`];
+  const end = page.truncated ? ['(cut here)'] : [];
+  return {
+    outcome: page.text === '' ? 'nothing' : 'found',
+    text: page.text === '' ? 'The page has no text.' : [...title, page.text, ...end].join('\n'),
+    citations: [citation(context, page.url, page.title, page.text)],
+    urls: [...new Set([page.url, ...urlsIn(page.text)])],
+  };
+}
+
+function nothing(outcome: Seen['outcome'], text: string): Seen {
+  return { outcome, text, citations: [], urls: [] };
+}
+
+function citation(context: StepContext, url: string, title: string | null, text: string): Citation {
+  return { url, title, fetchedAt: now(context), sha256: context.deps.hash(text) };
+}
+
+/** By the URL without its fragment. Rows of the database are no source: a query can write any address into them. */
+async function isKnown(context: StepContext, { request, turns }: Asked): Promise<boolean> {
+  const wanted = plainUrl(request);
+  if (wanted === null) return true; // No URL at all: the port says what is wrong with it.
+  const { text, context: told, instructions, documents } = context.input.question;
+  const written = [text, told ?? '', instructions ?? '', ...documents.map((document) => document.text)];
+  if (written.flatMap(urlsIn).some((url) => plainUrl(url) === wanted)) return true;
+  const seen = await Promise.all(turns.map((id) => context.run.get('observation', id)));
+  return seen.flatMap((each) => each.web?.urls ?? []).some((url) => plainUrl(url) === wanted);
+}
+
+function plainUrl(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  url.hash = '';
+  return url.href;
+}
+
+/** As people write them: the sentence around goes on after a full stop or a bracket. */
+function urlsIn(text: string): string[] {
+  return [...text.matchAll(/https?:\/\/[^\s<>"'`[\]{}|\\^]+/gi)]
+    .map(([url]) => url.replace(/[.,;:!?]+$/, ''))
+    .flatMap((url) => (url.endsWith(')') && !url.includes('(') ? [url.replace(/\)+$/, '')] : [url]))
+    .filter((url) => url.length <= URL_CHARS);
+}
+
+/** By name: the error may be of another realm. */
+function webCode(error: unknown): WebErrorCode | null {
+  const isWeb = typeof error === 'object' && error !== null && 'name' in error && error.name === 'WebError';
+  return isWeb ? (error as WebError).code : null;
+}
