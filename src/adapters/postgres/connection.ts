@@ -67,6 +67,11 @@ export class GateClient extends Client {
     });
   }
 
+  /** Since counting began. */
+  get receivedBytes(): number {
+    return this.#received;
+  }
+
   /** Starts counting anew. */
   allowBytes(limit: number): void {
     this.#received = 0;

@@ -32,8 +32,8 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** Predefined since 14: reads all tables, is allowed nothing else. */
 const READER = 'pg_read_all_data';
 
-/** Every value as the text that the server sent. */
-const asText = { getTypeParser: () => (value: string | Buffer) => value };
+/** Values are converted as the driver reads them from the line. */
+const asValues = { getTypeParser: (oid: number) => converterFor(oid) };
 
 export interface SessionSettings {
   readonly timeoutMs: number;
@@ -85,11 +85,13 @@ function beginning(client: GateClient, { timeoutMs, tag, role, schemas }: Sessio
     ...(lowered ? { row_security: 'off' } : {}),
   };
   const taken = lowered ? READER : role === 'none' ? null : role;
+  if (schemas.length > 0) local['search_path'] = schemas.map(identifier).join(', ');
+  // One statement in place of a dozen; the role comes last, since it may not be allowed to set the others.
+  if (taken !== null) local['role'] = taken;
+  const settings = Object.entries(local).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
   return [
     'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
-    ...Object.entries(local).map(([name, value]) => `SET LOCAL ${name} = ${literal(value)}`),
-    ...(schemas.length === 0 ? [] : [`SET LOCAL search_path = ${schemas.map(identifier).join(', ')}`]),
-    ...(taken === null ? [] : [`SET LOCAL ROLE ${identifier(taken)}`]),
+    `SELECT ${settings.join(', ')}`,
     'SAVEPOINT gate',
   ].join('; ');
 }
@@ -166,7 +168,7 @@ export async function guarded<T>(client: GateClient, use: () => Promise<T>): Pro
 
 async function planned(client: GateClient, sql: string, ceiling: number): Promise<SqlResult | null> {
   const { rows } = await extended(client, `${EXPLAIN}${DECLARE}${sql}`);
-  return refusePlan(rows[0]?.[0] ?? '[]', ceiling);
+  return refusePlan(String(rows[0]?.[0] ?? '[]'), ceiling);
 }
 
 interface Fetched {
@@ -176,7 +178,7 @@ interface Fetched {
   readonly late: boolean;
 }
 
-type Page = QueryArrayResult<(string | null)[]>;
+type Page = QueryArrayResult<SqlValue[]>;
 
 async function fetchAll(client: GateClient, sql: string, maxRows: number, isLate: () => boolean): Promise<Fetched> {
   const rows: SqlValue[][] = [];
@@ -184,12 +186,9 @@ async function fetchAll(client: GateClient, sql: string, maxRows: number, isLate
   let size = Math.min(FIRST_PAGE, maxRows + 1);
   let [page] = await declareAndFetch(client, sql, size);
   const columns = page.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
-  const converters = page.fields.map(({ dataTypeID }) => converterFor(dataTypeID));
   for (;;) {
-    for (const raw of page.rows) {
-      for (const value of raw) bytes += value?.length ?? 0;
-      rows.push(converters.map((convert, index) => convert(raw[index] ?? null)));
-    }
+    for (const row of page.rows) rows.push(row);
+    bytes += client.receivedBytes;
     const more = page.rows.length === size;
     const truncated = rows.length > maxRows || (bytes > MAX_RESULT_BYTES && more);
     if (truncated || !more) return { columns, rows: rows.slice(0, maxRows), truncated, late: false };
@@ -210,11 +209,11 @@ async function declareAndFetch(client: GateClient, sql: string, size: number): P
 
 async function fetchPage(client: GateClient, size: number): Promise<Page> {
   client.allowBytes(MAX_PAGE_BYTES);
-  return client.query({ text: `FETCH ${size} FROM gate_cursor`, rowMode: 'array', types: asText });
+  return client.query({ text: `FETCH ${size} FROM gate_cursor`, rowMode: 'array', types: asValues });
 }
 
 async function extended(client: GateClient, text: string): Promise<Page> {
-  return client.query({ text, queryMode: 'extended', rowMode: 'array', types: asText } as {
+  return client.query({ text, queryMode: 'extended', rowMode: 'array', types: asValues } as {
     text: string;
     rowMode: 'array';
   });

@@ -24,11 +24,12 @@ export function columnKind(oid: number): ResultColumn['kind'] {
   return TEXTS.has(oid) || oid >= FIRST_USER_OID ? 'text' : 'other';
 }
 
-export function converterFor(oid: number): (text: string | null) => SqlValue {
-  const convert = converters.get(oid);
-  if (convert === undefined) return (text) => text;
-  return (text) => (text === null ? null : convert(text));
+/** From the text that the server sent; NULL has none. */
+export function converterFor(oid: number): (text: string) => SqlValue {
+  return converters.get(oid) ?? asText;
 }
+
+const asText = (text: string): SqlValue => text;
 
 /** A finite float is exact by definition; other numbers only if printing the double gives the same digits. */
 const float = (text: string): SqlValue => (Number.isFinite(Number(text)) ? Number(text) : text);

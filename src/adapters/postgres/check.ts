@@ -1,0 +1,233 @@
+/**
+ * Proof on the spot that a session cannot write: the session that statements get is opened, and writes are attempted in
+ * it by simple statements, past every parser, so that only the server can refuse them. All is rolled back in any case.
+ * Then the rights of the login and of the role are read, with the statements that would take them away.
+ */
+import { SqlEngineError } from '../../ports/sql-engine';
+import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
+import { GateClient, readAddress } from './connection';
+import { toEngineError } from './errors';
+import { begin, identifier, literal } from './session';
+
+export interface PostgresCheckSettings {
+  readonly url: string;
+  readonly role: string | null;
+  readonly schemas: readonly string[];
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
+/** Read-only transaction, insufficient privilege, mode cannot be changed any more. */
+const REFUSALS = ['25006', '42501', '25001'];
+
+export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
+  const { config, target, plainAllowed } = readAddress(url, CONNECT_TIMEOUT_MS);
+  const startedMs = performance.now();
+  const connect = async (ssl: typeof config.ssl): Promise<GateClient> => {
+    const client = new GateClient({ ...config, ssl });
+    client.on('error', () => undefined); // a lost connection also fails the query that waits for it
+    await client.connect();
+    return client;
+  };
+  let client: GateClient;
+  try {
+    client = await connect(config.ssl).catch((error: unknown) => {
+      if (!plainAllowed || !/server does not support SSL/i.test((error as Error).message)) throw error;
+      return connect(false);
+    });
+  } catch (error) {
+    throw toEngineError(error, target);
+  }
+  try {
+    const connectMs = performance.now() - startedMs;
+    const latencyMs = await latency(client);
+    const facts = await factsOf(client);
+    await begin(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas });
+    const attempts = await attemptWrites(client);
+    const effective = await currentUser(client);
+    await client.query('ROLLBACK');
+    const rights = [
+      ...(await rightsOf(client, facts.user, facts.database)),
+      ...(effective === facts.user ? [] : await rightsOf(client, effective, facts.database)),
+    ];
+    const { version, tls, user } = facts;
+    return {
+      version,
+      tls,
+      user: effective === user ? user : `${user} as ${effective}`,
+      connectMs,
+      latencyMs,
+      attempts,
+      rights,
+    };
+  } catch (error) {
+    throw toEngineError(error, target);
+  } finally {
+    await client.end();
+  }
+}
+
+async function latency(client: GateClient): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round += 1) {
+    const startedMs = performance.now();
+    await client.query('SELECT 1');
+    best = Math.min(best, performance.now() - startedMs);
+  }
+  return best;
+}
+
+interface Facts {
+  readonly version: string;
+  readonly tls: boolean;
+  readonly user: string;
+  readonly database: string;
+}
+
+async function factsOf(client: GateClient): Promise<Facts> {
+  const { rows } = await client.query<Facts>(
+    `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user, current_database()::text AS database,
+       coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`,
+  );
+  const [facts] = rows;
+  if (facts === undefined) throw new SqlEngineError('connection', 'the server does not say what it is');
+  return facts;
+}
+
+async function currentUser(client: GateClient): Promise<string> {
+  const { rows } = await client.query<{ user: string }>('SELECT current_user::text AS user');
+  return rows[0]?.user ?? '';
+}
+
+async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
+  const { rows } = await client.query<{ schema: string; name: string }>(
+    `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+       AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+     ORDER BY has_table_privilege(c.oid, 'INSERT, DELETE') DESC, c.oid LIMIT 1`,
+  );
+  const [table] = rows;
+  const name = table === undefined ? null : `${identifier(table.schema)}.${identifier(table.name)}`;
+  const statements: [string, string][] = [
+    ['create a table', 'CREATE TABLE gate_write_attempt (x integer)'],
+    ['create a temporary table', 'CREATE TEMPORARY TABLE gate_write_attempt (x integer)'],
+    ['leave read-only mode', 'SET TRANSACTION READ WRITE'],
+    ['create a sequence', 'CREATE SEQUENCE gate_write_attempt'],
+    ...(name === null
+      ? []
+      : ([
+          [`insert into ${name}`, `INSERT INTO ${name} DEFAULT VALUES`],
+          [`delete from ${name}`, `DELETE FROM ${name} WHERE false`],
+          [`empty ${name}`, `TRUNCATE ${name}`],
+        ] satisfies [string, string][])),
+  ];
+  const attempts: WriteAttempt[] = [];
+  for (const [what, sql] of statements) {
+    attempts.push({ what, ...(await attempt(client, sql)) });
+    await client.query('ROLLBACK TO SAVEPOINT gate');
+  }
+  return attempts;
+}
+
+async function attempt(client: GateClient, sql: string): Promise<Pick<WriteAttempt, 'outcome' | 'message'>> {
+  try {
+    await client.query(sql);
+    return { outcome: 'went-through', message: 'it was executed, and rolled back' };
+  } catch (error) {
+    const { code = '', message } = error as { code?: string; message: string };
+    if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57P')) throw error;
+    return { outcome: REFUSALS.includes(code) ? 'refused' : 'failed', message };
+  }
+}
+
+interface RightsRow {
+  readonly superuser: boolean;
+  readonly extras: string[];
+  readonly on_database: boolean;
+  readonly from_public: boolean;
+}
+
+interface SchemaRow {
+  readonly schema: string;
+  readonly creates: boolean;
+  readonly by_public: boolean;
+  readonly writable: string;
+  readonly owned: string;
+}
+
+/** Of a role that nothing keeps from writing, with what takes it away. */
+async function rightsOf(client: GateClient, role: string, database: string): Promise<WritingRight[]> {
+  const who = identifier(role);
+  const { rows } = await client.query<RightsRow>(
+    `SELECT rolsuper AS superuser, array_remove(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
+         CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END]::text[], NULL) AS extras,
+       has_database_privilege(rolname, current_database(), 'CREATE') AS on_database,
+       has_database_privilege('public', current_database(), 'CREATE') AS from_public
+     FROM pg_roles WHERE rolname = $1`,
+    [role],
+  );
+  const [own] = rows;
+  if (own === undefined) return [];
+  if (own.superuser)
+    return [
+      {
+        what: `${role} is a superuser: it may do everything`,
+        fix: `${readerStatements(database)} then log in as gate_reader`,
+      },
+    ];
+  const { rows: schemas } = await client.query<SchemaRow>(
+    `SELECT n.nspname AS schema, has_schema_privilege($1, n.oid, 'CREATE') AS creates, has_schema_privilege('public', n.oid, 'CREATE') AS by_public,
+       count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
+       count(c.oid) FILTER (WHERE pg_has_role($1, c.relowner, 'USAGE'))::text AS owned
+     FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+       AND has_schema_privilege($1, n.oid, 'USAGE')
+     GROUP BY n.oid, n.nspname ORDER BY n.nspname COLLATE "C"`,
+    [role],
+  );
+  return [
+    ...own.extras.map((extra) => ({ what: `${role} has ${extra}`, fix: `ALTER ROLE ${who} NO${extra};` })),
+    ...(own.on_database
+      ? [
+          {
+            what: `${role} may create schemas in ${database}`,
+            fix: `REVOKE CREATE ON DATABASE ${identifier(database)} FROM ${own.from_public ? 'PUBLIC' : who};`,
+          },
+        ]
+      : []),
+    ...schemas.flatMap(({ schema, creates, by_public, writable, owned }): WritingRight[] => [
+      ...(creates
+        ? [
+            {
+              what: `${role} may create tables in the schema ${schema}`,
+              fix: `REVOKE CREATE ON SCHEMA ${identifier(schema)} FROM ${by_public ? 'PUBLIC' : who};`,
+            },
+          ]
+        : []),
+      ...(Number(owned) > 0
+        ? [
+            {
+              what: `${role} owns ${owned} tables of the schema ${schema}: an owner cannot be kept from writing`,
+              fix: `${readerStatements(database, schema)} then log in as gate_reader`,
+            },
+          ]
+        : Number(writable) > 0
+          ? [
+              {
+                what: `${role} may write to ${writable} tables of the schema ${schema}`,
+                fix: `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${identifier(schema)} FROM ${who};`,
+              },
+            ]
+          : []),
+    ]),
+  ];
+}
+
+function readerStatements(database: string, schema = 'public'): string {
+  return [
+    `CREATE ROLE gate_reader LOGIN PASSWORD ${literal('…')};`,
+    `GRANT CONNECT ON DATABASE ${identifier(database)} TO gate_reader;`,
+    `GRANT USAGE ON SCHEMA ${identifier(schema)} TO gate_reader;`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA ${identifier(schema)} TO gate_reader;`,
+  ].join(' ');
+}
