@@ -87,10 +87,10 @@ async function measureLoad(): Promise<readonly Figure[]> {
         },
         {
           name: 'load: failed workflow tasks',
-          value: histories.failedTasks,
+          value: histories.failedTasks.length,
           unit: '',
           atMost: 0,
-          how: 'failed or timed out, in all histories',
+          how: ['failed or timed out, in all histories', ...new Set(histories.failedTasks)].join('; '),
         },
         {
           ...{ name: 'load: history per model call', value: histories.bytesPerCall / 1024, unit: 'KB', atMost: 4 },
@@ -213,18 +213,24 @@ async function runAll(gate: GateClient, folder: string, name: string, count: num
 }
 
 async function readHistories(gate: GateClient, inputs: readonly (SearchInput & { readonly calls: number })[]) {
-  let failedTasks = 0;
+  const failedTasks: string[] = [];
   const perCall: number[] = [];
   for (const { searchId, calls } of inputs) {
     const handle = gate.client.workflow.getHandle(questionWorkflowId(searchId));
     const { events } = await handle.fetchHistory();
-    failedTasks += (events ?? []).filter(
-      (event) => event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes,
-    ).length;
+    for (const event of events ?? []) {
+      const failed = event.workflowTaskFailedEventAttributes;
+      const late = event.workflowTaskTimedOutEventAttributes;
+      if (failed) failedTasks.push(failed.failure?.message ?? `cause ${String(failed.cause)}`);
+      if (late) failedTasks.push(LATE[Number(late.timeoutType)] ?? 'timed out');
+    }
     perCall.push(((await handle.describe()).historySize ?? 0) / calls);
   }
   return { failedTasks, bytesPerCall: median(perCall) };
 }
+
+/** Temporal's types of timeouts. */
+const LATE: Readonly<Record<number, string>> = { 1: 'not done in time', 2: 'not begun in time' };
 
 type Uses = Readonly<Record<string, ProcessUse>>;
 
