@@ -115,7 +115,8 @@ async function histories({ client }: GateClient, name: string, workflowId: strin
 /** All or nothing: the files of the last recording go once everything is recorded; folders of older ones stay. */
 function replaceFiles(files: ReadonlyMap<string, string>): void {
   mkdirSync(HISTORIES, { recursive: true });
-  for (const file of readdirSync(HISTORIES).filter((name) => /\.(json|steps)$/.test(name))) rmSync(join(HISTORIES, file));
+  for (const file of readdirSync(HISTORIES).filter((name) => /\.(json|steps)$/.test(name)))
+    rmSync(join(HISTORIES, file));
   for (const [file, text] of files) {
     writeFileSync(join(HISTORIES, file), text);
     if (!file.endsWith('.json')) continue;

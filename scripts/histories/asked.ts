@@ -21,10 +21,10 @@ export async function askedSteps(
 /** A worker passes everything that a workflow sends out through its codecs, in order. */
 function listener(onEncode: (payload: Payload) => void): PayloadCodec {
   return {
-    encode: async (payloads) => {
+    encode: (payloads) => {
       payloads.forEach(onEncode);
-      return payloads;
+      return Promise.resolve(payloads);
     },
-    decode: async (payloads) => payloads,
+    decode: (payloads) => Promise.resolve(payloads),
   };
 }

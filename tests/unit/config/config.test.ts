@@ -88,7 +88,9 @@ describe('loadConfig', () => {
       'a nested unknown setting too',
       { budgets: { cost: 1 } },
       {},
-      ['FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows'],
+      [
+        'FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows',
+      ],
     ],
     ['a wrong preset lists the presets', { preset: 'fsat' }, {}, ['FILE: preset: allowed: fast, thorough, paper']],
     [
@@ -119,7 +121,10 @@ describe('loadConfig', () => {
       'every mistake is reported',
       { preset: 'x', store: { dir: 'y' } },
       {},
-      ['FILE: store.dir: unknown setting; allowed: directory, s3, retentionDays', 'FILE: preset: allowed: fast, thorough, paper'],
+      [
+        'FILE: store.dir: unknown setting; allowed: directory, s3, retentionDays',
+        'FILE: preset: allowed: fast, thorough, paper',
+      ],
     ],
     [
       'a variable of an unknown role',
