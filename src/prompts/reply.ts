@@ -50,8 +50,8 @@ export function parseReply<T>(text: string, schema: z.ZodType<T>, check: (reply:
 }
 
 /**
- * Appended to the conversation for a repeated try. `error` may come from the database and quote its values, so it is
- * delimited like any of them. `tryNumber` counts retries from 1.
+ * Appended to the conversation for a repeated try. `error` and `hint` may quote names and values of the
+ * database, so they are delimited like any of them; `details` are sections of their own. `tryNumber` counts retries from 1.
  */
 export function retryMessages(
   previousReplyText: string,
@@ -59,11 +59,13 @@ export function retryMessages(
   hint: string | null,
   tryNumber: number,
   maxTries: number,
+  details: string | null = null,
 ): ChatMessage[] {
   const lines = [
     `Your last reply could not be used (retry ${tryNumber} of ${maxTries}).`,
     data('error', error),
-    ...(hint === null ? [] : [`Hint: ${hint}`]),
+    ...(hint === null ? [] : [data('hint', hint)]),
+    ...(details === null ? [] : [details]),
     'Correct this and keep what was right. Send the whole JSON object again, with nothing after it.',
   ];
   return [

@@ -7,6 +7,7 @@
  */
 import type { Dialect, Question } from '../domain';
 import type { ChatMessage } from '../ports';
+import { plain } from './plain';
 
 export interface MemoryEntry {
   readonly updateId: string;
@@ -76,7 +77,7 @@ export function replyRule(shape: string): string {
 /** Delimits text that is not an instruction. The text cannot end its own section. */
 export function data(name: string, text: string): string {
   const label = name.replace(/[^\w .,:/-]/g, '_');
-  return `<data name="${label}">\n${text.replace(/<(?=\s*\/\s*data\b)|<(?=data\b)/gi, '&lt;').trimEnd()}\n</data>`;
+  return `<data name="${label}">\n${plain(text).trimEnd()}\n</data>`;
 }
 
 /** Schema, profiles, what documentation says, and documents. */

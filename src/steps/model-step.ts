@@ -83,17 +83,8 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   const before = await journalled(run, step.position, step.tryNumber - 1, settings.seed);
   const { error, hint } = await failureOf(task, before.text, step.executionError);
   const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
-  const advice = [hint, details].filter((line) => line !== null).join('\n');
-  return [
-    ...before.intent.messages,
-    ...retryMessages(
-      before.text,
-      error,
-      advice === '' ? null : advice,
-      step.tryNumber,
-      Math.max(settings.parseRetries, step.tryNumber),
-    ),
-  ];
+  const maxTries = Math.max(settings.parseRetries, step.tryNumber);
+  return [...before.intent.messages, ...retryMessages(before.text, error, hint, step.tryNumber, maxTries, details)];
 }
 
 async function failureOf<R, V>(

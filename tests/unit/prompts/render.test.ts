@@ -128,18 +128,22 @@ function nodes(node: Node): Node[] {
   return [node, ...inner.flatMap(nodes)];
 }
 
-describe.each([planSchema, proposeSchema, groundSchema, evaluateSchema, selectSchema, reactSchema(given.context.question)])(
-  'the reply schema $name',
-  ({ schema }) => {
-    it('is an object that strict structured output accepts', () => {
-      expect(schema.type).toBe('object');
-      for (const node of nodes(schema)) {
-        expect(node.$ref).toBeUndefined();
-        if (node.properties === undefined) continue;
-        expect(node.additionalProperties).toBe(false);
-        expect(node.required).toEqual(Object.keys(node.properties));
-      }
-      expect(schema.anyOf).toBeUndefined();
-    });
-  },
-);
+describe.each([
+  planSchema,
+  proposeSchema,
+  groundSchema,
+  evaluateSchema,
+  selectSchema,
+  reactSchema(given.context.question),
+])('the reply schema $name', ({ schema }) => {
+  it('is an object that strict structured output accepts', () => {
+    expect(schema.type).toBe('object');
+    for (const node of nodes(schema)) {
+      expect(node.$ref).toBeUndefined();
+      if (node.properties === undefined) continue;
+      expect(node.additionalProperties).toBe(false);
+      expect(node.required).toEqual(Object.keys(node.properties));
+    }
+    expect(schema.anyOf).toBeUndefined();
+  });
+});

@@ -91,7 +91,7 @@ describe('a retry', () => {
         content: [
           'Your last reply could not be used (retry 2 of 3).',
           '<data name="error">\nfound NaN\n</data>',
-          'Hint: use null',
+          '<data name="hint">\nuse null\n</data>',
           'Correct this and keep what was right. Send the whole JSON object again, with nothing after it.',
         ].join('\n'),
       },
@@ -101,6 +101,6 @@ describe('a retry', () => {
   it('after an execution error needs no hint, and an empty reply is not sent as an empty message', () => {
     const [assistant, user] = retryMessages('', 'op_rows: column "x" does not exist', null, 1, 3);
     expect(assistant?.content).toBe('(empty reply)');
-    expect(user?.content).not.toContain('Hint');
+    expect(user?.content).not.toContain('hint');
   });
 });
