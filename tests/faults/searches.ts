@@ -8,7 +8,7 @@ import { searchIdOf } from '../../src/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
 import { sha256 } from '../../src/sha256';
 import { storeInput } from '../../src/steps';
-import { awaitQuestion, startQuestion, type Ended } from '../../src/workers/client';
+import { awaitQuestion, describeQuestion, startQuestion, type Ended } from '../../src/workers/client';
 import { sharedQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { until } from './polling';
@@ -136,10 +136,9 @@ async function outlast(stage: Stage, searchId: string, timeoutMs: number): Promi
     try {
       return await Promise.race([
         awaitQuestion(stage.gate, searchId),
-        sleep(Math.max(1, deadline - Date.now()), null, { signal: late.signal }).then((): Ended<unknown> => ({
-          kind: 'failed',
-          message: `not ended after ${String(timeoutMs / 1000)} s`,
-        })),
+        sleep(Math.max(1, deadline - Date.now()), null, { signal: late.signal }).then(() =>
+          unended(stage, searchId, timeoutMs),
+        ),
       ]);
     } catch (error) {
       if (!isOutage(error) || Date.now() > deadline) throw error;
@@ -148,6 +147,18 @@ async function outlast(stage: Stage, searchId: string, timeoutMs: number): Promi
       late.abort();
     }
   }
+}
+
+async function unended(stage: Stage, searchId: string, timeoutMs: number): Promise<Ended<unknown>> {
+  const pending = (await describeQuestion(stage.gate, searchId))?.pending ?? [];
+  const steps = pending.map(
+    ({ summary, attempt, lastFailure }) => `${summary} #${String(attempt)}: ${lastFailure ?? ''}`,
+  );
+  const waitsFor = steps.length === 0 ? 'nothing that Temporal knows' : steps.join('; ');
+  return {
+    kind: 'failed',
+    message: `${searchId} not ended after ${String(timeoutMs / 1000)} s, waiting for ${waitsFor}`,
+  };
 }
 
 /** gRPC: the server is not there, is starting, or the connection was cut. */

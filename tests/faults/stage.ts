@@ -11,7 +11,7 @@ import type { ObjectStore } from '../../src/ports';
 import { SIMULATED_MODEL } from '../../src/simulated-model';
 import { connectClient, type GateClient } from '../../src/workers/client';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
-import { startServerProcess, stopServerProcess } from '../../src/workers/temporal-process';
+import { startServerProcess, stopServerProcess, type ServerProcess } from '../../src/workers/temporal-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { startModelServer, type ModelServer } from './model-server';
@@ -167,7 +167,9 @@ async function startTemporal(
   const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
   const fixed = { binary, databaseFile: join(folder, 'temporal.sqlite'), uiPort: null, detached: true } as const;
   const logFile = join(folder, 'temporal.log');
-  const first = await startServerProcess({ ...fixed, logFile });
+  const start = (): Promise<ServerProcess> => startServerProcess({ ...fixed, logFile });
+  // Beside its port it takes others without asking, which somebody else may just have got.
+  const first = await start().catch(start).catch(start);
   let pid = first.pid;
   return {
     address: `127.0.0.1:${String(first.port)}`,
