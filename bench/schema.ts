@@ -23,7 +23,7 @@ const QUESTION = 'What is the average settlement delay of claims by region and a
 
 interface Arena {
   readonly name: string;
-  open(): SqlEngine;
+  readonly open: () => SqlEngine;
 }
 
 async function measure(folder: string, { name, open }: Arena): Promise<Figure[]> {

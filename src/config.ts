@@ -250,6 +250,11 @@ export function loadConfig(source: ConfigSource): Config {
   };
 }
 
+/** The file that would be read, or null. */
+export function configFile(source: ConfigSource): string | null {
+  return fileToRead(source, userFolders(source.env, source.platform));
+}
+
 function fileToRead({ env, cwd }: ConfigSource, folders: Folders): string | null {
   if (env['GATE_CONFIG']) {
     const named = isAbsolute(env['GATE_CONFIG']) ? env['GATE_CONFIG'] : resolve(cwd, env['GATE_CONFIG']);

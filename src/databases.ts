@@ -144,6 +144,13 @@ function headerOf(path: string): string {
   return buffer.toString('latin1');
 }
 
+/** Null for a scheme that is not supported. */
+export function engineOfUrl(url: string): Dialect | null {
+  if (POSTGRES.test(url)) return 'postgresql';
+  if (SNOWFLAKE.test(url)) return 'snowflake';
+  return SQLITE.test(url) ? 'sqlite' : null;
+}
+
 function isPathLike(spec: string): boolean {
   return /[/\\]/.test(spec) || /\.(db|db3|sqlite|sqlite3)$/i.test(spec);
 }

@@ -7,6 +7,7 @@ import { batchCommand } from './batch';
 import { budgetCommand } from './budget';
 import { cancelCommand } from './cancel';
 import { codecServerCommand } from './codec-server';
+import { dbCommand } from './db';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { diffCommand } from './diff';
@@ -56,6 +57,7 @@ const COMMANDS: readonly CommandFactory[] = [
   stopCommand,
   cancelCommand,
   forkCommand,
+  dbCommand,
   sqlCommand,
   workerCommand,
   devCommand,

@@ -79,7 +79,7 @@ function whole(heading: string, tables: readonly TableDescription[], detail: Det
 export function renderTables(tables: readonly TableDescription[], maxChars: number): string {
   let left = maxChars;
   const blocks = tables.flatMap((table) => {
-    const text = firstFitting(table, left > maxChars / 2 ? DETAILS : DETAILS.slice(2), left);
+    const text = firstFitting(table, left >= maxChars / 2 ? DETAILS : DETAILS.slice(2), left);
     left -= text === undefined ? 0 : text.length + 2;
     return text === undefined ? [] : [text];
   });

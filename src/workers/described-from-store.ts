@@ -32,8 +32,7 @@ export interface DescriptionCache {
 
 export function describedFromStore<T extends { readonly engine: SqlEngine }>(opened: T, cache: DescriptionCache): T {
   const { engine } = opened;
-  const revisionOf = engine.revision;
-  if (revisionOf === undefined) return opened;
+  if (engine.revision === undefined) return opened;
   const { nowMs = Date.now } = cache;
   let last: { readonly revision: string; readonly kept: Kept } | null = null;
   const isFresh = (kept: Kept): boolean => nowMs() - kept.describedAtMs < KEPT_MS;
@@ -42,7 +41,7 @@ export function describedFromStore<T extends { readonly engine: SqlEngine }>(ope
     engine: {
       ...engine,
       async describe(options) {
-        const revision = await revisionOf(options);
+        const revision = (await engine.revision?.(options)) ?? '';
         if (last?.revision === revision && isFresh(last.kept)) return last.kept.description;
         const stored = await unlessStoreFails(() => read(cache, revision));
         if (stored !== null && isFresh(stored)) {

@@ -187,6 +187,37 @@ function rollback(): ChildReply {
   return { kind: 'done' };
 }
 
+/** A name that no table has; each attempt is undone, should it ever succeed. */
+const ATTEMPTS = [
+  ['create a table', 'CREATE TABLE gate_write_attempt (x)'],
+  ['create a view', 'CREATE VIEW gate_write_attempt AS SELECT 1'],
+  ['change the version in the header', 'PRAGMA user_version = 1'],
+] as const;
+
+/** With `query_only`, and without it, when the opening of the file alone has to refuse. */
+function attemptWrites(): ChildReply {
+  const database = connection();
+  const attempts = ['query_only', 'the file opened read-only'].flatMap((by, queryOnly) => {
+    database.exec(`PRAGMA query_only = ${queryOnly === 0 ? 1 : 0}`);
+    return ATTEMPTS.map(([what, sql]) => ({ what: `${what} (${by})`, ...attempt(sql) }));
+  });
+  database.exec('PRAGMA query_only = 1');
+  return { kind: 'attempts', attempts };
+}
+
+function attempt(sql: string): { readonly code: string | null; readonly message: string } {
+  connection().exec('BEGIN');
+  try {
+    connection().exec(sql);
+    return { code: null, message: 'it was executed, and rolled back' };
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: string };
+    return { code: code ?? 'SQLITE_ERROR', message };
+  } finally {
+    rollback();
+  }
+}
+
 function answer(request: ChildRequest): ChildReply {
   try {
     switch (request.kind) {
@@ -200,6 +231,8 @@ function answer(request: ChildRequest): ChildReply {
         return digest(request);
       case 'rollback':
         return rollback();
+      case 'attempt-writes':
+        return attemptWrites();
       default:
         return request satisfies never;
     }

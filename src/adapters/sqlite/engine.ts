@@ -182,6 +182,7 @@ function toResult({ end, elapsedMs }: TimedEnd, { timeoutMs }: SqlOptions, path:
       throwIfBroken(end, path);
       return { kind: 'sql-error', message: explain(end), code: end.code, elapsedMs };
     case 'done':
+    case 'attempts':
     case 'digest':
       throw new SqlEngineError('connection', 'the SQLite process answered out of order');
     default:
@@ -207,7 +208,7 @@ function throwIfBroken({ code, message }: Extract<ChildReply, { kind: 'error' }>
   }
 }
 
-function orThrow(end: RequestEnd, path: string): void {
+export function orThrow(end: RequestEnd, path: string): void {
   if (end.kind === 'error') {
     throwIfBroken(end, path);
     throw new SqlEngineError('connection', `cannot open ${path}: ${end.message}`);
@@ -217,7 +218,7 @@ function orThrow(end: RequestEnd, path: string): void {
   if (end.kind === 'timeout') throw new SqlEngineError('connection', `opening ${path} took too long`);
 }
 
-async function checkFile(given: string, path: string): Promise<void> {
+export async function checkFile(given: string, path: string): Promise<void> {
   try {
     const found = await stat(path);
     if (found.isDirectory())

@@ -1,2 +1,3 @@
+export { checkSqlite } from './check';
 export { createSqliteEngine, type SqliteEngineSettings } from './engine';
 export { createSqliteInspector } from './inspector';

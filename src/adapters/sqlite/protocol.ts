@@ -13,7 +13,9 @@ export type ChildRequest =
       readonly asBytes: boolean;
     }
   | { readonly kind: 'digest'; readonly sql: string; readonly asBytes: boolean }
-  | { readonly kind: 'rollback' };
+  | { readonly kind: 'rollback' }
+  /** Writes that the child knows itself; none comes from outside. */
+  | { readonly kind: 'attempt-writes' };
 
 export type ChildReply =
   | { readonly kind: 'done' }
@@ -24,6 +26,11 @@ export type ChildReply =
       readonly truncated: boolean;
     }
   | { readonly kind: 'digest'; readonly count: number; readonly hash: string }
+  | {
+      readonly kind: 'attempts';
+      /** `code` null: it was executed. */
+      readonly attempts: readonly { readonly what: string; readonly code: string | null; readonly message: string }[];
+    }
   | { readonly kind: 'refused'; readonly message: string }
   /** `code` is SQLite's, for example `SQLITE_ERROR`. */
   | { readonly kind: 'error'; readonly message: string; readonly code: string };

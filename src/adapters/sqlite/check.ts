@@ -1,0 +1,85 @@
+/**
+ * Proof on the spot that a SQLite file cannot be written here: the process that reads it attempts fixed writes on its own
+ * connection, with `query_only` and without, so that the read-only opening of the file is what refuses them.
+ */
+import { access, constants } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SqlEngineError } from '../../ports/sql-engine';
+import type { DatabaseCheck, WritingRight } from '../database-check';
+import { startSqliteClient, type RequestEnd } from './client';
+import { checkFile, orThrow } from './engine';
+import type { ChildRequest } from './protocol';
+
+const TIMEOUT_MS = 15_000;
+
+export async function checkSqlite(path: string): Promise<DatabaseCheck> {
+  await checkFile(path, path);
+  const startedMs = performance.now();
+  const client = startSqliteClient();
+  const ask = (request: ChildRequest): Promise<RequestEnd> =>
+    client.request(request, { timeoutMs: TIMEOUT_MS, signal: AbortSignal.timeout(TIMEOUT_MS * 2) });
+  try {
+    orThrow(await ask({ kind: 'open', path }), path);
+    const connectMs = performance.now() - startedMs;
+    const askedMs = performance.now();
+    const version = await ask({
+      kind: 'query',
+      sql: 'SELECT sqlite_version()',
+      maxRows: 1,
+      maxBytes: 1_000,
+      asBytes: false,
+    });
+    const latencyMs = performance.now() - askedMs;
+    orThrow(version, path);
+    const attempted = await ask({ kind: 'attempt-writes' });
+    orThrow(attempted, path);
+    if (attempted.kind !== 'attempts')
+      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
+    return {
+      version: `SQLite ${version.kind === 'rows' ? String(version.rows[0]?.[0]) : ''}`,
+      user: null,
+      tls: null,
+      connectMs,
+      latencyMs,
+      attempts: attempted.attempts.map(({ what, code, message }) => ({
+        what,
+        outcome: code === null ? 'went-through' : /^SQLITE_(READONLY|AUTH|CANTOPEN)/.test(code) ? 'refused' : 'failed',
+        message,
+      })),
+      rights: await rightsOf(path),
+    };
+  } finally {
+    client.kill();
+  }
+}
+
+async function rightsOf(path: string): Promise<WritingRight[]> {
+  const mayWrite = async (place: string): Promise<boolean> =>
+    access(place, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+  // Root may write anywhere: modes say nothing then.
+  if (process.getuid?.() === 0) return [];
+  const folder = dirname(path);
+  return [
+    ...((await mayWrite(path))
+      ? [
+          {
+            what: 'this user may write the file',
+            fix: `chmod a-w ${quoted(path)} (unless other programs of this user write it)`,
+          },
+        ]
+      : []),
+    ...((await mayWrite(folder))
+      ? [
+          {
+            what: `this user may replace the file in ${folder}`,
+            fix: `keep it in a folder of another user, or chmod a-w ${quoted(folder)}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,68 @@
+/** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
+import { loadConfig } from '../config';
+import { resolveDatabase } from '../databases';
+import { counted, visible } from '../report/printable';
+import { renderTables, SCHEMA_CHARS, schemaContext } from '../search/schema-context';
+import { sameRelation } from '../search/validate';
+import { openEngines } from '../workers/composition';
+import { CommandFailed, UsageError } from './errors';
+import type { Io } from './io';
+
+export interface DescribeFlags {
+  readonly table?: readonly string[];
+  readonly question?: string;
+  readonly json?: boolean;
+}
+
+const WAIT_MS = 60_000;
+/** Of English and SQL; models differ. */
+const CHARS_PER_TOKEN = 4;
+
+export async function describeDatabase(spec: string, flags: DescribeFlags, io: Io): Promise<void> {
+  const config = loadConfig(io);
+  const database = resolveDatabase(config, spec, io.cwd);
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  try {
+    const { engine } = await engines.engine(database.name);
+    const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
+    if (description.tables.length === 0)
+      throw new CommandFailed(
+        `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
+      );
+    const { text, shown } =
+      flags.table === undefined
+        ? schemaContext(description, {
+            maxChars: SCHEMA_CHARS,
+            ...(flags.question === undefined ? {} : { question: flags.question }),
+          })
+        : { text: chosen(description.tables, flags.table), shown: null };
+    const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
+    if (flags.json) {
+      const { fingerprint, version, tables } = description;
+      io.out(
+        `${JSON.stringify({ database: database.name, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, text }, null, 2)}\n`,
+      );
+      return;
+    }
+    io.out(`${io.outIsTerminal ? visible(text) : text}\n`);
+    const part =
+      shown === null
+        ? ''
+        : `; columns of ${shown.length} of ${counted(description.tables.length, 'table')}, the others by name`;
+    io.err(`${text.length} characters, about ${tokens} tokens${part}\n`);
+  } finally {
+    await engines.close();
+  }
+}
+
+function chosen(tables: Parameters<typeof renderTables>[0], names: readonly string[]): string {
+  const found = names.map((name) => {
+    const table = tables.find((each) => each.name === name) ?? tables.find((each) => sameRelation(each.name, name));
+    if (table !== undefined) return table;
+    const near = tables.filter((each) => each.name.toLowerCase().includes(name.toLowerCase())).slice(0, 5);
+    const hint =
+      near.length === 0 ? 'gate db describe shows all names' : `there is ${near.map((each) => each.name).join(', ')}`;
+    throw new UsageError(`--table ${name}: no such table may be read; ${hint}`);
+  });
+  return renderTables(found, Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,84 @@
+/** `gate db`: the command line of the configured databases; each action is in a file of its own. */
+import { Command } from 'commander';
+import { collect, positiveNumber, withExamples } from './options';
+import type { CommandFactory } from './program';
+import type { AddFlags } from './db-add';
+import type { DescribeFlags } from './db-describe';
+
+export const dbCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    new Command('db')
+      .description('add, list, check and describe databases')
+      .addCommand(
+        withExamples(
+          new Command('add')
+            .description('add a database to gate.config.json; passwords stay in the environment or in a file')
+            .argument('<name>', 'letters, digits, - and _')
+            .option('--path <file>', 'an SQLite file')
+            .option('--url <url>', 'postgresql://… or snowflake://… without a password')
+            .option('--url-env <variable>', 'the environment variable that holds the URL')
+            .option('--url-file <file>', 'the file that holds the URL')
+            .option('--role <role>', 'a role with SELECT only, taken on for every statement')
+            .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
+            .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
+            .option('--deny <names>', 'these tables and columns may not reach a model (repeatable)', collect)
+            .option('--docs <path>', 'what explains the database (repeatable)', collect)
+            .option(
+              '--max-plan-cost <n>',
+              'PostgreSQL: refuse statements that the planner expects to cost more',
+              positiveNumber,
+            )
+            .option('--replace', 'replace the database of that name')
+            .action(async (name: string, flags: AddFlags) => {
+              const { addDatabase } = await import('./db-add');
+              await addDatabase(name, flags, io);
+            }),
+          'gate db add shop --path ./shop.sqlite',
+          'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
+        ),
+      )
+      .addCommand(
+        withExamples(
+          new Command('list')
+            .description('the configured databases: engine, address without secrets, access')
+            .option('--json', 'print JSON')
+            .action(async (flags: { json?: boolean }) => {
+              const { listDatabases } = await import('./db-list');
+              listDatabases(flags, io);
+            }),
+          'gate db list',
+        ),
+      )
+      .addCommand(
+        withExamples(
+          new Command('check')
+            .description('prove that the connection cannot write, and say what to fix')
+            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
+            .option('--json', 'print JSON')
+            .action(async (spec: string, flags: { json?: boolean }) => {
+              const { runCheck } = await import('./db-check');
+              outcome.code = await runCheck(spec, flags, io);
+            }),
+          'gate db check sales',
+          'gate db check postgresql://reader@localhost/sales --json',
+        ),
+      )
+      .addCommand(
+        withExamples(
+          new Command('describe')
+            .description('the schema as a model would see it, with its size')
+            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
+            .option('--table <name>', 'these tables alone, in full (repeatable)', collect)
+            .option('--question <text>', 'what a question would be shown of a schema too large to show')
+            .option('--json', 'print JSON')
+            .action(async (spec: string, flags: DescribeFlags) => {
+              const { describeDatabase } = await import('./db-describe');
+              await describeDatabase(spec, flags, io);
+            }),
+          'gate db describe shop',
+          'gate db describe sales --table orders --table customers',
+        ),
+      ),
+    'gate db add shop --path ./shop.sqlite',
+    'gate db check shop',
+  );

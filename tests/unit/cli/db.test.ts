@@ -1,0 +1,181 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { testProcess } from './test-io';
+
+function shop(env: Record<string, string> = {}) {
+  const here = testProcess(env);
+  const database = new Database(join(here.home, 'shop.sqlite'));
+  database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL); INSERT INTO orders VALUES (1, 9.5), (2, 3)');
+  database.close();
+  const file = join(here.home, 'gate.config.json');
+  const config = () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  return { ...here, file, config };
+}
+
+describe('gate db add', () => {
+  test('begins a configuration file, with a path relative to it', async () => {
+    const { gate, config } = shop();
+    expect(await gate('db', 'add', 'shop', '--path', './shop.sqlite', '--deny', 'orders.total, audit_*')).toMatchObject(
+      {
+        code: 0,
+        out: expect.stringMatching(/^added shop in .*gate\.config\.json\n$/) as string,
+      },
+    );
+    expect(config()).toEqual({
+      databases: { shop: { path: './shop.sqlite', access: { deny: ['orders.total', 'audit_*'] } } },
+    });
+  });
+
+  test('keeps everything else in the file, its indentation and its mode, and leaves no other file behind', async () => {
+    const { gate, file, config, home } = shop();
+    const before = { preset: 'paper', databases: { other: { urlEnv: 'X', role: 'r' } }, prices: {} };
+    writeFileSync(file, JSON.stringify(before, null, 4));
+    chmodSync(file, 0o600);
+    await gate(
+      'db',
+      'add',
+      'sales',
+      '--url-env',
+      'SALES_URL',
+      '--role',
+      'reader',
+      '--schemas',
+      'a,b',
+      '--max-plan-cost',
+      '1e6',
+    );
+    expect(config()).toEqual({
+      ...before,
+      databases: {
+        ...before.databases,
+        sales: { urlEnv: 'SALES_URL', role: 'reader', schemas: ['a', 'b'], maxPlanCost: 1e6 },
+      },
+    });
+    expect(readFileSync(file, 'utf8')).toContain('\n    "databases"');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home).filter((name) => name.includes('tmp'))).toEqual([]);
+  });
+
+  test.each<[string, string[], RegExp]>([
+    [
+      'a password',
+      ['--url', 'postgres://u:hunter2@h/d'],
+      /^gate: --url holds a password.*--url-env NAME.*--url-file FILE/,
+    ],
+    ['a password parameter', ['--url', 'postgres://u@h/d?password=hunter2'], /^gate: --url holds a password/],
+    [
+      'a URL in place of a variable',
+      ['--url-env', 'postgres://u:hunter2@h/d'],
+      /give the name of a variable, not the URL/,
+    ],
+    ['a URL in place of a file', ['--url-file', 'postgres://u:hunter2@h/d'], /give the path of a file/],
+    ['no address', [], /exactly one of --path, --url, --url-env and --url-file/],
+    ['two addresses', ['--path', 'shop.sqlite', '--url-env', 'X'], /exactly one of .* \(given: 2\)/],
+    ['a missing file', ['--path', 'no.sqlite'], /no such file/],
+  ])('%s is refused in one line, and nothing is written', async (_, flags, line) => {
+    const { gate, file } = shop();
+    const { code, err } = await gate('db', 'add', 'x', ...flags);
+    expect(code).toBe(2);
+    expect(err).toMatch(line);
+    expect(err).not.toContain('hunter2');
+    expect(err.trimEnd()).not.toContain('\n');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('a name that is taken needs --replace, and a broken file is left alone', async () => {
+    const { gate, file, config } = shop();
+    await gate('db', 'add', 'shop', '--path', 'shop.sqlite');
+    expect((await gate('db', 'add', 'shop', '--url-env', 'X')).err).toMatch(/configured already .* --replace/);
+    expect((await gate('db', 'add', 'shop', '--url-env', 'X', '--replace')).out).toMatch(/^replaced shop/);
+    expect(config()).toEqual({ databases: { shop: { urlEnv: 'X' } } });
+    writeFileSync(file, '{ "databases": ');
+    expect(await gate('db', 'add', 'y', '--path', 'shop.sqlite')).toMatchObject({ code: 2 });
+    expect(readFileSync(file, 'utf8')).toBe('{ "databases": ');
+  });
+});
+
+test('gate db list shows engine, address and access, and no secret', async () => {
+  const { gate, file } = shop({ SALES_URL: 'postgres://reader:hunter2@db.example:5433/sales?sslpassword=hunter2' });
+  const databases = {
+    sales: { urlEnv: 'SALES_URL', role: 'reader', access: { deny: ['staff.pay'] } },
+    later: { urlEnv: 'LATER_URL' },
+  };
+  writeFileSync(file, JSON.stringify({ databases }));
+  const { code, out } = await gate('db', 'list');
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /sales {2}postgresql {2}postgres:\/\/reader@db\.example:5433\/sales {2,}role reader; not staff\.pay/,
+  );
+  expect(out).toMatch(/later .*not set: set the variable LATER_URL/);
+  expect(out + (await gate('db', 'list', '--json')).out).not.toContain('hunter2');
+});
+
+describe('gate db check', () => {
+  test('a file is proved read-only by writes that SQLite refuses', async () => {
+    const { gate, home } = shop();
+    const before = readFileSync(join(home, 'shop.sqlite'));
+    const { code, out } = await gate('db', 'check', './shop.sqlite', '--json');
+    expect(code).toBe(0);
+    const report = JSON.parse(out) as { readOnly: boolean; tables: number; rowEstimate: number; check: { attempts: { outcome: string }[] } }; // prettier-ignore
+    expect(report).toMatchObject({ readOnly: true, tables: 1, rowEstimate: 2, problems: [] });
+    expect(report.check.attempts).toHaveLength(6);
+    expect(new Set(report.check.attempts.map(({ outcome }) => outcome))).toEqual(new Set(['refused']));
+    expect(readFileSync(join(home, 'shop.sqlite')).equals(before)).toBe(true);
+    expect((await gate('db', 'check', './shop.sqlite')).out).toMatch(/6 writes attempted, all refused by the database/);
+  });
+
+  test('what cannot be opened, or shows nothing, ends with 1 and the fix', async () => {
+    const { gate, home } = shop();
+    writeFileSync(join(home, 'empty.sqlite'), '');
+    expect(await gate('db', 'check', './empty.sqlite')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/missing {2}no table is visible: check the path/) as string,
+    });
+    const nobody = await gate('db', 'check', 'postgres://u:hunter2@127.0.0.1:1/d');
+    expect(nobody).toMatchObject({ code: 1 });
+    expect(nobody.out).toMatch(/missing {2}nothing answers at 127\.0\.0\.1:1/);
+    expect(nobody.out + nobody.err).not.toContain('hunter2');
+    expect((await gate('db', 'check', './no.sqlite')).code).toBe(2);
+  });
+});
+
+describe('gate db describe', () => {
+  test('prints the schema as a model sees it, with its size', async () => {
+    const { gate } = shop();
+    const { code, out, err } = await gate('db', 'describe', './shop.sqlite');
+    expect(code).toBe(0);
+    expect(out).toContain('TABLE orders ( -- 2 rows\n  id integer PRIMARY KEY -- e.g. 1 | 2');
+    expect(err).toMatch(/^\d+ characters, about \d+ tokens\n$/);
+  });
+
+  test('one table alone, and a wrong name with those that are like it', async () => {
+    const { gate } = shop();
+    expect((await gate('db', 'describe', './shop.sqlite', '--table', 'ORDERS')).out).toMatch(
+      /^TABLE orders .*\n.*e\.g\. 1 \| 2/,
+    );
+    expect((await gate('db', 'describe', './shop.sqlite', '--table', 'order')).err).toMatch(
+      /^gate: --table order: no such table may be read; there is orders/,
+    );
+  });
+});
+
+describe('--docs', () => {
+  test.each<[string, string, string, RegExp]>([
+    ['broken YAML', 'docs/schema.yml', 'models:\n  - name: [', /^gate: --docs schema\.yml:\d+: not YAML/],
+    [
+      'a broken CSV',
+      'docs/orders.csv',
+      'original_column_name,column_description\n"id,x\n',
+      /^gate: --docs orders\.csv:2: a quoted field/,
+    ],
+  ])('%s is one line with file and line', async (_, name, content, line) => {
+    const { gate, home } = shop();
+    mkdirSync(join(home, 'docs'));
+    writeFileSync(join(home, name), content);
+    const { code, err } = await gate('ask', 'x', '--db', './shop.sqlite', '--docs', 'docs');
+    expect(code).toBe(2);
+    expect(err).toMatch(line);
+    expect(err.trimEnd()).not.toContain('\n');
+  });
+});
