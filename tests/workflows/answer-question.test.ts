@@ -7,7 +7,7 @@ import {
 } from '../../src/workers/client';
 import { localQueues, sharedQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { ModelError } from '../../src/ports';
+import { ModelError, WebError } from '../../src/ports';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script, type StepCall } from './scripted-steps';
 
@@ -240,4 +240,33 @@ test('shared workers run SQL on the queue of the database and model calls on the
     );
     expect(Object.fromEntries(queues)).toEqual({ callModel: modelQueue, executeSql: `gate-sql-${database}` });
   });
+});
+
+test('a call of the web is an activity of its own, tried again when the site does not answer', async () => {
+  const tried: string[] = [];
+  const script: Script = {
+    lookups: 2,
+    queries: 3,
+    onStep: ({ name, position }) => {
+      if (name !== 'web') return;
+      tried.push(position);
+      if (tried.length === 1) throw new WebError('connection', 'ECONNRESET');
+    },
+  };
+  await ask(
+    script,
+    async (run) => {
+      expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
+      const { events } = await historyOf(run);
+      const scheduled = events.filter(
+        (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'useWeb',
+      );
+      expect(scheduled.map((event) => text(event.userMetadata?.summary))).toEqual([
+        'iter 1 · search the web',
+        'iter 2 · search the web',
+      ]);
+    },
+    { settings: scriptedSettings({ rounds: 5 }, 'react') },
+  );
+  expect(tried).toEqual(['i1.web', 'i1.web', 'i2.web']);
 });

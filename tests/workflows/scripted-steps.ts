@@ -21,6 +21,8 @@ export interface Script {
   readonly operators?: number;
   /** For `react`: queries before it ends. */
   readonly queries?: number;
+  /** For `react`: its first calls are of the web. */
+  readonly lookups?: number;
   readonly onStep?: (call: StepCall) => void | Promise<void>;
   /** Adds this many characters to what control reads from a plan, to test sizes. */
   readonly padding?: number;
@@ -42,7 +44,7 @@ export const scriptedSettings = (
   });
 
 export function scriptedSteps(script: Script = {}): WorkerSteps {
-  const { operators = 3, queries = 3, onStep } = script;
+  const { operators = 3, queries = 3, lookups = 0, onStep } = script;
   const on = async (
     name: string,
     input: { searchId: string; position: string },
@@ -133,6 +135,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     act: async (input, options) => {
       await on('act', input, options);
       const actionId = input.position;
+      if (input.callsUsed < lookups) return ok({ kind: 'web', actionId, tool: 'web_search' });
       return ok(input.callsUsed < queries ? { kind: 'tool', actionId } : { kind: 'end', actionId });
     },
     tool: async (input, options) => {
