@@ -180,6 +180,34 @@ test('a connection that is cut in the middle of an answer is an outage', async (
   );
 });
 
+test('a key that a killed server left half written, taken and yet not there, is written anew', async () => {
+  let kept: string | null = null;
+  const http = createServer((request, response) => {
+    const xmlHead = { 'content-type': 'application/xml' };
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      if (request.method === 'GET' && kept === null) response.writeHead(404, xmlHead).end(xml('NoSuchKey'));
+      else if (request.method === 'GET') response.end(kept);
+      else if (request.headers['if-none-match'] === '*')
+        response.writeHead(412, xmlHead).end(xml('PreconditionFailed'));
+      else {
+        kept = body;
+        response.end();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  try {
+    const endpoint = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    await createS3Store(optionsFor({ endpoint })).put('a', 'the text');
+    expect(kept).toContain('the text');
+  } finally {
+    http.closeAllConnections();
+    http.close();
+  }
+});
+
 test('no key anywhere is one line', async () => {
   // In a process of its own: where AWS tools look for keys is the whole environment.
   const script = `

@@ -35,7 +35,12 @@ export function isNoSuchKey(error: unknown): boolean {
 
 /** Another writer of the same new key was faster, or is at it. */
 export function isTaken(error: unknown): boolean {
-  return statusOf(error) === 412 || codeOf(error) === 'ConditionalRequestConflict';
+  return isThere(error) || codeOf(error) === 'ConditionalRequestConflict';
+}
+
+/** The key exists, says the server, and nobody is writing it just now. */
+export function isThere(error: unknown): boolean {
+  return statusOf(error) === 412;
 }
 
 /** Anything that is neither S3's nor the network's is a defect and comes back as it is. */

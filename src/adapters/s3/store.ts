@@ -10,7 +10,7 @@ import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { createSlots } from '../slots';
 import { assertKey, fromPathSegment, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
-import { isNoSuchKey, isTaken, toStoreError, type S3Place } from './errors';
+import { isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
 
 /** For how long a new key may be in the hands of another writer. */
 const TAKEN_TRIES = 8;
@@ -61,6 +61,11 @@ export function createS3Store(options: S3Options): ObjectStore {
         const existing = await get(key);
         if (existing === stored) return;
         if (existing !== null) throw new StoreError('conflict', `"${key}" is already stored with another text`);
+        if (attempt >= TAKEN_TRIES && isThere(error.cause)) {
+          // Taken for good by what nobody can read: a server was killed in the middle of a put and left half of it.
+          await write(key, text, {});
+          return;
+        }
         if (attempt >= TAKEN_TRIES) throw new StoreError('unavailable', `"${key}" is being written by somebody else`);
         await new Promise((resolve) => setTimeout(resolve, TAKEN_WAIT_MS * attempt));
       }
