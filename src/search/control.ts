@@ -100,6 +100,8 @@ class SearchLoop {
   private learned: string | null = null;
   private readonly settings: Settings;
   private ending = false;
+  /** What was said since the candidates of an iteration began to run: they work on a state from before. */
+  private said: Command[] = [];
 
   constructor(
     private readonly start: SearchStart,
@@ -115,7 +117,10 @@ class SearchLoop {
       state: () => this.state,
       refusal: (steering) =>
         this.ending ? 'the search is ending' : refusal(this.state, this.settings, steering, this.elapsedMs()),
-      steer: (command) => (this.state = steer(this.state, this.settings, command)),
+      steer: (command) => {
+        this.said.push(command);
+        this.state = steer(this.state, this.settings, command);
+      },
     });
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
@@ -169,7 +174,9 @@ class SearchLoop {
     }
     const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
     if (failure !== null) throw failure.error;
-    const keep = (state: SearchState) => (this.state = state);
+    this.said = [];
+    const keep = (state: SearchState) =>
+      (this.state = this.said.reduce((at, command) => steer(at, this.settings, command), state));
     const ahead = expansions.map((expansion) => expansion.ahead);
     await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
     this.state = { ...this.state, iteration: this.state.iteration + 1 };

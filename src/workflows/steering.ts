@@ -12,6 +12,7 @@ import {
   defineUpdate,
   proxyLocalActivities,
   setHandler,
+  sleep,
 } from '@temporalio/workflow';
 import type { StoreActivities } from '../activities/store';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
@@ -95,7 +96,8 @@ export function openDesk(options: DeskOptions): SteeringDesk {
     attached.steer({ steering, remarkId });
     if (steering.kind === 'stop') {
       stopping = true;
-      options.stop();
+      // In a workflow task of its own: an update that is answered together with the end of its workflow can get lost.
+      void sleep(1, { summary: 'stop' }).then(options.stop);
     }
     return { remarkId };
   }

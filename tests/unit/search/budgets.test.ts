@@ -14,7 +14,15 @@ import {
 } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
 
-const NONE: Budgets = { llmCalls: null, tokens: null, costUsd: null, wallMs: null, sqlExecutions: null, sqlMs: null };
+const NONE: Budgets = {
+  llmCalls: null,
+  tokens: null,
+  costUsd: null,
+  wallMs: null,
+  sqlExecutions: null,
+  sqlMs: null,
+  sqlRows: null,
+};
 const seed = fc.integer({ min: 0, max: 1_000_000 });
 const parallelism = fc.integer({ min: 1, max: 3 });
 
