@@ -2,7 +2,7 @@
  * What a model can read of a page: title, main text and a few links of HTML; plain text, JSON and CSV as they are.
  * Everything else is refused by its name. Pure.
  */
-import { convert, type HtmlToTextOptions } from 'html-to-text';
+import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { WebError } from '../../ports';
 
 export interface Readable {
@@ -16,6 +16,8 @@ const PLAIN = new Set([
   ...['text/plain', 'text/markdown', 'text/csv', 'text/tab-separated-values', 'application/csv'],
   ...['application/json', 'text/json', 'application/x-ndjson'],
 ]);
+/** Of the markup that is parsed, here and now: hostile markup of this size takes about a second. */
+const HTML_CHARS = 1_000_000;
 const LINKS = 40;
 const MAX_DEPTH = 200;
 const MAX_CHILDREN = 5_000;
@@ -35,7 +37,11 @@ export function readable(body: Buffer, header: string | null, url: string, maxCh
   if (source.includes('\0')) throw new WebError('unsupported', `it says it is ${type}, but it is binary`);
   const isHtml = HTML.has(type);
   const text = (isHtml ? htmlText(source, url) : source).replace(/\r\n?/g, '\n').trim();
-  return { title: isHtml ? titleOf(source) : null, text: cutText(text, maxChars), cut: text.length > maxChars };
+  return {
+    title: isHtml ? titleOf(source) : null,
+    text: cutText(text, maxChars),
+    cut: text.length > maxChars || (isHtml && source.length > HTML_CHARS),
+  };
 }
 
 /** By the header, else by what the page says of itself, else UTF-8. */
@@ -51,9 +57,10 @@ function decoded(body: Buffer, header: string | null): string {
   }
 }
 
-function htmlText(html: string, base: string): string {
+function htmlText(whole: string, base: string): string {
+  const html = whole.slice(0, HTML_CHARS);
   // `main` and `article` first: the rest of a page is menus.
-  for (const selector of ['main', 'article', 'body']) {
+  for (const selector of ['main', 'article', 'body'].filter((name) => new RegExp(`<${name}\\b`, 'i').test(html))) {
     const text = convert(html, htmlOptions(base, [selector])).trim();
     if (text.length > (selector === 'body' ? 0 : 200)) return text;
   }
@@ -75,15 +82,32 @@ function htmlOptions(base: string, bases: string[]): HtmlToTextOptions {
   return {
     wordwrap: false,
     baseElements: { selectors: bases.length === 0 ? ['html'] : bases, returnDomByDefault: bases.length === 0 },
-    limits: { maxInputLength: 4_000_000, maxDepth: MAX_DEPTH, maxChildNodes: MAX_CHILDREN, ellipsis: '…' },
+    limits: { maxInputLength: HTML_CHARS, maxDepth: MAX_DEPTH, maxChildNodes: MAX_CHILDREN, ellipsis: '…' },
+    formatters: { row, cell },
     selectors: [
       ...skipped.map((selector) => ({ selector, format: 'skip' })),
       { selector: 'a', options: { pathRewrite: absolute, noAnchorUrl: true, hideLinkHrefIfSameAsText: true } },
-      { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false, maxColumnWidth: 60 } },
+      { selector: 'table', format: 'block' },
+      { selector: 'tr', format: 'row' },
+      { selector: 'td', format: 'cell' },
+      { selector: 'th', format: 'cell' },
+      { selector: 'ol', format: 'unorderedList' },
       ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
     ],
   };
 }
+
+/** Not drawn with columns: a cell that claims to span a billion of them would be believed. */
+const row: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 1 });
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 1 });
+};
+
+const cell: FormatCallback = (element, walk, builder) => {
+  walk(element.children, builder);
+  builder.addInline(' | ');
+};
 
 function titleOf(html: string): string | null {
   const inner = /<title[^>]{0,200}>([^<]{1,2000})/i.exec(html.slice(0, 200_000))?.[1];

@@ -128,6 +128,21 @@ describe('what is read', () => {
   });
 
   test.each([
+    ['columns', '<table><tr><td colspan="100000000">one</td><td>two</td></tr></table>'],
+    ['rows', '<table><tr><td rowspan="100000000">one</td><td>two</td></tr></table>'],
+    ['numbers', '<ol type="I" start="99999999999"><li>one</li></ol><p>two</p>'],
+  ])('a table or list that claims a hundred million %s costs nothing', async (_claim, html) => {
+    expect((await fetchFrom({ '/page': `<body>${html}` })).text).toMatch(/one[^]*two/);
+  });
+
+  test('the cells of a table stay apart', async () => {
+    const page = await fetchFrom({
+      '/page': '<body><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>',
+    });
+    expect(page.text).toMatch(/^a \|\s+b \|\s*\n1 \|\s+2 \|$/);
+  });
+
+  test.each([
     [404, 'not-found'],
     [403, 'not-found'],
     [500, 'server-error'],
