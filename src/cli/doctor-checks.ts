@@ -7,11 +7,12 @@ import { loadConfig, type Config } from '../config';
 import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { counted, cut } from '../report/printable';
-import { compose } from '../workers/composition';
+import { compose, openEngines } from '../workers/composition';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
 import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
+import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
 import { errorText } from './errors';
 import type { Io } from './io';
@@ -25,8 +26,6 @@ export interface Finding {
   readonly detail: string;
   readonly fix: string | null;
 }
-
-const WAIT_MS = 20_000;
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
@@ -204,21 +203,20 @@ async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string
   );
 }
 
+/** As `gate db check`: writes are attempted past the parser. */
 async function checkDatabase(config: Config, database: ResolvedDatabase, what: string): Promise<Finding> {
-  const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });
-  try {
-    const { engine } = await composition.engine(database.name);
-    const signal = AbortSignal.timeout(WAIT_MS);
-    const { tables, version } = await engine.describe({ signal });
-    const attempt = 'CREATE TABLE gate_write_attempt (x integer)';
-    const { results } = await engine.run([attempt], { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate doctor' });
-    if (results[0]?.kind === 'rows') throw new Error('a write went through: this connection is not read-only');
-    if (tables.length === 0)
-      return missing(what, `${version}, but no table is visible`, 'check path, rights and access lists');
-    return ok(what, `${version}, ${counted(tables.length, 'table')}, writes are refused`);
-  } finally {
-    await composition.close();
-  }
+  const report = await checkOn(database, () => openEngines(config, database.adHoc ? [database] : []));
+  const [problem] = report.problems;
+  if (problem !== undefined) return missing(what, problem.replace(/^database:? /, ''), 'see there');
+  const seen = `${report.version ?? ''}, ${counted(report.tables ?? 0, 'table')}`;
+  const refusal = report.check === null ? 'the role only reads' : 'writes are refused';
+  const [right] = report.check?.rights ?? [];
+  if (right === undefined) return ok(what, `${seen}, ${refusal}`);
+  return note(
+    what,
+    `${seen}, ${refusal}; ${right.what}`,
+    `gate db check ${database.adHoc ? '…' : database.name} says what to revoke`,
+  );
 }
 
 async function finding(what: string, check: () => Promise<Finding>): Promise<Finding> {

@@ -147,6 +147,10 @@ function task(input: PlanInput): string {
     lines.push(
       'Make a genuinely different derivation from the existing plans: other tables, another join path or another formula, so that agreement would mean something. Same answer columns. If no other derivation exists, vary what is most doubtful.',
     );
+  if ((input.listedOnly ?? 0) > 0)
+    lines.push(
+      "A table that is only listed: put it into an operator's relations, with sql null and a mapping that says what you look for, and its columns are shown from then on.",
+    );
   lines.push(
     input.carryTests
       ? `tests: for up to ${input.breadth} doubtful operators that do not depend on each other, the bottleneck first; [] if nothing is doubtful.`

@@ -87,7 +87,7 @@ export function databaseSections(context: PromptContext): string[] {
     ...(listedOnly === 0
       ? []
       : [
-          `The schema is too large to show: of ${listedOnly} tables it only lists the names. They may be read like the others. Put one whose columns you need to know into an operator's relations, with sql null and a mapping that says what you look for: its columns are shown from then on.`,
+          `The schema is too large to show: of ${listedOnly} tables it only lists the names. They may be read like the others; SELECT * with a small LIMIT shows their columns.`,
         ]),
     data('schema', context.schema),
     ...(context.profiles === null ? [] : [data('column profiles', context.profiles)]),

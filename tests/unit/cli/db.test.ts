@@ -140,6 +140,16 @@ describe('gate db check', () => {
   });
 });
 
+test('gate doctor attempts the same writes', async () => {
+  const { gate } = shop();
+  const { out } = await gate('doctor', '--db', './shop.sqlite', '--json');
+  const findings = JSON.parse(out) as { what: string; state: string; detail: string }[];
+  expect(findings.find(({ what }) => what === 'database given by --db')).toMatchObject({
+    state: 'ok',
+    detail: expect.stringMatching(/^SQLite .*, 1 table, writes are refused$/) as string,
+  });
+});
+
 describe('gate db describe', () => {
   test('prints the schema as a model sees it, with its size', async () => {
     const { gate } = shop();

@@ -47,6 +47,7 @@ describe('a schema that does not fit', () => {
     await steps.plan(step());
     const prompt = lastPrompt(model);
     expect(prompt).toContain('The schema is too large to show');
+    expect(prompt).toContain('its columns are shown from then on');
     expect(prompt).toContain('zz_hidden_gaps');
     expect(prompt).not.toContain('unit_of_gap');
     expect(prompt).toContain('TABLE entry (');
