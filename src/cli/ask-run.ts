@@ -65,6 +65,8 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
       const { printAnswer } = await import('./print-answer');
       return await printAnswer(services, stored, io, { json: flags.json ?? false, ui: null, showPlan: flags.showPlan });
     }
+    if (flags.web && config.web !== null)
+      io.err(`the web may be searched through ${config.web.provider}, in words that the model chooses\n`);
     const asking: Asking = { services, engines, composition, database, input, files, io };
     if (flags.detach) {
       const { askDetached } = await import('./ask-detached');

@@ -99,9 +99,10 @@ function openText(record: AnswerRecord, width: number): string {
 }
 
 function sourcesText(sources: readonly Citation[], width: number): string {
-  const lines = sources.map(({ url, title, fetchedAt }) =>
-    cut(`  - ${url}${title === null ? '' : `  ${title}`}  (${fetchedAt.slice(0, 16).replace('T', ' ')} UTC)`, width),
-  );
+  const lines = sources.map(({ url, title, fetchedAt }) => {
+    const named = `${url}${title === null ? '' : `  ${title}`}  (${fetchedAt.slice(0, 16).replace('T', ' ')} UTC)`;
+    return `  - ${cut(named, width - 4)}`;
+  });
   return `Sources\n${lines.join('\n')}`;
 }
 

@@ -160,3 +160,35 @@ describe('renderTraceText', () => {
     expect(renderTraceText(cutOff)).toContain('attempt i1.t1.a1.probe on op_times');
   });
 });
+
+describe('what the web said', () => {
+  const source = { url: `https://example.org/${HOSTILE}`, title: HOSTILE, fetchedAt: '2031-05-01T10:00:00.000Z' };
+  const first = Object.keys(trace.observations)[0]!;
+  const web = { tool: 'fetch_url' as const, request: HOSTILE, outcome: 'found' as const, text: HOSTILE, urls: [] };
+  const citations = [{ ...source, sha256: 'a'.repeat(64) }];
+  const told = {
+    ...trace,
+    record: { ...record, sources: citations },
+    observations: { ...trace.observations, [first]: { ...trace.observations[first]!, web: { ...web, citations } } },
+  };
+
+  test('stands in the report with address and time, and stays text', () => {
+    const page = renderReport(told);
+    expect(page).toContain('Sources');
+    expect(page).toContain('2031-05-01 10:00:00 UTC');
+    expect(page).toContain('fetch_url');
+    expect(page).not.toMatch(/<script|<img|href="https?:/i);
+    expect(page).not.toContain('\u202e');
+  });
+
+  test('stands in the trace, without what a terminal would obey', () => {
+    const lines = renderTraceText(told);
+    expect(lines).toContain('fetch_url');
+    expect(lines).toContain('Sources');
+    expect(lines).not.toMatch(/\u001b|\u202e/);
+  });
+
+  test('is not spoken of where nobody asked the web', () => {
+    expect(report).not.toContain('Sources');
+  });
+});
