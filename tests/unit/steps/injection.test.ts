@@ -72,7 +72,7 @@ describe('method react: a reply outside the allowed set', () => {
     const { ran, outcome, engine } = await react([action({ sql }), end]);
     expect(ran.filter((each) => each !== COUNT)).toEqual([]);
     expect(outcome).toMatchObject({ summary: { status: 'answered' } });
-    const options = { timeoutMs: 1_000, maxRows: 10, signal: new AbortController().signal };
+    const options = { timeoutMs: 1_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
     const after = await engine.run([COUNT], options);
     expect(after.results[0]).toMatchObject({ rows: [[6]] });
   });
