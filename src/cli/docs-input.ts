@@ -86,8 +86,15 @@ function textOf({ path, name }: DocFile, flag: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes); // what spreadsheets write where it is not UTF-8
+    return fromWindows1252(bytes); // what spreadsheets write where it is not UTF-8
   }
+}
+
+/** Of 0x80 to 0x9f, which Node's own decoder reads as Latin-1 before version 23; a question mark where nothing is. */
+const WINDOWS_1252 = '€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ';
+
+function fromWindows1252(bytes: Buffer): string {
+  return bytes.toString('latin1').replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
 }
 
 function shortEnough({ name }: DocFile, text: string, flag: string): string {

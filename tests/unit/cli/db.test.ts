@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { readDocumentation } from '../../../src/cli/docs-input';
 import { testProcess } from './test-io';
 
 function shop(env: Record<string, string> = {}) {
@@ -187,5 +188,44 @@ describe('--docs', () => {
     expect(code).toBe(2);
     expect(err).toMatch(line);
     expect(err.trimEnd()).not.toContain('\n');
+  });
+
+  test('documentation of the configuration is used by default, replaced by --docs and withheld by --no-docs', async () => {
+    const { gate, home, file } = shop();
+    writeFileSync(join(home, 'broken.yml'), 'models:\n  - name: [');
+    writeFileSync(join(home, 'fine.md'), 'Totals are gross.');
+    writeFileSync(file, JSON.stringify({ databases: { shop: { path: 'shop.sqlite', docs: ['broken.yml'] } } }));
+    const asked = async (...flags: string[]): Promise<string> => (await gate('ask', 'x', ...flags)).err;
+    const broken = /docs of the configuration: broken\.yml:2: not YAML/;
+    expect(await asked()).toMatch(broken);
+    // Without a model nothing is asked; what was to be read has been read by then.
+    expect(await asked('--docs', 'fine.md')).not.toMatch(broken);
+    expect(await asked('--no-docs')).not.toMatch(broken);
+    expect(await asked('--no-docs', '--docs', 'broken.yml')).toMatch(/--docs broken\.yml:2/);
+    writeFileSync(join(home, 'q.jsonl'), JSON.stringify({ id: 1, question: 'How many orders?', database: 'shop' }));
+    const ran = async (...flags: string[]): Promise<string> =>
+      (await gate('batch', 'run', 'q.jsonl', '--dry-run', '--model', 'm', ...flags)).err;
+    expect(await ran()).toMatch(broken);
+    expect(await ran('--no-docs')).not.toMatch(broken);
+    expect(await ran('--docs', '{database}/broken.yml')).toMatch(/--docs shop\/broken\.yml: cannot read it/);
+  });
+
+  test('a folder gives texts and notes, and leaves project files out', () => {
+    const { home } = shop();
+    mkdirSync(join(home, 'docs/models'), { recursive: true });
+    writeFileSync(join(home, 'docs/dbt_project.yml'), 'name: shop\n');
+    writeFileSync(
+      join(home, 'docs/models/schema.yml'),
+      'models:\n  - { name: orders, description: one row per order }\n',
+    );
+    writeFileSync(join(home, 'docs/orders.csv'), Buffer.from('column,description\ntotal,in \x80\n', 'latin1'));
+    writeFileSync(join(home, 'docs/read me.md'), '# Shop');
+    expect(readDocumentation(['docs'], home)).toEqual({
+      documents: [{ name: 'read me.md', text: '# Shop' }],
+      notes: [
+        { table: 'orders', column: null, text: 'one row per order', source: join('models', 'schema.yml') },
+        { table: 'orders', column: 'total', text: 'in €', source: 'orders.csv' },
+      ],
+    });
   });
 });
