@@ -4,11 +4,13 @@
  * 1. A reader sees a whole object or none: texts are written to a temporary file and linked or renamed into place.
  * 2. Two writers of one new key do not overwrite each other: the link fails for the second, who then compares.
  * 3. The same text again is a no-op, so a retried step may put what it put before.
- * 4. Deleting takes emptied folders along; a writer whose folder vanishes under it makes it again.
+ * 4. Reads, and writes of ordinary size, are made in place: they take some 0.05 ms from the page cache, and handing them to
+ *    Node's thread pool takes thrice the processor time (measured), of which a worker with many searches has none to spare.
+ * 5. Deleting takes emptied folders along; a writer whose folder vanishes under it makes it again.
  */
 import { randomUUID } from 'node:crypto';
-import { statSync, unlinkSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { linkSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { open, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { errorCode, toStoreError } from './errors';
@@ -23,6 +25,7 @@ export interface LocalStoreOptions {
 const TEMPORARY = '.tmp';
 /** Younger ones may belong to a writer at work in another process. */
 const STALE_MS = 60 * 60_000;
+const IN_PLACE_BYTES = 256 * 1024;
 
 export function createLocalStore(dir: string, options: LocalStoreOptions = {}): ObjectStore {
   const pathOf = (key: string): string => join(dir, ...toPathSegments(key));
@@ -40,7 +43,7 @@ export function createLocalStore(dir: string, options: LocalStoreOptions = {}): 
   return {
     async get(key) {
       assertKey(key);
-      return guarded(dir, async () => (await read(pathOf(key)))?.toString('utf8') ?? null);
+      return guarded(dir, () => read(pathOf(key))?.toString('utf8') ?? null);
     },
 
     async put(key, text, { overwrite = false } = {}) {
@@ -49,13 +52,13 @@ export function createLocalStore(dir: string, options: LocalStoreOptions = {}): 
       const target = pathOf(key);
       await guarded(dir, async () => {
         await prepare();
-        const existing = overwrite ? null : await read(target);
+        const existing = overwrite ? null : read(target);
         if (existing?.equals(bytes)) return;
         if (existing !== null) throw conflict(key);
         const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
         try {
           await write(temporary, bytes, options.fsync ?? false);
-          await intoFolder(dirname(target), key, () =>
+          intoFolder(dirname(target), key, () =>
             overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
           );
         } catch (error) {
@@ -128,11 +131,19 @@ function absent(error: unknown): null {
   throw error;
 }
 
-async function read(path: string): Promise<Buffer | null> {
-  return readFile(path).catch(absent);
+function read(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    return absent(error);
+  }
 }
 
 async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void> {
+  if (!fsync && bytes.length <= IN_PLACE_BYTES) {
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+    return;
+  }
   if (!fsync) return writeFile(path, bytes, { flag: 'wx', mode: 0o600 });
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -144,30 +155,30 @@ async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void>
 }
 
 /** Places the file and makes the folder where there is none, or where a deletion took the emptied one away meanwhile. */
-async function intoFolder(folder: string, key: string, place: () => Promise<void>): Promise<void> {
+function intoFolder(folder: string, key: string, place: () => void): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await place();
+      place();
       return;
     } catch (error) {
       if ((errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') || attempt >= 10) throw error;
-      await makeFolder(folder, key);
+      makeFolder(folder, key);
     }
   }
 }
 
-async function replace(temporary: string, target: string, key: string): Promise<void> {
+function replace(temporary: string, target: string, key: string): void {
   try {
-    await rename(temporary, target);
+    renameSync(temporary, target);
   } catch (error) {
     if (errorCode(error) !== 'EISDIR') throw error;
     throw new StoreError('conflict', `"${key}" cannot be stored: other objects lie below it`, { cause: error });
   }
 }
 
-async function makeFolder(folder: string, key: string): Promise<void> {
+function makeFolder(folder: string, key: string): void {
   try {
-    await makeFolders(folder);
+    makeFolders(folder);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOTDIR') throw error;
     throw new StoreError('conflict', `"${key}" cannot be stored: a part of its path is an object itself`, {
@@ -177,33 +188,35 @@ async function makeFolder(folder: string, key: string): Promise<void> {
 }
 
 /** Not `mkdir` with `recursive`: where nothing can be made (`/proc`) that never returns. */
-async function makeFolders(folder: string): Promise<void> {
+function makeFolders(folder: string): void {
   try {
-    await mkdir(folder);
+    mkdirSync(folder);
   } catch (error) {
-    if (errorCode(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    if (errorCode(error) === 'EEXIST' && statSync(folder).isDirectory()) return;
     if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolders(dirname(folder));
-    await mkdir(folder).catch((again: unknown) => {
-      if (errorCode(again) !== 'EEXIST') throw again; // Another writer was faster.
-    });
+    makeFolders(dirname(folder));
+    try {
+      mkdirSync(folder);
+    } catch (again) {
+      if (errorCode(again) !== 'EEXIST') throw again; // Another process was faster.
+    }
   }
 }
 
 /** Fails if the target exists, unlike `rename`; where links are not supported, `rename` has to do. */
-async function linkNew(temporary: string, target: string, bytes: Buffer, key: string): Promise<void> {
+function linkNew(temporary: string, target: string, bytes: Buffer, key: string): void {
   try {
-    await link(temporary, target);
+    linkSync(temporary, target);
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') {
-      await rename(temporary, target);
+      renameSync(temporary, target);
       return;
     }
     if (code !== 'EEXIST') throw error;
-    if (!(await read(target))?.equals(bytes)) throw conflict(key);
+    if (!read(target)?.equals(bytes)) throw conflict(key);
   }
-  await unlink(temporary);
+  unlinkSync(temporary);
 }
 
 async function syncFolder(folder: string): Promise<void> {
@@ -239,7 +252,7 @@ async function entriesOf(path: string) {
 
 /** Makes the folder for unfinished files and removes what killed writers left there. */
 async function sweep(folder: string): Promise<void> {
-  await makeFolders(folder);
+  makeFolders(folder);
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
     const info = await stat(path).catch(() => null); // Gone already: its writer or another sweeper was faster.
@@ -251,7 +264,7 @@ function conflict(key: string): StoreError {
   return new StoreError('conflict', `"${key}" is already stored with another text`);
 }
 
-async function guarded<T>(dir: string, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(dir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

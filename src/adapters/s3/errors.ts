@@ -33,6 +33,11 @@ export function isNoSuchKey(error: unknown): boolean {
   return NO_KEY.has(codeOf(error));
 }
 
+/** The bytes and their checksum do not belong together. */
+export function isGarbled(error: unknown): boolean {
+  return /checksum mismatch/i.test(messageOf(error));
+}
+
 /** Another writer of the same new key was faster, or is at it. */
 export function isTaken(error: unknown): boolean {
   return isThere(error) || codeOf(error) === 'ConditionalRequestConflict';
@@ -89,7 +94,7 @@ export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3P
       cause: error,
     });
   }
-  if (/checksum mismatch/i.test(messageOf(error))) {
+  if (isGarbled(error)) {
     return new StoreError('unavailable', `what ${location} sent does not match its checksum`, { cause: error });
   }
   if (status >= 400) return wrong(`${location} refuses the request (${code || String(status)}): check GATE_STORE`);

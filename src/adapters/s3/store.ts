@@ -10,11 +10,12 @@ import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { createSlots } from '../slots';
 import { assertKey, fromPathSegment, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
-import { isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
+import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
 
 /** For how long a new key may be in the hands of another writer. */
 const TAKEN_TRIES = 8;
 const TAKEN_WAIT_MS = 25;
+const GARBLED_TRIES = 5;
 
 export function createS3Store(options: S3Options): ObjectStore {
   const { bucket } = options;
@@ -24,8 +25,20 @@ export function createS3Store(options: S3Options): ObjectStore {
   const slots = createSlots(SOCKETS);
   const nameOf = (key: string): string => root + toPathSegments(key).join('/');
 
+  /** Some servers send the bytes of one writer with the checksum of the next while an object is replaced. */
   async function get(key: string): Promise<string | null> {
     assertKey(key);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await getOnce(key);
+      } catch (error) {
+        if (!(error instanceof StoreError) || !isGarbled(error.cause) || attempt >= GARBLED_TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, TAKEN_WAIT_MS * attempt));
+      }
+    }
+  }
+
+  async function getOnce(key: string): Promise<string | null> {
     return guarded('read', async ({ sdk, client }) => {
       try {
         const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: nameOf(key) }));

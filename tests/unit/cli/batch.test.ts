@@ -163,6 +163,7 @@ const usage = {
   costUsd: 0.01,
   sqlExecutions: 3,
   sqlMs: 5,
+  sqlRows: 10,
 };
 const line = (id: string, more: Partial<ResultLine> = {}): ResultLine => ({
   ...{
