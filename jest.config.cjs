@@ -22,6 +22,8 @@ const withServers = {
 
 module.exports = {
   testTimeout: 60_000,
+  // Most tests wait for a server or a process; one worker on two cores would leave half of them idle.
+  maxWorkers: 2,
   projects: [
     project('unit'),
     project('contract', withServers),

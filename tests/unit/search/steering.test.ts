@@ -339,7 +339,17 @@ async function steeredSearch(world: number, given: Settings, cuts: readonly bool
   return { steps, seen: [...seen, steps.finished!.state], applied };
 }
 
-const STEERED_AT: readonly string[] = ['evaluate', 'plan', 'propose', 'probe', 'ground', 'settle', 'check', 'candidate', 'select'];
+const STEERED_AT: readonly string[] = [
+  'evaluate',
+  'plan',
+  'propose',
+  'probe',
+  'ground',
+  'settle',
+  'check',
+  'candidate',
+  'select',
+];
 
 function randomCommand(draw: Draw, at: SearchState): Steering | null {
   const kind = (['hint', 'veto', 'veto', 'veto', 'pin', 'pin', 'budget', 'stop'] as const)[draw.below(8)]!;
