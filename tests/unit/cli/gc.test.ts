@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
@@ -295,7 +296,11 @@ describe('shared objects', () => {
       while (!writing.signal.aborted) swept += await sweeping();
     })();
     for (let round = 0; round < 3; round += 1)
-      for (let n = 0; n < contents.length; n += 1) await put(`during${round}`, n);
+      for (let n = 0; n < contents.length; n += 1) {
+        await put(`during${round}`, n);
+        // The local store writes in place: a search lets others in between its writes.
+        await sleep(1);
+      }
     writing.abort();
     await sweeper;
     expect(swept).toBeGreaterThan(0);
