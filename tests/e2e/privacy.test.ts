@@ -94,6 +94,7 @@ async function scriptedModel(): Promise<Script> {
       ...{ answer: null, finalSql: null, unanswerable: false, ...fields },
     });
   const endpoint = await startModelEndpoint({
+    models: [SIMULATED_MODEL],
     reply: async (body) => {
       const said = body.messages.map(({ content }) => content).join('\n');
       // An endpoint that quotes what it was sent: the failure of the search carries it.
