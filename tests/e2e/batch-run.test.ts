@@ -4,6 +4,7 @@ import type { BatchSummary } from '../../src/cli/batch-summary';
 import type { ResultLine } from '../../src/cli/batch-score';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { startModelEndpoint } from '../helpers/model-endpoint';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
@@ -94,15 +95,21 @@ describe('gate batch run', () => {
   });
 
   test('infrastructure failures are apart, end with exit 1, and are asked again', async () => {
-    await withModel(0, async (_model, home) => {
+    // Listed, and gone when it is asked: what cannot be known before the start.
+    const gone = { fault: 'status', status: 404, error: { message: 'gone', code: 'model_not_found' } } as const;
+    const endpoint = await startModelEndpoint({ models: ['gone'], reply: () => gone });
+    try {
+      const home = gateHome({ baseUrl: endpoint.baseUrl });
       const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names'];
-      const failed = await home.run(batch(...ids, '--model', 'no-such-model', '--name', 'x'));
+      const failed = await home.run(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(failed.code).toBe(1);
       expect(summaryOf(home)).toMatchObject({ judged: 0, ex: null, infrastructureFailures: { count: 2 } });
       expect(resultsOf(home).map(({ verdict }) => verdict)).toEqual(['infrastructure', 'infrastructure']);
-      const again = await home.run(batch(...ids, '--model', 'no-such-model', '--name', 'x'));
+      const again = await home.run(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(again.err).toMatch(/2 infrastructure failures: the same command asks them again/);
-    });
+    } finally {
+      await endpoint.close();
+    }
   });
 
   test('--dry-run checks the databases, estimates, and asks nothing', async () => {
