@@ -59,10 +59,15 @@ function findLibrary(): string {
   const found = look();
   if (found !== null) return found;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    try {
-      execFileSync('apt-get', ['install', '-y', '-q', 'libfaketime'], { stdio: 'ignore' });
-    } catch {
-      // Said below.
+    // Where the package lists are old or missing, the first try fails.
+    for (const steps of [[], [['update', '-q']]]) {
+      try {
+        for (const step of [...steps, ['install', '-y', '-q', 'libfaketime']])
+          execFileSync('apt-get', step, { stdio: 'ignore' });
+        break;
+      } catch {
+        // Said below.
+      }
     }
   }
   const installed = look();
