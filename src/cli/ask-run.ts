@@ -12,8 +12,9 @@ import { resolve } from 'node:path';
 import type { Config } from '../config';
 import { resolveDatabase } from '../databases';
 import type { AnswerRecord } from '../domain';
-import { compose, openEngines, type Composition } from '../workers/composition';
+import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
 import type { AskFlags } from './ask';
+import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
 import { checkWeb, modelsFor, questionOf, questionText, searchInput } from './ask-input';
 import { UsageError, type ExitCode } from './errors';
@@ -68,17 +69,25 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
     if (flags.web && config.web !== null)
       io.err(`the web may be searched through ${config.web.provider}, in words that the model chooses\n`);
     const asking: Asking = { services, engines, composition, database, input, files, io };
-    if (flags.detach) {
-      const { askDetached } = await import('./ask-detached');
-      return await askDetached(asking, flags);
-    }
-    const { askAttended } = await import('./ask-attended');
-    return await askAttended(asking, flags);
+    return await follow(asking, flags);
   } finally {
-    // What could not be opened has ended the command above.
-    const [settled] = await Promise.allSettled(opened);
-    await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+    await closeOpened(engines, opened);
   }
+}
+
+/** Detached or attended; each is loaded only where it is wanted. */
+export async function follow(
+  asking: Asking,
+  flags: Parameters<typeof askAttended>[1] & { readonly detach?: boolean },
+): Promise<ExitCode> {
+  if (flags.detach) return (await import('./ask-detached')).askDetached(asking, flags);
+  return (await import('./ask-attended')).askAttended(asking, flags);
+}
+
+/** What could not be opened has ended the command before. */
+export async function closeOpened(engines: Engines, opened: readonly Promise<Composition>[]): Promise<void> {
+  const [settled] = await Promise.allSettled(opened);
+  await (settled?.status === 'fulfilled' ? settled.value : engines).close();
 }
 
 /** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */

@@ -12,7 +12,7 @@ import { budgetsOf } from '../search/steering';
 import { usageRecord, type Fork } from '../steps/fork';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import type { Asking } from './ask-checks';
-import { isSettled } from './ask-run';
+import { closeOpened, follow, isSettled } from './ask-run';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
 import type { ForkFlags } from './fork';
 import type { Io } from './io';
@@ -54,16 +54,9 @@ async function ask(
   try {
     if (!flags.detach || !flags.json)
       io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
-    if (flags.detach) {
-      const { askDetached } = await import('./ask-detached');
-      return await askDetached(asking, flags);
-    }
-    const { askAttended } = await import('./ask-attended');
-    return await askAttended(asking, flags);
+    return await follow(asking, flags);
   } finally {
-    // What could not be opened has ended the command above.
-    const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
-    await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+    await closeOpened(engines, composing === undefined ? [] : [composing]);
   }
 }
 

@@ -7,6 +7,9 @@ import { chooseTargets, isComplete, needsWork } from './plan-view';
 
 export const ROOT = 't0';
 
+/** Trajectories whose plan still counts: worked on, to be revised, or finished with a candidate. */
+export const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
+
 export function selectable(archive: readonly Trajectory[]): readonly Trajectory[] {
   return archive.filter((trajectory) => trajectory.status === 'open' || trajectory.status === 'replan');
 }

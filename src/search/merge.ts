@@ -10,12 +10,10 @@ import { addUsage } from './budgets';
 import { compactArchive, newestEvidence, nextTrajectory } from './archive';
 import { canonical } from './canonical';
 import type { Expansion } from './expansion';
-import { openWork, ROOT, statusOf } from './frontier';
+import { LIVE, openWork, ROOT, statusOf } from './frontier';
 import { isComplete } from './plan-view';
 import { applyMemory } from './reuse';
 import { START_DISTANCE } from './select';
-
-const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
 
 export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
   const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);

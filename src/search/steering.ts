@@ -21,6 +21,7 @@ import { applyBody, assumedBody, type NewBody } from './apply';
 import { exhaustedBudget } from './budgets';
 import { compareText } from './canonical';
 import { withdraw } from './dependence';
+import { LIVE } from './frontier';
 import { findOperator } from './plan-view';
 
 /** A remark is named before its words are stored. */
@@ -33,7 +34,6 @@ export interface Command {
 const NOTHING: Steered = { remarks: [], vetoes: [], pins: [], budgets: null };
 /** Every prompt shows them all. */
 const MOST_REMARKS = 20;
-const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
 
 export function budgetsOf(state: SearchState, settings: Settings): Budgets {
   return state.steered?.budgets ?? settings.budgets;

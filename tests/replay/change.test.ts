@@ -4,18 +4,15 @@
  */
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { createMemoryStore } from '../../src/adapters/scripted';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
 import { localQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps } from '../workflows/scripted-steps';
+import { scriptedSettings, scriptedSteps, noBatch as batch } from '../workflows/scripted-steps';
 
 type Bundle = { readonly code: string } | { readonly codePath: string };
 type History = Parameters<typeof Worker.runReplayHistory>[1];
-
-const batch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 /** The workflow code with another loop in place of `src/search/control.ts`. */
 async function bundleWith(loop: string): Promise<Bundle> {

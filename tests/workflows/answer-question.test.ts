@@ -9,18 +9,7 @@ import { localQueues, sharedQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/ports';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, type Script, type StepCall } from './scripted-steps';
-
-const batch = {
-  store: {
-    get: async () => null,
-    put: async () => undefined,
-    list: async () => [],
-    entries: async () => [],
-    delete: async () => undefined,
-  },
-  readAnswer: async () => null,
-};
+import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
 
 interface Run {
   readonly gate: GateClient;

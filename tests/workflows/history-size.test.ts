@@ -2,18 +2,7 @@ import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { localQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps } from './scripted-steps';
-
-const batch = {
-  store: {
-    get: async () => null,
-    put: async () => undefined,
-    list: async () => [],
-    entries: async () => [],
-    delete: async () => undefined,
-  },
-  readAnswer: async () => null,
-};
+import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
 
 test('a search of 40 model calls keeps its history below 4 KB a call and 600 events', async () => {
   const database = unique('db');

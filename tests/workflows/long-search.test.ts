@@ -4,18 +4,7 @@ import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers
 import { localQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps } from './scripted-steps';
-
-const batch = {
-  store: {
-    get: async () => null,
-    put: async () => undefined,
-    list: async () => [],
-    entries: async () => [],
-    delete: async () => undefined,
-  },
-  readAnswer: async () => null,
-};
+import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
 
 async function runsOf(gate: GateClient, searchId: string, firstRunId: string) {
   const runs: { readonly events: number; readonly bytes: number }[] = [];

@@ -3,6 +3,7 @@
  * Ids carry what later steps need, so that a step works in whatever process it runs. `onStep` sees every call and may
  * delay it or throw.
  */
+import { createMemoryStore } from '../../src/adapters/scripted';
 import type { SearchState, UpdateView, Usage } from '../../src/domain';
 import { settingsFor } from '../../src/presets';
 import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/search/steps';
@@ -42,6 +43,9 @@ export const scriptedSettings = (
     models: { default: 'scripted' },
     overrides: { breadth: 1, followOn: false, planCarriesTests: false, ...overrides },
   });
+
+/** What workers need for batches, where a test runs none. */
+export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 export function scriptedSteps(script: Script = {}): WorkerSteps {
   const { operators = 3, queries = 3, lookups = 0, onStep } = script;

@@ -2,18 +2,8 @@ import { awaitQuestion, cancelWorkflow, startQuestion, steerQuestion, type GateC
 import { localQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, type Script, type StepCall } from './scripted-steps';
+import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
 
-const batch = {
-  store: {
-    get: async () => null,
-    put: async () => undefined,
-    list: async () => [],
-    entries: async () => [],
-    delete: async () => undefined,
-  },
-  readAnswer: async () => null,
-};
 const author = 'ada';
 
 /** Holds a search at the named step until `release`; `reached` resolves when it is there. */

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateWorkers, installLogger } from '../../src/workers/run-worker';
-import { scriptedSteps } from './scripted-steps';
+import { noBatch, scriptedSteps } from './scripted-steps';
 
 export interface WorkerProcessArguments {
   readonly address: string;
@@ -25,16 +25,7 @@ async function main(): Promise<void> {
   });
   const workers = await createGateWorkers({
     ...{ address, namespace: 'default', steps, databases: [database], serve: 'local', bundle: { codePath } },
-    batch: {
-      store: {
-        get: async () => null,
-        put: async () => undefined,
-        list: async () => [],
-        entries: async () => [],
-        delete: async () => undefined,
-      },
-      readAnswer: async () => null,
-    },
+    batch: noBatch,
   });
   await workers.run();
 }

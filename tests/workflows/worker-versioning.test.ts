@@ -4,16 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
-import { createMemoryStore } from '../../src/adapters/scripted';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { localQueues } from '../../src/workers/task-queues';
 import { workerVersion, type WorkerVersion } from '../../src/workers/worker-version';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, type StepCall } from './scripted-steps';
-
-const batch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
+import { scriptedSettings, scriptedSteps, type StepCall, noBatch as batch } from './scripted-steps';
 
 interface Build<Version> {
   readonly version: Version;

@@ -3,6 +3,7 @@
  * touched) and is converted by the column's type; dates, arrays, binary and composite values stay text.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
+import { compactJson, exactNumber } from '../value-text';
 
 const OID = {
   bool: 16, int8: 20, int2: 21, int4: 23, oid: 26, json: 114, float4: 700, float8: 701,
@@ -31,21 +32,8 @@ export function converterFor(oid: number): (text: string) => SqlValue {
 
 const asText = (text: string): SqlValue => text;
 
-/** A finite float is exact by definition; other numbers only if printing the double gives the same digits. */
+/** A finite float is exact by definition. */
 const float = (text: string): SqlValue => (Number.isFinite(Number(text)) ? Number(text) : text);
-const exact = (text: string): SqlValue => {
-  const number = Number(text);
-  return Number.isFinite(number) && String(number) === canonical(text) ? number : text;
-};
-
-/** Without the zeros that a numeric's scale adds: `1.50` is `1.5`, `-0.00` is `0`. */
-function canonical(text: string): string {
-  const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  return trimmed === '-0' ? '0' : trimmed;
-}
-
-/** Drops the space that jsonb prints between tokens, and no other: numbers keep their digits, keys their order. */
-const compactJson = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 
 const converters = new Map<number, (text: string) => SqlValue>([
   [OID.bool, (text) => text === 't'],
@@ -54,8 +42,8 @@ const converters = new Map<number, (text: string) => SqlValue>([
   [OID.oid, Number],
   [OID.float4, float],
   [OID.float8, float],
-  [OID.int8, exact],
-  [OID.numeric, exact],
+  [OID.int8, exactNumber],
+  [OID.numeric, exactNumber],
   [OID.json, compactJson],
   [OID.jsonb, compactJson],
 ]);

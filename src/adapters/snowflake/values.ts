@@ -3,6 +3,7 @@
  * double cannot hold stays text, times keep their zone, JSON its digits and key order.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
+import { compactJson, exactNumber } from '../value-text';
 
 const KINDS: Readonly<Record<string, ResultColumn['kind']>> = {
   fixed: 'number',
@@ -42,26 +43,12 @@ const float = (text: string): SqlValue => {
   return Number.isFinite(Number(text)) ? Number(text) : text;
 };
 
-const exact = (text: string): SqlValue => {
-  const number = Number(text);
-  return Number.isFinite(number) && String(number) === canonical(text) ? number : text;
-};
-
-/** Without the zeros that a scale adds: `1.50` is `1.5`, `-0.00` is `0`. */
-function canonical(text: string): string {
-  const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  return trimmed === '-0' ? '0' : trimmed;
-}
-
 /** Nine digits of a second are asked for; those that say nothing are left out. */
 const time = (text: string): SqlValue => text.replace(/(:\d\d)\.(\d*?)0+(?=$|\s|[+-])/, (_, seconds: string, digits: string) => (digits === '' ? seconds : `${seconds}.${digits}`)); // prettier-ignore
 
-/** VARIANTs print with line breaks; only the space between tokens goes. */
-const compactJson = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
-
 const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {
-  fixed: exact,
-  decfloat: exact,
+  fixed: exactNumber,
+  decfloat: exactNumber,
   real: float,
   time,
   timestamp_ltz: time,
