@@ -27,6 +27,8 @@ export const codecServerCommand: CommandFactory = (io) =>
         const { loadConfig } = await import('../config');
         const { codecsOf, keyRingOf } = await import('../workers/encryption');
         const { isLoopback, startCodecServer } = await import('../workers/codec-server');
+        const { storedPayloads } = await import('../workers/external-storage');
+        const { openStore } = await import('../workers/open-store');
         const config = loadConfig(io);
         const token = io.env[CODEC_TOKEN_VARIABLE] || null;
         const host = flags.host ?? '127.0.0.1';
@@ -35,7 +37,7 @@ export const codecServerCommand: CommandFactory = (io) =>
         }
         const origins = (flags.origin ?? (await embeddedOrigins(config.folders))).map(checkedOrigin);
         const server = await startCodecServer({
-          ...{ codecs: codecsOf(config), host, origins, token },
+          ...{ codecs: codecsOf(config), stored: storedPayloads(openStore(config)), host, origins, token },
           port: flags.port ?? CODEC_PORT,
         });
         const ring = keyRingOf(config);

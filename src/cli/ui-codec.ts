@@ -14,8 +14,10 @@ export interface UiCodec {
 export async function startUiCodec(config: Config): Promise<UiCodec> {
   const { startCodecServer } = await import('../workers/codec-server');
   const { codecsOf } = await import('../workers/encryption');
+  const { storedPayloads } = await import('../workers/external-storage');
+  const { openStore } = await import('../workers/open-store');
   const { CODEC_PORT, uiOrigins } = await import('./codec-server');
-  const options = { codecs: codecsOf(config), origins: [], token: null };
+  const options = { codecs: codecsOf(config), stored: storedPayloads(openStore(config)), origins: [], token: null };
   const server = await startCodecServer({ ...options, port: CODEC_PORT }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     return startCodecServer({ ...options, port: 0 });

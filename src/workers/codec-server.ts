@@ -1,22 +1,20 @@
 /**
- * Temporal's codec protocol over HTTP: `POST /decode` and `/encode` with payloads as protobuf JSON. The Temporal UI and
- * the `temporal` CLI ask here, so that a person with the keys reads what the server stores compressed or encrypted.
+ * Temporal's codec protocol over HTTP: `POST /decode`, `/encode` and `/download` with payloads as protobuf JSON. The
+ * Temporal UI and the `temporal` CLI ask here, so that a person with the keys reads what the server stores compressed or
+ * encrypted, and what it only refers to because it lies in the store (`external-storage.ts`).
  *
  * 1. It listens on loopback unless told otherwise, and answers only requests that name a host of its own: a page of
  *    another site cannot reach it through a name that it points here.
  * 2. A browser is answered only for the origins given; a request without an origin comes from a program of the user.
  * 3. With a token, every request has to carry it.
- * 4. What cannot be decrypted is answered by a text that names the key, so that the rest is still shown.
+ * What an answer holds is decided in `codec-answer.ts`.
  */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Payload, PayloadCodec } from '@temporalio/common';
-import { z } from 'zod';
+import { answerTo, CodecBody, type Action, type Decoders } from './codec-answer';
 
-export interface CodecServerOptions {
-  /** In the order of encoding. */
-  readonly codecs: readonly PayloadCodec[];
+export interface CodecServerOptions extends Decoders {
   readonly host?: string;
   /** 0: a free one. */
   readonly port: number;
@@ -36,15 +34,11 @@ export interface CodecServer {
 const LOOPBACK = '127.0.0.1';
 /** Temporal's own limit of a gRPC message is 4 MB; a page of history comes in one request. */
 const LARGEST_BODY_BYTES = 64 * 1024 * 1024;
-const Body = z.object({
-  payloads: z.array(z.object({ metadata: z.record(z.string(), z.string()).optional(), data: z.string().nullish() })),
-});
-
 export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
-  const { host = LOOPBACK, codecs, token } = options;
+  const { host = LOOPBACK, codecs, stored, token } = options;
   const origins = new Set(options.origins.map(originOf));
   const server = createServer((request, response) => {
-    handle(request, response, { codecs, token, origins, host }).catch((error: unknown) => {
+    handle(request, response, { codecs, stored, token, origins, host }).catch((error: unknown) => {
       fail(response, 500, error instanceof Error ? error.message : 'unexpected error');
     });
   });
@@ -71,8 +65,7 @@ export function originOf(text: string): string {
   return origin;
 }
 
-interface Rules {
-  readonly codecs: readonly PayloadCodec[];
+interface Rules extends Decoders {
   readonly token: string | null;
   readonly origins: ReadonlySet<string>;
   readonly host: string;
@@ -107,46 +100,29 @@ async function handle(request: IncomingMessage, response: ServerResponse, rules:
     response.writeHead(204).end();
     return;
   }
-  const action = /\/(encode|decode)$/.exec(request.url?.split('?')[0] ?? '')?.[1];
+  const [path = '', query = ''] = (request.url ?? '').split('?');
+  const action = /\/(encode|decode|download)$/.exec(path)?.[1] as Action | undefined;
   if (request.method !== 'POST' || action === undefined) {
-    fail(response, 404, 'POST to /decode or /encode');
+    fail(response, 404, 'POST to /decode, /download or /encode');
     return;
   }
   if (rules.token !== null && !sameText(request.headers.authorization ?? '', `Bearer ${rules.token}`)) {
     fail(response, 401, 'the bearer token is missing or wrong');
     return;
   }
-  const body = Body.safeParse(parseJson(await bodyOf(request)));
+  const body = CodecBody.safeParse(parseJson(await bodyOf(request)));
   if (!body.success) {
     fail(response, 400, 'give {"payloads": […]} with metadata and data in base64');
     return;
   }
-  const payloads = await through(rules.codecs, action, body.data.payloads.map(fromJson));
-  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(JSON.stringify({ payloads: payloads.map(toJson) }));
-}
-
-async function through(codecs: readonly PayloadCodec[], action: string, payloads: Payload[]): Promise<Payload[]> {
-  let changed = payloads;
-  for (const codec of action === 'encode' ? codecs : [...codecs].reverse()) {
-    changed = await (action === 'encode' ? codec.encode(changed) : codec.decode(changed));
+  const keepReferences = new URLSearchParams(query).get('preserveStorageRefs') === 'true';
+  const answer = await answerTo(action, body.data.payloads, keepReferences, rules);
+  if ('status' in answer) {
+    fail(response, answer.status, answer.message);
+    return;
   }
-  return changed;
-}
-
-type JsonPayload = z.infer<typeof Body>['payloads'][number];
-
-function fromJson({ metadata = {}, data }: JsonPayload): Payload {
-  const fields = Object.entries(metadata).map(([key, value]) => [key, Buffer.from(value, 'base64')] as const);
-  return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? '', 'base64') };
-}
-
-function toJson({ metadata, data }: Payload): JsonPayload {
-  const fields = Object.entries(metadata ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  return {
-    metadata: Object.fromEntries(fields) as Record<string, string>,
-    data: Buffer.from(data ?? []).toString('base64'),
-  };
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(answer));
 }
 
 /** A server that listens on loopback is asked by a loopback name; one that listens elsewhere has names it cannot know. */

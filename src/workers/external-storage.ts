@@ -9,6 +9,7 @@
  * 3. An outage fails the task, which Temporal gives out again; nothing is lost.
  */
 import { ExternalStorage, StorageDriverClaim, type Payload, type StorageDriver } from '@temporalio/common';
+import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/lib/internal-non-workflow';
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
@@ -31,6 +32,34 @@ type Kept = z.infer<typeof Kept>;
 
 export function externalStorage(store: ObjectStore, thresholdBytes = OFFLOAD_BYTES): ExternalStorage {
   return new ExternalStorage({ drivers: [storeDriver(store)], payloadSizeThreshold: thresholdBytes });
+}
+
+export interface StoredPayloads {
+  isReference(payload: Payload): boolean;
+  /**
+   * What the reference stands for, as the codecs made it, and its size in the store. A `StoreError` says why it cannot be
+   * had, a `RangeError` that it is larger than asked for (it is then not read) or that the reference is none of ours.
+   */
+  fetch(reference: Payload, atMostBytes: number): Promise<{ readonly payload: Payload; readonly bytes: number }>;
+}
+
+/** For the codec server, which shows people what workers and clients fetch by themselves. */
+export function storedPayloads(store: ObjectStore): StoredPayloads {
+  return {
+    isReference: isReferencePayload,
+    async fetch(reference, atMostBytes) {
+      const { driverName, claimData } = claimIn(reference);
+      if (driverName !== DRIVER) throw new RangeError(`a payload kept by "${driverName}", which gate does not read`);
+      const { key = '' } = claimData;
+      assertOurs(key);
+      const bytes = (await store.entries(key)).find((entry) => entry.key === key)?.bytes ?? 0;
+      if (bytes > atMostBytes)
+        throw new RangeError(
+          `${key} has ${megabytes(bytes)}, more than the ${megabytes(atMostBytes)} left to show here`,
+        );
+      return { payload: await retrieve(store, new StorageDriverClaim(claimData)), bytes };
+    },
+  };
 }
 
 /** The workflow that an object under `payloads/` belongs to. */
@@ -69,8 +98,7 @@ function storeDriver(store: ObjectStore): StorageDriver {
 
 async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): Promise<Payload> {
   const { key = '', sha256: hash } = claimData;
-  if (!key.startsWith(PAYLOADS))
-    throw new StoreError('corrupt', 'the history refers to a payload outside of payloads/');
+  assertOurs(key);
   const text = await store.get(key);
   if (text === null) {
     throw new StoreError('missing', `${key} is missing from the store: restore it, or ask with --fresh`);
@@ -91,6 +119,23 @@ function kept({ metadata, data }: Payload, workflowId: string): Kept {
     metadata: Object.fromEntries(entries),
     data: base64(data ?? new Uint8Array()),
   };
+}
+
+function claimIn(reference: Payload): ReturnType<typeof decodeReferencePayload> {
+  try {
+    return decodeReferencePayload(reference);
+  } catch (error) {
+    throw new StoreError('corrupt', 'a reference of the history is damaged', { cause: error });
+  }
+}
+
+function assertOurs(key: string): void {
+  if (!key.startsWith(PAYLOADS))
+    throw new StoreError('corrupt', 'the history refers to a payload outside of payloads/');
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
 function base64(bytes: Uint8Array): string {
