@@ -24,7 +24,12 @@ export const EncryptionEntry = z.strictObject({
       }),
     )
     .min(1, 'give at least one key, or leave "encryption" out'),
+  /** Where `gate codec-server` can be reached by whoever looks at the Temporal UI. */
+  codecServer: z.url({ protocol: /^https?$/, error: 'give a URL, for example http://127.0.0.1:8834' }).optional(),
 });
+
+/** Of `gate codec-server`: a fixed address for the UI's settings is nicer to return to. */
+export const CODEC_PORT = 8834;
 
 export interface EncryptionConfig {
   readonly keys: readonly {
@@ -34,6 +39,13 @@ export interface EncryptionConfig {
     /** 32 bytes; prints as `[secret]`. */
     readonly key: KeyMaterial;
   }[];
+  /** null: a codec server would run on this machine, on `CODEC_PORT`. */
+  readonly codecServer: string | null;
+}
+
+/** What a Temporal UI is told when it starts with encryption on, whether or not the codec server runs by then. */
+export function codecEndpoint({ codecServer }: EncryptionConfig): string {
+  return codecServer ?? `http://127.0.0.1:${String(CODEC_PORT)}`;
 }
 
 /** Key bytes that do not print. */
@@ -87,7 +99,7 @@ export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined,
     }
     return [{ id, source, key: new KeyMaterial(bytes) }];
   });
-  return { keys };
+  return { keys, codecServer: entry.codecServer?.replace(/\/+$/, '') ?? null };
 }
 
 /** null: neither form, or another length. */

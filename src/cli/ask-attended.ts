@@ -11,7 +11,7 @@ import type { DataConverter } from '@temporalio/common';
 import { storeLocation } from '../config-store';
 import { queuesByModel } from '../workers/model-queues';
 import type { GateWorkers } from '../workers/run-worker';
-import { localQueues } from '../workers/task-queues';
+import { questionQueues } from '../workers/task-queues';
 import { checkAndStore, type Asking } from './ask-checks';
 import { limitedModels, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
@@ -19,6 +19,7 @@ import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { followSearch } from './follow';
 import { holdInterrupts } from './interrupts';
 import { batchPorts, recordOf } from './services';
+import { decodedInUi } from './ui-codec';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
 
 export interface AttendedFlags {
@@ -39,6 +40,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   try {
     if (session.uiUrl !== null)
       io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}${howLong(session)}\n`);
+    io.err(decodedInUi(services.config, session));
     const serving = workers.run();
     try {
       // The search began while the worker was being made.
@@ -97,14 +99,13 @@ async function openStarted(
       batch: batchPorts(services.store),
       ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
       databases: [database.name],
-      serve: 'local',
       modelQueues: limited,
     }),
   );
   const checking = checkAndStore(asking, databaseChecked);
   const starting = Promise.all([opening, checking]).then(async ([session, state]) => {
     if (isInterrupted()) throw interruptedEarly();
-    await startAsked(session, services.config, input, localQueues(database.name, queuesByModel(limited)), state);
+    await startAsked(session, services.config, input, questionQueues(database.name, queuesByModel(limited)), state);
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')

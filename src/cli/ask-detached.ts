@@ -1,12 +1,13 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
 import { queuesByModel } from '../workers/model-queues';
-import { localQueues } from '../workers/task-queues';
+import { questionQueues } from '../workers/task-queues';
 import { serveInBackground } from './background';
 import { checkAndStore, type Asking } from './ask-checks';
 import { limitedModels, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
 import { EXIT, type ExitCode } from './errors';
 import { openTemporal } from './temporal-session';
+import { decodedInUi } from './ui-codec';
 
 export async function askDetached(asking: Asking, { json = false }: { readonly json?: boolean }): Promise<ExitCode> {
   const { services, database, input, io } = asking;
@@ -26,14 +27,14 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   try {
     await serveInBackground(config, database, session, io);
     const limited = limitedModels(config, input, asking.files);
-    await startAsked(session, config, input, localQueues(database.name, queuesByModel(limited)), checked.value);
+    await startAsked(session, config, input, questionQueues(database.name, queuesByModel(limited)), checked.value);
   } finally {
     await session.close({ keep: true });
   }
   if (json) io.out(`${JSON.stringify({ id: searchId, status: 'running', ui }, null, 2)}\n`);
   else io.out(`${searchId}\n`);
   io.err(
-    `${ui === null ? '' : `Temporal UI ${ui}\n`}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
+    `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
   );
   io.err('Server and worker stay up; gate dev --stop ends them.\n');
   return EXIT.ok;

@@ -1,13 +1,12 @@
 /** `gate codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted. */
 import { Command } from 'commander';
+import { CODEC_PORT } from '../config-encryption';
 import type { Folders } from '../folders';
 import { UsageError } from './errors';
 import type { Io } from './io';
 import { collect, port, withExamples } from './options';
 import type { CommandFactory } from './program';
 
-/** A fixed address for the UI's settings is nicer to return to. */
-export const CODEC_PORT = 8834;
 export const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
 
 interface CodecFlags {

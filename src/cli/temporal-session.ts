@@ -6,6 +6,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../config';
+import { codecEndpoint } from '../config-encryption';
 import type { Environment } from '../folders';
 import type { Progress } from '../search/control';
 import type { EmbeddedServer } from '../workers/embedded-server';
@@ -84,7 +85,8 @@ export async function openTemporal(
     return session(configured, converter, null, null);
   }
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
-  const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...options });
+  const codec = config.encryption === null ? {} : { uiCodecEndpoint: codecEndpoint(config.encryption) };
+  const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...codec, ...options });
   const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
   options.onTarget?.({ ...target, dataConverter: converter });
   try {

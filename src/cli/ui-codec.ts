@@ -1,5 +1,9 @@
-/** The codec server beside `gate dev`: with encryption on, its UI shows plain text to whoever has the keys. */
+/**
+ * With encryption on the Temporal UI shows plain text through a codec server, to whoever has the keys: `gate dev` starts
+ * one beside it, other commands say what to do.
+ */
 import type { Config } from '../config';
+import { CODEC_PORT, codecEndpoint } from '../config-encryption';
 import type { TemporalSession } from './temporal-session';
 
 export interface UiCodec {
@@ -16,7 +20,7 @@ export async function startUiCodec(config: Config): Promise<UiCodec> {
   const { codecsOf } = await import('../workers/encryption');
   const { storedPayloads } = await import('../workers/external-storage');
   const { openStore } = await import('../workers/open-store');
-  const { CODEC_PORT, uiOrigins } = await import('./codec-server');
+  const { uiOrigins } = await import('./codec-server');
   const options = { codecs: codecsOf(config), stored: storedPayloads(openStore(config)), origins: [], token: null };
   const server = await startCodecServer({ ...options, port: CODEC_PORT }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
@@ -28,7 +32,24 @@ export async function startUiCodec(config: Config): Promise<UiCodec> {
       if (uiUrl !== null) for (const origin of uiOrigins(Number(new URL(uiUrl).port))) server.allow(origin);
     },
     hint: ({ embedded }) =>
-      embedded?.started === true ? '' : 'this server was up before: enter the codec endpoint in its UI (the glasses)\n',
+      embedded?.info.uiCodecEndpoint === server.url
+        ? ''
+        : 'this server was up before: enter the codec endpoint in its UI (the glasses)\n',
     close: () => server.close(),
   };
 }
+
+/** The line after a link into the UI; empty without a UI or without encryption. */
+export function decodedInUi({ encryption }: Pick<Config, 'encryption'>, { embedded, uiUrl }: Shown): string {
+  if (encryption === null || uiUrl === null) return '';
+  const endpoint = codecEndpoint(encryption);
+  const through =
+    encryption.codecServer === null
+      ? `while gate codec-server runs (${endpoint})`
+      : `through the codec server ${endpoint}`;
+  // A UI that was started without encryption, or with another address.
+  const enter = embedded?.info.uiCodecEndpoint === endpoint ? '' : '; enter its address in the UI (the glasses)';
+  return `Encrypted payloads are shown there in plain ${through}${enter}\n`;
+}
+
+type Shown = Pick<TemporalSession, 'embedded' | 'uiUrl'>;

@@ -24,6 +24,8 @@ export const ServerInfo = z.object({
   /** Version of the Temporal server. */
   version: z.string(),
   databaseFile: z.string(),
+  /** Where its UI has payloads decoded; servers that run since an older version do not say. */
+  uiCodecEndpoint: z.string().nullable().default(null),
   keep: z.boolean(),
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
@@ -108,7 +110,10 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
   const server = await startServerProcess({
     ...{ binary, databaseFile: files.database, logFile: files.log, port, uiPort, uiCodecEndpoint },
   });
-  const info: ServerInfo = { schemaVersion: 1, ...server, databaseFile: files.database, keep: false };
+  const info: ServerInfo = {
+    ...{ schemaVersion: 1, ...server, databaseFile: files.database, keep: false },
+    uiCodecEndpoint: uiCodecEndpoint ?? null,
+  };
   save(files, info);
   return info;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { loadConfig, type Config } from '../../../src/config';
+import { codecEndpoint } from '../../../src/config-encryption';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'gate-keys-'))));
@@ -36,6 +37,15 @@ test('keys come from variables and files, as base64 or hexadecimal, in the order
 
 test('without the setting nothing is encrypted', () => {
   expect(load(undefined).encryption).toBeNull();
+});
+
+test('the address of the codec server is taken as it is, without the slash at its end; else it is on this machine', () => {
+  const keys = [{ id: 'k1', env: 'GOOD' }];
+  const of = (codecServer?: string) => load({ keys, codecServer }, { GOOD: BASE64 }).encryption!;
+  expect(codecEndpoint(of('https://codec.internal/gate/'))).toBe('https://codec.internal/gate');
+  expect(of()).toMatchObject({ codecServer: null });
+  expect(codecEndpoint(of())).toBe('http://127.0.0.1:8834');
+  expect(() => of('codec.internal:8834')).toThrow(/encryption.codecServer: give a URL, for example http:\/\/127/);
 });
 
 test.each([
