@@ -17,7 +17,7 @@ import { sha256 } from '../src/sha256';
 import type { LedgerReport } from '../src/simulated-model';
 import { storeInput } from '../src/steps';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../src/workers/client';
-import { sharedQueues } from '../src/workers/task-queues';
+import { questionQueues } from '../src/workers/task-queues';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { questionWorkflowId } from '../src/workflows/ids';
@@ -196,7 +196,7 @@ async function runAll(gate: GateClient, folder: string, name: string, count: num
   const ended = await Promise.all(
     inputs.map(async ({ searchId, settings }) => {
       const since = performance.now();
-      const queues = sharedQueues(DATABASE);
+      const queues = questionQueues(DATABASE);
       await startQuestion(gate, { searchId, settings, modelTimeoutMs: 60_000, queues, label: 'bench' });
       const end = await awaitQuestion(gate, searchId);
       if (end.kind !== 'completed') throw new Error(`${searchId} failed: ${end.message}`);

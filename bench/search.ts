@@ -23,7 +23,7 @@ import { sha256 } from '../src/sha256';
 import { joinEmbeddedServer } from '../src/workers/embedded-server';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';
-import { localQueues } from '../src/workers/task-queues';
+import { questionQueues } from '../src/workers/task-queues';
 import { questionWorkflowId } from '../src/workflows/ids';
 import { printFigures, type Figure } from './figure';
 
@@ -116,7 +116,6 @@ async function measureSearch(): Promise<readonly Figure[]> {
           steps,
           batch,
           databases: [DATABASE],
-          serve: 'local' as const,
         },
       });
       const serving = workers.run();
@@ -124,7 +123,7 @@ async function measureSearch(): Promise<readonly Figure[]> {
       const durableStart = Date.now();
       await startQuestion(gate, {
         ...{ searchId: durable.searchId, settings: limited, modelTimeoutMs: 60_000, label: 'bench' },
-        queues: localQueues(DATABASE),
+        queues: questionQueues(DATABASE),
       });
       const ended = await awaitQuestion(gate, durable.searchId);
       const durableMs = Date.now() - durableStart;

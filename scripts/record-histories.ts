@@ -57,7 +57,7 @@ async function record(folder: string, address: string): Promise<void> {
   const temporal = { address, namespace: 'default' };
   const bundle = { code: (await bundleWorkflows()).code };
   const workers = await createGateWorkers({
-    ...{ ...temporal, databases: [DATABASE], serve: 'local' as const, batch: batchPorts(store) },
+    ...{ ...temporal, databases: [DATABASE], batch: batchPorts(store) },
     steps: { ...createSteps(deps), ...createReactSteps(deps) },
     bundle,
   });

@@ -9,7 +9,7 @@ import type { AnswerSummary } from '../../src/search/steps';
 import { startSimulatedModel, type Rates } from '../../src/simulated-model';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers, installLogger } from '../../src/workers/run-worker';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../../src/workers/temporal-process';
 import { answerable, RATES, SPRINT_SQL } from './searches';
@@ -51,7 +51,7 @@ export async function withGateWorld<T>(
   const temporal = { address: `127.0.0.1:${String(server.port)}`, namespace: 'default' };
   const batch = { store: world.store, readAnswer: () => Promise.resolve(null) };
   const workers = await createGateWorkers({
-    ...{ ...temporal, steps: world.steps, batch, databases: [DATABASE], serve: 'local' },
+    ...{ ...temporal, steps: world.steps, batch, databases: [DATABASE] },
   });
   const serving = workers.run();
   const gate = await connectClient(temporal);
@@ -62,7 +62,7 @@ export async function withGateWorld<T>(
         const { searchId, settings } = input;
         await world.begin(input);
         const startedAt = performance.now();
-        const queues = localQueues(DATABASE);
+        const queues = questionQueues(DATABASE);
         await startQuestion(gate, { searchId, settings, modelTimeoutMs: 60_000, queues, label: 'bench', ...options });
         const ended = await awaitQuestion(gate, searchId);
         if (ended.kind !== 'completed') throw new Error(`${searchId} failed: ${ended.message}`);

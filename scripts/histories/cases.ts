@@ -13,7 +13,7 @@ import {
   steerQuestion,
   type GateClient,
 } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import { REFUSED_QUESTION, type HangingModel, type MODELS } from './replies';
 
@@ -142,7 +142,7 @@ async function start(recording: Recording, searchId: string, wanted: QuestionCas
   const settings = settingsFor({ method, preset, models: { default: model }, overrides });
   await recording.ask(searchId, DEMO_QUESTION, settings);
   await startQuestion(recording.gate, {
-    ...{ searchId, settings, iterationsPerRun, modelTimeoutMs: 60_000, queues: localQueues(DATABASE) },
+    ...{ searchId, settings, iterationsPerRun, modelTimeoutMs: 60_000, queues: questionQueues(DATABASE) },
     label: `${DATABASE} · "Dominant victories?"`,
   });
 }
@@ -166,7 +166,7 @@ async function beginBatch(
   for (const [n, text] of texts.entries()) {
     const searchId = `q-${batchId}-${n}`;
     await ask(searchId, text, settings);
-    entries.push({ n, searchId, label: `question ${n + 1}`, taskQueues: localQueues(DATABASE) });
+    entries.push({ n, searchId, label: `question ${n + 1}`, taskQueues: questionQueues(DATABASE) });
   }
   const { pages } = await writeBatchManifest(store, batchId, entries, 2);
   const asked = { settings, modelTimeoutMs: 60_000, iterationsPerRun: 20 };
@@ -174,7 +174,7 @@ async function beginBatch(
   await startBatch(
     gate,
     { batchId, question: asked, resume: null, ...limits },
-    localQueues(DATABASE).workflow,
+    questionQueues(DATABASE).workflow,
     batchId,
   );
   return batchId;

@@ -18,8 +18,6 @@ export interface BatchEntry {
   readonly label: string;
   readonly taskQueues: {
     readonly workflow: string;
-    readonly model: string | null;
-    readonly sql: string | null;
     readonly models?: Readonly<Record<string, string>>;
   };
 }

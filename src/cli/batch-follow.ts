@@ -105,7 +105,7 @@ async function startOrJoin({
   }
   const entries = searches.map(({ searchId, question }, n) => ({
     ...{ n, searchId, label: cut(`${question.database}: ${question.text}`, 60) },
-    taskQueues: { workflow: batchQueue(batch.scope), model: null, sql: null, ...(models && { models }) },
+    taskQueues: { workflow: batchQueue(batch.scope), ...(models && { models }) },
   }));
   for (const n of pending) {
     const key = batchResultKey(batchId, n);

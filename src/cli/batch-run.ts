@@ -180,7 +180,7 @@ class BatchRun {
           dataConverter: session.dataConverter,
         },
         ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
-        ...{ databases: [], serve: 'local', ownQueues: [batchQueue(batch.batchId), batchQueue(batch.scope)] },
+        ...{ databases: [], ownQueues: [batchQueue(batch.batchId), batchQueue(batch.scope)] },
         maxModelCalls: Math.max(64, flags.concurrency + 16),
         modelQueues: limited,
         graceMs: GRACE_MS,

@@ -36,27 +36,17 @@ export async function serveUntilInterrupted(
     specs.map((spec) => resolveDatabase(config, spec, io.cwd));
   const given = serving.databases.length > 0 ? resolve(serving.databases) : null;
   const asked = parts?.workflow === false ? [] : (given ?? configuredDatabases(config, io));
-  const shared = parts === undefined ? asked : resolve(parts.sql);
-  const usable = [...new Map([...asked, ...shared].map((database) => [database.name, database])).values()];
-  const composition = await compose(config, { adHoc: usable.filter(({ adHoc }) => adHoc) });
-  const names = usable.map(({ name }) => name);
+  const composition = await compose(config, { adHoc: asked.filter(({ adHoc }) => adHoc) });
+  const names = asked.map(({ name }) => name);
   const versioning = session.embedded === null ? config.temporal.versioning : null;
   const version = versioning === null ? null : workerVersion(versioning);
   const bundle = await workflowBundle();
-  const common = {
+  const workers = await createGateWorkers({
     ...{ address: session.address, namespace: session.namespace, steps: composition.steps, bundle },
     ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
     dataConverter: session.dataConverter,
-    ...{ batch: batchPorts(composition.store), version },
-  };
-  // Local queues as well: questions whose own process is gone go on here.
-  const own = { ...common, databases: asked.map(({ name }) => name), modelQueues: limited, serve: 'local' } as const;
-  const all = [await createGateWorkers(own)];
-  if (!serving.background) {
-    const databases = shared.map(({ name }) => name);
-    const serveWorkflows = parts?.workflow ?? true;
-    all.push(await createGateWorkers({ ...common, databases, serveWorkflows, serve: 'shared' }));
-  }
+    ...{ batch: batchPorts(composition.store), version, databases: names, modelQueues: limited },
+  });
   if (version !== null)
     io.err(`worker version ${version.deploymentName}.${version.buildId}; it gets work once it is current\n`);
   const forget = announce(config, {
@@ -67,18 +57,15 @@ export async function serveUntilInterrupted(
     background: serving.background,
   });
   let interrupts = 0;
-  const stop = (): void => all.forEach((workers) => workers.stop());
   const stopListening = io.onInterrupt(() => {
     interrupts += 1;
     if (interrupts > 1) process.exit(1);
     io.err('stopping: running steps may finish; interrupt again to quit at once\n');
-    stop();
+    workers.stop();
   });
   serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
   try {
-    await Promise.all(
-      all.filter(({ taskQueues }) => taskQueues.length > 0).map((workers) => workers.run().finally(stop)),
-    );
+    await workers.run();
   } finally {
     stopListening();
     forget();

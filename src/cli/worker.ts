@@ -17,7 +17,7 @@ export const workerCommand: CommandFactory = (io) =>
       )
       .option(
         '--serve <parts>',
-        'serve only these queues: workflow, sql:DATABASE, model:NAME (separated by commas; default: all)',
+        'serve only these queues: workflow, model:NAME (separated by commas; default: all)',
         collectParts,
       )
       .addOption(new Option('--background').hideHelp())

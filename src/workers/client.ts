@@ -94,7 +94,7 @@ export function startQuestion({ client }: GateClient, start: StartQuestion): Pro
     args: [
       {
         ...{ searchId, settings, modelTimeoutMs },
-        taskQueues: { model: queues.model, sql: queues.sql, ...(queues.models && { models: queues.models }) },
+        taskQueues: queues.models === undefined ? {} : { models: queues.models },
         state: start.state ?? null,
         iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
       },

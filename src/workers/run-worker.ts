@@ -18,7 +18,7 @@ import { createWebActivities, type WebStep } from '../activities/web';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
-import { localQueues, MAIN_QUEUE, sqlQueue } from './task-queues';
+import { databaseQueue } from './task-queues';
 import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
@@ -33,23 +33,13 @@ export interface WorkersOptions {
   readonly batch: BatchPorts;
   /** Names of the databases that this process can reach. */
   readonly databases: readonly string[];
-  /**
-   * `shared`: the queue `gate`, one queue per database, and the model queue if there is one. `local`: one queue per
-   * database for everything, which only processes that can reach that database poll.
-   */
-  readonly serve: 'shared' | 'local';
-  /** With `local`: queues of this process's own, for everything on whatever it can reach (a batch). */
+  /** Queues of this process's own, for everything on whatever it can reach (a batch). */
   readonly ownQueues?: readonly string[];
-  readonly modelQueue?: string | null;
   /** Models with limits, each with a queue of its own. */
   readonly modelQueues?: readonly ModelQueue[];
   /** Model calls at the same time in this process. */
   readonly maxModelCalls?: number;
-  /** SQL steps at the same time, per database. */
-  readonly maxSqlSteps?: number;
   readonly bundle?: WorkflowBundleOptions;
-  /** With `shared`: also the queue `gate`; default true. */
-  readonly serveWorkflows?: boolean;
   /** Worker versioning; null or left out: off, and the worker takes whatever its queues hold. */
   readonly version?: WorkerVersion | null;
   /** How values become history (`encryption.ts`); default: nothing is encrypted. */
@@ -68,7 +58,7 @@ export interface GateWorkers {
 
 /** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. */
 export function installLogger(level: LogLevel, write: (line: string) => void): void {
-  // A queue that only serves SQL has no workflows on purpose.
+  // A queue that only serves a model has no workflows on purpose.
   const logger = new DefaultLogger(level, (entry) => {
     if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`);
   });
@@ -150,58 +140,33 @@ const COMMON = {
 } as const;
 
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
-  const { steps, databases, modelQueue = null, maxModelCalls = 256, maxSqlSteps = 16 } = options;
+  const { steps, databases, ownQueues = [], maxModelCalls = 256 } = options;
   const grace = { shutdownGraceTime: options.graceMs ?? 5_000 };
   const plainBundle = options.bundle ?? (await workflowBundle());
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
-  const bundle = encodes ? await withEncodedFailures(plainBundle) : plainBundle;
-  const workflows = { workflowBundle: bundle };
+  const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };
   const model = createModelActivities(steps);
-  const sql = createSqlActivities(steps);
-  const kept = {
+  const everything = {
+    ...model,
+    ...createSqlActivities(steps),
     ...createStoreActivities(steps),
     ...createWebActivities(steps),
     ...createBatchActivities(options.batch),
   };
-  const limited = (options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
-    ...grace,
-    taskQueue,
-    activities: model,
-    maxConcurrentActivityTaskExecutions: Math.min(concurrency ?? maxModelCalls, maxModelCalls),
-    ...(requestsPerSecond === null ? {} : { maxTaskQueueActivitiesPerSecond: requestsPerSecond }),
-  }));
-  if (options.serve === 'local') {
-    const own = options.ownQueues ?? [];
-    const everything = [...databases.map((database) => localQueues(database).workflow), ...own];
-    return [
-      ...limited,
-      ...everything.map((taskQueue) => ({
-        ...grace,
-        ...workflows,
-        taskQueue,
-        activities: { ...model, ...sql, ...kept },
-        maxConcurrentActivityTaskExecutions: maxModelCalls,
-      })),
-    ];
-  }
-  const main = {
-    ...grace,
-    ...workflows,
-    taskQueue: MAIN_QUEUE,
-    activities: { ...kept, ...(modelQueue === null ? model : {}) },
-    maxConcurrentActivityTaskExecutions: maxModelCalls,
-  };
   return [
-    ...limited,
-    ...(options.serveWorkflows === false ? [] : [main]),
-    ...databases.map((database) => ({
+    ...(options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({
       ...grace,
-      taskQueue: sqlQueue(database),
-      activities: sql,
-      maxConcurrentActivityTaskExecutions: maxSqlSteps,
+      taskQueue,
+      activities: model,
+      maxConcurrentActivityTaskExecutions: Math.min(concurrency ?? maxModelCalls, maxModelCalls),
+      ...(requestsPerSecond === null ? {} : { maxTaskQueueActivitiesPerSecond: requestsPerSecond }),
     })),
-    ...(modelQueue === null
-      ? []
-      : [{ ...grace, taskQueue: modelQueue, activities: model, maxConcurrentActivityTaskExecutions: maxModelCalls }]),
+    ...[...databases.map(databaseQueue), ...ownQueues].map((taskQueue) => ({
+      ...grace,
+      ...workflows,
+      taskQueue,
+      activities: everything,
+      maxConcurrentActivityTaskExecutions: maxModelCalls,
+    })),
   ];
 }

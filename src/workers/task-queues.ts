@@ -1,31 +1,22 @@
 /**
- * Task queues (design D7). A long-lived worker serves `gate` (workflows, store, model calls) and one queue per database
- * that it is configured for; models with limits have a queue of their own (`model-queues.ts`). A process that serves one database by itself
- * (`ask` on the embedded server) uses a single queue named after it: an ad-hoc path means nothing to other workers, and
- * steps on the workflow's own queue skip a hand-over (measured: 11 ms a step instead of 14).
+ * Task queues (design D7). Everything of a question, its workflow, SQL, store writes and model calls, runs on one queue per
+ * database, polled only by processes that can reach that database: `gate ask` for its own, `gate worker` for those that it
+ * is configured for. Only models with limits have a queue of their own (`model-queues.ts`), and batches theirs. Why not one
+ * for SQL besides: docs/decisions/2026-11-21-one-queue-per-database.md.
  */
-export const MAIN_QUEUE = 'gate';
-
 export interface QuestionQueues {
-  /** Where the workflow and its store activities run. */
+  /** Where the workflow and its activities run. */
   readonly workflow: string;
-  /** null: the workflow's own. */
-  readonly model: string | null;
-  readonly sql: string | null;
   /** By model name: queues of models with limits (`model-queues.ts`). */
   readonly models?: Readonly<Record<string, string>> | undefined;
 }
 
-export function sqlQueue(database: string): string {
-  return `gate-sql-${database}`;
+export function databaseQueue(database: string): string {
+  return `gate-db-${database}`;
 }
 
-export function sharedQueues(database: string, modelQueue: string | null = null): QuestionQueues {
-  return { workflow: MAIN_QUEUE, model: modelQueue, sql: sqlQueue(database) };
-}
-
-export function localQueues(database: string, models?: QuestionQueues['models']): QuestionQueues {
-  return { workflow: `gate-local-${database}`, model: null, sql: null, ...(models && { models }) };
+export function questionQueues(database: string, models?: QuestionQueues['models']): QuestionQueues {
+  return { workflow: databaseQueue(database), ...(models && { models }) };
 }
 
 /** A batch's own queues: an interrupted batch goes on in a process that runs it again, and in no other. */

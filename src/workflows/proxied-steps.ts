@@ -27,11 +27,9 @@ import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/rea
 import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
 import { Labels } from './labels';
 
-/** Queues of the model and SQL activities; null: the workflow's own. */
+/** Queues other than the workflow's own. */
 export interface StepQueues {
-  readonly model: string | null;
-  readonly sql: string | null;
-  /** By model name: the queues of models with limits of their own. */
+  /** By model name: those of models with limits. */
   readonly models?: Readonly<Record<string, string>>;
 }
 
@@ -86,12 +84,10 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const model: ActivityOptions = {
     ...COMMON,
     startToCloseTimeout: options.modelTimeoutMs + 15_000,
-    ...(taskQueues.model === null ? {} : { taskQueue: taskQueues.model }),
   };
   const sql: ActivityOptions = {
     ...COMMON,
     startToCloseTimeout: Math.min(options.sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
-    ...(taskQueues.sql === null ? {} : { taskQueue: taskQueues.sql }),
   };
 
   function modelOptions(role: ModelStepInput['role'] | ActInput['role']): ActivityOptions {
@@ -123,7 +119,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     return value as T;
   }
   // A database that was slow once is not asked twice for every step; reading a large schema says nothing about the rest.
-  let trySqlHere = taskQueues.sql === null;
+  let trySqlHere = true;
   async function shortSql(input: SqlStepInput | ToolInput | FinalInput, summary: string): Promise<SqlStepValue | null> {
     if (!trySqlHere) return null;
     try {

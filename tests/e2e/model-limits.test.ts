@@ -16,7 +16,7 @@ import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { compose } from '../../src/workers/composition';
 import { modelQueues, queuesByModel } from '../../src/workers/model-queues';
 import { createGateWorkers, type GateWorkers } from '../../src/workers/run-worker';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { loadTestData } from '../helpers/shared-data';
 import { quietLogger, testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
 
@@ -59,7 +59,7 @@ async function run({ allowed, limits, workers }: Scenario): Promise<Measured> {
     );
     const { store } = await compose(config);
     for (const input of searches) await storeInput({ store, hash: sha256 }, input);
-    const queues = localQueues(database, queuesByModel(modelQueues(config)));
+    const queues = questionQueues(database, queuesByModel(modelQueues(config)));
     const ended = await withClient(async (gate) => {
       for (const { searchId, settings: own } of searches)
         await startQuestion(gate, { searchId, settings: own, modelTimeoutMs: 60_000, queues, label: searchId });
@@ -82,7 +82,7 @@ async function startWorkers(config: Config, database: string) {
   const composition = await compose(config);
   const workers: GateWorkers = await createGateWorkers({
     ...{ ...testTemporal(), graceMs: 200, steps: composition.steps, batch: batchPorts(composition.store) },
-    ...{ databases: [database], serve: 'local', modelQueues: modelQueues(config) },
+    ...{ databases: [database], modelQueues: modelQueues(config) },
   });
   return { workers, running: workers.run(), close: () => composition.close() };
 }

@@ -9,7 +9,7 @@ import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
 import { sha256 } from '../../src/sha256';
 import { storeInput } from '../../src/steps';
 import { awaitQuestion, describeQuestion, startQuestion, type Ended } from '../../src/workers/client';
-import { sharedQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { until } from './polling';
 import type { Stage } from './stage';
@@ -111,7 +111,7 @@ function inputOf(
 
 /** As `gate ask` starts one; a server that is away is asked again. */
 async function start(stage: Stage, { searchId, settings, question }: SearchInput): Promise<void> {
-  const queues = sharedQueues(question.database);
+  const queues = questionQueues(question.database);
   await until(
     `${searchId} is started`,
     async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { dataConverter } from '../../src/workers/payloads';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, noBatch as batch } from '../workflows/scripted-steps';
@@ -60,11 +60,11 @@ async function runOn(bundle: Bundle | null, iterationsPerRun = 20) {
   const [database, searchId] = [unique('db'), unique('q')];
   const positions: string[] = [];
   const steps = scriptedSteps({ operators: 3, onStep: ({ position }) => void positions.push(position) });
-  const options = { steps, batch, databases: [database], serve: 'local' as const, ...(bundle && { bundle }) };
+  const options = { steps, batch, databases: [database], ...(bundle && { bundle }) };
   return withWorkers(options, async (gate) => {
     const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
     const handle = await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x', iterationsPerRun },
+      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x', iterationsPerRun },
     });
     const end = await awaitQuestion(gate, searchId);
     expect(end).toMatchObject({ kind: 'completed', value: { status: 'answered' } });

@@ -5,7 +5,7 @@ import {
   questionProgress,
   type GateClient,
 } from '../../src/workers/client';
-import { localQueues, sharedQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/ports';
 import { unique, withWorkers } from '../helpers/temporal';
@@ -23,14 +23,14 @@ async function ask<T>(
 ): Promise<T> {
   const database = unique('db');
   const searchId = unique('q');
-  const options = { steps: scriptedSteps(script), batch, databases: [database], serve: 'local' as const };
+  const options = { steps: scriptedSteps(script), batch, databases: [database] };
   return withWorkers(options, async (gate) => {
     await startQuestion(gate, {
       ...{
         searchId,
         settings: more.settings ?? scriptedSettings(),
         modelTimeoutMs: 5_000,
-        queues: localQueues(database),
+        queues: questionQueues(database),
       },
       ...{ label: 'db · "how many?"', iterationsPerRun: more.iterationsPerRun },
     });
@@ -192,13 +192,13 @@ test('asking again joins the running search', async () => {
       await held;
     },
   });
-  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
     const searchId = unique('q');
     const start = {
       searchId,
       settings: scriptedSettings({ maxPlans: 1 }),
       modelTimeoutMs: 5_000,
-      queues: localQueues(database),
+      queues: questionQueues(database),
       label: 'x',
     };
     const first = await startQuestion(gate, start);
@@ -207,27 +207,6 @@ test('asking again joins the running search', async () => {
     expect(second.workflowId).toBe(first.workflowId);
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
     expect(plans).toHaveLength(1);
-  });
-});
-
-test('shared workers run SQL on the queue of the database and model calls on their own', async () => {
-  const database = unique('db');
-  const modelQueue = unique('models');
-  const steps = scriptedSteps();
-  await withWorkers({ steps, batch, databases: [database], serve: 'shared', modelQueue }, async (gate) => {
-    const searchId = unique('q');
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, label: 'x' },
-      queues: sharedQueues(database, modelQueue),
-    });
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
-    const { events } = await historyOf({ gate, searchId });
-    const queues = new Map(
-      events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-        scheduled ? [[scheduled.activityType?.name, scheduled.taskQueue?.name] as const] : [],
-      ),
-    );
-    expect(Object.fromEntries(queues)).toEqual({ callModel: modelQueue, executeSql: `gate-sql-${database}` });
   });
 });
 

@@ -12,7 +12,7 @@ import {
 } from '../../src/workers/client';
 import { createDataConverter } from '../../src/workers/payloads';
 import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError } from '../../src/ports';
 import { quietLogger, testTemporal, unique } from '../helpers/temporal';
@@ -49,7 +49,7 @@ async function working<T>(
 ): Promise<T> {
   quietLogger();
   const workers = await createGateWorkers({
-    ...{ ...testTemporal(), dataConverter, batch, databases: [database], serve: 'local', graceMs: 200 },
+    ...{ ...testTemporal(), dataConverter, batch, databases: [database], graceMs: 200 },
     steps: scriptedSteps(script),
   });
   const running = workers.run();
@@ -63,7 +63,7 @@ async function working<T>(
 
 const begin = (gate: GateClient, searchId: string, database: string) =>
   startQuestion(gate, {
-    ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, queues: localQueues(database) },
+    ...{ searchId, settings: scriptedSettings(), modelTimeoutMs: 5_000, queues: questionQueues(database) },
     ...{ label: `db · ${SECRET}?`, details: SECRET },
   });
 

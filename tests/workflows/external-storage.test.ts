@@ -6,7 +6,7 @@ import type { KeyRing } from '../../src/adapters/encryption';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
 import { payloadFolder, payloadOwner } from '../../src/workers/external-storage';
 import { createDataConverter } from '../../src/workers/payloads';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { testTemporal, unique, withWorkers } from '../helpers/temporal';
 import { ringOf } from '../unit/adapters/encryption/keys';
@@ -23,22 +23,19 @@ async function searchWith(ring: KeyRing | null) {
   const padding = { padding: SECRET + randomBytes(300_000).toString('hex') };
   const batch = { store, readAnswer: async () => null };
   const steps = scriptedSteps({});
-  const history = await withWorkers(
-    { steps, batch, databases: [database], serve: 'local', dataConverter },
-    async () => {
-      const gate: GateClient = await connectClient({ ...testTemporal(), dataConverter });
-      try {
-        await startQuestion(gate, {
-          ...{ searchId, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x' },
-          settings: { ...scriptedSettings(), ...padding },
-        });
-        expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
-        return await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
-      } finally {
-        await gate.close();
-      }
-    },
-  );
+  const history = await withWorkers({ steps, batch, databases: [database], dataConverter }, async () => {
+    const gate: GateClient = await connectClient({ ...testTemporal(), dataConverter });
+    try {
+      await startQuestion(gate, {
+        ...{ searchId, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x' },
+        settings: { ...scriptedSettings(), ...padding },
+      });
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+      return await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+    } finally {
+      await gate.close();
+    }
+  });
   const folder = payloadFolder('default', questionWorkflowId(searchId));
   const replay = () => Worker.runReplayHistory({ workflowBundle: testTemporal().bundle, dataConverter }, history);
   return { store, searchId, history, folder, replay };

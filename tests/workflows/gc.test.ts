@@ -5,7 +5,7 @@ import { askTemporal } from '../../src/cli/gc-run';
 import { sha256 } from '../../src/sha256';
 import { createRunStore } from '../../src/steps';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { record, state } from '../unit/report/fixture';
 import { unique, withClient, withWorkers } from '../helpers/temporal';
@@ -24,7 +24,13 @@ test('a search that waits for a worker is running, a finished one closed, and wh
     const ask = askTemporal(gate);
     expect(await ask(questionWorkflowId(searchId))).toBe('gone');
     await startQuestion(gate, {
-      ...{ searchId, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x', settings: scriptedSettings() },
+      ...{
+        searchId,
+        modelTimeoutMs: 5_000,
+        queues: questionQueues(database),
+        label: 'x',
+        settings: scriptedSettings(),
+      },
     });
     expect(await ask(questionWorkflowId(searchId))).toBe('running');
     expect(await planRuns(store, ask, old)).toMatchObject({
@@ -32,9 +38,7 @@ test('a search that waits for a worker is running, a finished one closed, and wh
       kept: [{ id: searchId, why: 'it is running' }],
     });
     const batch = { store, readAnswer: async () => null };
-    await withWorkers({ steps: scriptedSteps({}), batch, databases: [database], serve: 'local' }, () =>
-      awaitQuestion(gate, searchId),
-    );
+    await withWorkers({ steps: scriptedSteps({}), batch, databases: [database] }, () => awaitQuestion(gate, searchId));
     expect(await ask(questionWorkflowId(searchId))).toBe('closed');
     expect((await planRuns(store, ask, old)).remove.map(({ id }) => id)).toEqual([searchId]);
   });

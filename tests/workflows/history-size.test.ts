@@ -1,5 +1,5 @@
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
@@ -16,9 +16,9 @@ test('a search of 40 model calls keeps its history below 4 KB a call and 600 eve
       calls = usage.llmCalls;
     },
   });
-  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
     await startQuestion(gate, {
-      ...{ searchId, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x' },
+      ...{ searchId, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x' },
       settings: scriptedSettings({ iterations: 14, cMin: 3 }),
     });
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });

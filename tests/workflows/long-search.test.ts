@@ -1,7 +1,7 @@
 import type { SearchState } from '../../src/domain';
 import type { WorkflowHandle } from '@temporalio/client';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
@@ -23,10 +23,10 @@ test('a search of 300 iterations finishes with bounded histories and a bounded s
   const searchId = unique('q');
   let last: SearchState | null = null;
   const steps = scriptedSteps({ operators: 3, onFinish: (_summary, state) => void (last = state) });
-  await withWorkers({ steps, batch, databases: [database], serve: 'local' }, async (gate) => {
+  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
     const settings = scriptedSettings({ iterations: 300, cMin: 10_000, cMax: 10_000, maxPlans: 10_000, attempts: 1 });
     const handle = await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'long' },
+      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'long' },
     });
     const ended = await awaitQuestion(gate, searchId);
     expect(ended).toMatchObject({ kind: 'completed', value: { endedBy: 'iterations' } });

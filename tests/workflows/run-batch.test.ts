@@ -10,7 +10,7 @@ import {
 import { ModelError, type ObjectStore } from '../../src/ports';
 import type { AnswerSummary } from '../../src/search/steps';
 import { awaitBatch, batchProgress, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId } from '../../src/workflows/ids';
 import { testFolder, unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
@@ -46,7 +46,7 @@ class Fixture {
   mostAtOnce = 0;
 
   constructor(readonly size: number) {
-    const queues = localQueues(this.database);
+    const queues = questionQueues(this.database);
     this.entries = Array.from({ length: size }, (_, n) => ({
       ...{ n, searchId: `${this.batchId}-${String(n)}`, label: `question ${String(n)}`, taskQueues: queues },
     }));
@@ -82,7 +82,7 @@ class Fixture {
 
   run<T>(steps: ReturnType<Fixture['steps']>, work: (gate: GateClient) => Promise<T>): Promise<T> {
     const batch = { store: this.store, readAnswer: this.readAnswer };
-    return withWorkers({ steps, batch, databases: [this.database], serve: 'local' }, work);
+    return withWorkers({ steps, batch, databases: [this.database] }, work);
   }
 
   async start(gate: GateClient, pageSize = 10, eventsPerRun = 100): Promise<void> {
@@ -101,7 +101,7 @@ class Fixture {
       eventsPerRun,
       resume: null,
     };
-    await startBatch(gate, input, localQueues(this.database).workflow, 'a batch');
+    await startBatch(gate, input, questionQueues(this.database).workflow, 'a batch');
   }
 
   async results(): Promise<BatchResult[]> {

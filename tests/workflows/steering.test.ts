@@ -1,5 +1,5 @@
 import { awaitQuestion, cancelWorkflow, startQuestion, steerQuestion, type GateClient } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
@@ -32,10 +32,10 @@ async function steered<T>(
 ): Promise<T> {
   const database = unique('db');
   const searchId = unique('q');
-  const options = { steps: scriptedSteps(script), batch, databases: [database], serve: 'local' as const };
+  const options = { steps: scriptedSteps(script), batch, databases: [database] };
   return withWorkers(options, async (gate) => {
     await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 30_000, queues: localQueues(database), label: 'steered' },
+      ...{ searchId, settings, modelTimeoutMs: 30_000, queues: questionQueues(database), label: 'steered' },
     });
     return work({ gate, searchId });
   });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
 import { scriptedSettings } from './scripted-steps';
 import type { WorkerProcessArguments } from './worker-process';
@@ -32,7 +32,13 @@ test('a worker killed in the middle loses at most the step in flight; another on
   const options = { address, codePath: bundle.codePath, database, log, stepMs: 40 };
   await withClient(async (gate) => {
     const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
-    await startQuestion(gate, { searchId, settings, modelTimeoutMs: 5_000, queues: localQueues(database), label: 'x' });
+    await startQuestion(gate, {
+      searchId,
+      settings,
+      modelTimeoutMs: 5_000,
+      queues: questionQueues(database),
+      label: 'x',
+    });
     const first = startWorker(options);
     while (lines(log).length < 15) await sleep(10);
     first.kill('SIGKILL');

@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     },
   });
   const workers = await createGateWorkers({
-    ...{ address, namespace: 'default', steps, databases: [database], serve: 'local', bundle: { codePath } },
+    ...{ address, namespace: 'default', steps, databases: [database], bundle: { codePath } },
     batch: noBatch,
   });
   await workers.run();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';
-import { localQueues } from '../../src/workers/task-queues';
+import { questionQueues } from '../../src/workers/task-queues';
 import { workerVersion, type WorkerVersion } from '../../src/workers/worker-version';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
@@ -27,7 +27,7 @@ async function startBuild<Version extends WorkerVersion | null>(
     onStep,
   });
   const workers = await createGateWorkers({
-    ...{ ...testTemporal(), graceMs: 200, steps, batch, databases: [database], serve: 'local', version },
+    ...{ ...testTemporal(), graceMs: 200, steps, batch, databases: [database], version },
   });
   const running = workers.run();
   return {
@@ -115,7 +115,7 @@ test('a search stays on the build it began on; it moves where the server offers 
   const database = unique('db');
   const [pinned, moved, later] = [unique('q'), unique('q'), unique('q')];
   const settings = scriptedSettings({ maxPlans: 1, cMin: 1, iterations: 6 });
-  const queues = localQueues(database);
+  const queues = questionQueues(database);
   const start = { settings, modelTimeoutMs: 30_000, queues, label: 'x', iterationsPerRun: 2 };
   await withClient(async (client) => {
     const held = gate();
@@ -156,7 +156,7 @@ test('a worker without a version has the work while no build is current, and non
       if (name === 'plan') ran.push(who);
     };
   const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
-  const start = { settings, modelTimeoutMs: 30_000, queues: localQueues(database), label: 'x' };
+  const start = { settings, modelTimeoutMs: 30_000, queues: questionQueues(database), label: 'x' };
   await withClient(async (client) => {
     const plain = await startBuild(null, database, note('plain'));
     const b = await startBuild({ deploymentName, buildId: 'b' }, database, note('b'));

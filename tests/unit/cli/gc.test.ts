@@ -50,7 +50,7 @@ class World {
 
   async batch(id: string, searches: readonly string[], done: number, ageMs: number): Promise<void> {
     this.clock = NOW - ageMs;
-    const queues = { workflow: 'w', model: null, sql: null };
+    const queues = { workflow: 'w' };
     await writeBatchManifest(
       this.store,
       id,
