@@ -1,7 +1,9 @@
 /**
  * What is readable at rest after (and in the middle of) real searches over HTTP on PostgreSQL: every byte below the
  * user's folder (the Temporal server's database with its write-ahead log, the store, logs, state) is searched for values
- * planted in rows, in the question, in SQL, in errors that quote them, and in secrets.
+ * planted in rows, in the question, in SQL, in errors that quote them, and in secrets. Searches are asked in the
+ * foreground, by the worker that `--detach` starts, and in a batch. Results of a batch and reports are plain by design:
+ * they lie elsewhere and are searched for secrets only.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +14,7 @@ import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type ModelEndpoint } from '../helpers/model-endpoint';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { testFolder } from '../helpers/temporal';
 
 jest.setTimeout(300_000);
 
@@ -27,6 +30,9 @@ const SECRETS = { API_KEY, PASSWORD } as const;
 const ASKED = `Which badge does the member of ${PLACE} called like the founder wear?`;
 const REFUSED = `Who of ${PLACE} has no badge?`;
 const COUNTED = `How many members of ${PLACE} wear a badge?`;
+/** Asked of a background worker, and in a batch. */
+const LATER = `Which badge of ${PLACE} is the founder's?`;
+const BATCHED = `How many badges are there in ${PLACE}?`;
 
 let postgres: TestPostgres;
 let binary: string;
@@ -143,8 +149,22 @@ function base64Forms(value: string): string[] {
   });
 }
 
-/** The whole programme of one user: a search looked at in its middle, a failing one, and one of the other method. */
-async function live(encryption: object | null): Promise<{ home: GateHome; middle: File[]; end: File[]; id: string }> {
+interface Lived {
+  readonly home: GateHome;
+  readonly middle: File[];
+  readonly end: File[];
+  readonly id: string;
+  /** What the search in the foreground and the one in the background said on stderr. */
+  readonly said: readonly string[];
+  /** A batch's results and a report, which are written in plain where the user wants them. */
+  readonly plain: File[];
+}
+
+/**
+ * The whole programme of one user: a search looked at in its middle, a failing one, both again in the background, one of
+ * the other method, a batch and a report.
+ */
+async function live(encryption: object | null): Promise<Lived> {
   const script = await scriptedModel();
   const home = user(script.endpoint.baseUrl, encryption);
   try {
@@ -157,21 +177,43 @@ async function live(encryption: object | null): Promise<{ home: GateHome; middle
     expect({ err, ...record }).toMatchObject({ status: 'answered', rows: [[BADGE]] });
     const refused = await home.run(['ask', REFUSED, '--db', 'club', '--method', 'react']);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('cannot answer') as string });
-    await searchWithPlans(home);
-    return { home, middle, end: everything(home.folder), id: record.id };
+    const background = await searchDetached(home);
+    const elsewhere = testFolder();
+    await searchWithPlans(home, elsewhere);
+    expect(await home.run(['report', record.id, '--out', join(elsewhere, 'report.html')])).toMatchObject({ code: 0 });
+    const plain = everything(elsewhere).filter(({ path }) => !path.endsWith('questions.jsonl'));
+    return { home, middle, end: everything(home.folder), id: record.id, said: [err, background], plain };
   } finally {
+    await home.run(['dev', '--stop']);
     await script.endpoint.close();
   }
 }
 
-async function searchWithPlans(home: GateHome): Promise<void> {
+/** By the worker that `--detach` leaves behind: one that is answered, one that fails and is logged. */
+async function searchDetached(home: GateHome): Promise<string> {
+  const detached = async (question: string): Promise<{ readonly id: string; readonly err: string }> => {
+    const asked = ['ask', question, '--db', 'club', '--method', 'react', '--fresh', '--detach', '--json'];
+    const { out, err } = await home.run(asked);
+    return { id: (JSON.parse(out) as { id: string }).id, err };
+  };
+  const { id, err } = await detached(LATER);
+  expect(await home.run(['result', id, '--wait'])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(BADGE) as string,
+  });
+  const refused = await detached(REFUSED);
+  expect(await home.run(['result', refused.id, '--wait'])).toMatchObject({ code: 1 });
+  return err;
+}
+
+/** One question alone, another in a batch whose files lie in `folder`. */
+async function searchWithPlans(home: GateHome, folder: string): Promise<void> {
+  const questions = [COUNTED, BATCHED].map((question) => ({
+    ...{ id: question === COUNTED ? 'planted' : 'batched', engine: 'postgresql' as const, database: 'club', question },
+    ...{ answerable: true, gold_sql: [`SELECT count(badge) AS ${SQL_MARK} FROM members WHERE place = '${PLACE}'`] },
+  }));
   const model = await startSimulatedModel({
-    questions: [
-      {
-        ...{ id: 'planted', engine: 'postgresql', database: 'club', question: COUNTED, answerable: true },
-        gold_sql: [`SELECT count(badge) AS ${SQL_MARK} FROM members WHERE place = '${PLACE}'`],
-      },
-    ],
+    questions,
     databases: [`club=${postgres.url('privacy_club')}`],
     rates: { doubt: 1, wrong: 0.5, failingSql: 0.3 },
   });
@@ -179,6 +221,10 @@ async function searchWithPlans(home: GateHome): Promise<void> {
     const env = { OPENAI_BASE_URL: model.baseUrl, GATE_MODEL: SIMULATED_MODEL };
     const { code, err } = await home.run(['ask', COUNTED, '--db', 'club'], env);
     expect({ code, err }).toMatchObject({ code: 0 });
+    const file = join(folder, 'questions.jsonl');
+    writeFileSync(file, `${JSON.stringify(questions[1])}\n`);
+    const batch = await home.run(['batch', 'run', file, '--db', 'club=club', '--out', join(folder, 'out')], env);
+    expect(batch).toMatchObject({ code: 0 });
   } finally {
     await model.close();
   }
@@ -193,7 +239,7 @@ describe('with encryption on', () => {
     ],
   };
   const wrong = { keys: [{ id: 'k2', env: 'TEST_KEY_2' }] };
-  let lived: Awaited<ReturnType<typeof live>>;
+  let lived: Lived;
   beforeAll(async () => (lived = await live(first)));
 
   test('nothing planted is readable in any byte below the user’s folder, in the middle and after', () => {
@@ -206,6 +252,32 @@ describe('with encryption on', () => {
     expect(found(middle, { ...READABLE, ...SECRETS })).toEqual([]);
     expect(found(end, { ...READABLE, ...SECRETS })).toEqual([]);
     expect(found(end, { KEY: KEYS.first, HEX: KEYS.second })).toEqual([]);
+  });
+
+  test('the log of the background worker is among them, and so is what a batch stores', () => {
+    const { end } = lived;
+    const log = end.find(({ path }) => path.endsWith('workers/club.log'));
+    // It says that a step failed, not with what.
+    expect(log?.bytes.toString()).toMatch(/Activity failed/);
+    expect(end.some(({ path, bytes }) => path.startsWith('store/batches/') && bytes.includes('gate-sealed 1 k1'))).toBe(
+      true,
+    );
+  });
+
+  test('results of a batch and a report are plain where the user wants them, without any secret', () => {
+    const { plain } = lived;
+    expect(plain.map(({ path }) => path).sort()).toEqual(['out/results.jsonl', 'out/summary.json', 'report.html']);
+    const readable = found(plain, READABLE);
+    expect(readable).toEqual(expect.arrayContaining(['SQL_MARK in out/results.jsonl', 'BADGE in report.html']));
+    expect(found(plain, { ...SECRETS, KEY: KEYS.first, HEX: KEYS.second })).toEqual([]);
+  });
+
+  test('after the link into the UI stands how it shows plain text', () => {
+    for (const said of lived.said) {
+      expect(said).toMatch(
+        /Temporal UI .*\nEncrypted payloads are shown there in plain while gate codec-server runs \(http:\/\/127.0.0.1:8834\)\n/,
+      );
+    }
   });
 
   test('the commands show everything to whoever has the key', async () => {
