@@ -7,7 +7,8 @@ import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { GateClient, readAddress } from './connection';
 import { toEngineError } from './errors';
-import { begin, identifier, literal } from './session';
+import { identifier, literal } from './settings';
+import { begin } from './transaction';
 
 export interface PostgresCheckSettings {
   readonly url: string;

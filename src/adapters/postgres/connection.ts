@@ -43,6 +43,8 @@ export class GateClient extends Client {
   overran = false;
   /** The line was cut because the server did not stop a statement. */
   wasCut = false;
+  /** How its constant settings are made (`settings.ts`); null: not looked at yet. */
+  settled: 'for the session' | 'for each transaction' | null = null;
   #received = 0;
   #limit = Number.POSITIVE_INFINITY;
 
@@ -67,6 +69,11 @@ export class GateClient extends Client {
     });
   }
 
+  /** Served by this process of the server, as the server said at the start; a pooler between says something else. */
+  isBackend(pid: string | null | undefined): boolean {
+    return pid !== undefined && Number(pid) === (this as unknown as { processID: number | null }).processID;
+  }
+
   /** Since counting began. */
   get receivedBytes(): number {
     return this.#received;
@@ -80,6 +87,10 @@ export class GateClient extends Client {
 
   cut(): void {
     this.wasCut = true;
+    this.disconnect();
+  }
+
+  disconnect(): void {
     wireOf(this).stream.destroy();
   }
 }

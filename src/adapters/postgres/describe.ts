@@ -3,7 +3,8 @@ import type { DatabaseDescription, TableDescription } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 import type { GateClient } from './connection';
-import { guarded, identifier } from './session';
+import { guarded } from './session';
+import { identifier } from './settings';
 
 const SAMPLED_ROWS = 100;
 const TABLES_PER_QUERY = 20;

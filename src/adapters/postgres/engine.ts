@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL database as a `SqlEngine` (design §6, §7): a small pool, one READ ONLY REPEATABLE READ transaction per run
- * (`session.ts`).
+ * (`transaction.ts`, `session.ts`).
  *
  * 1. A run in which a statement timed out is repeated once as a whole on a fresh connection, so that all its results share
  *    one snapshot; so is one that lost its connection to a statement (a row too large to hold, a computation that the
@@ -15,10 +15,12 @@ import { createSlots } from '../slots';
 import { cancelStatement, GateClient, readAddress } from './connection';
 import { describePostgres } from './describe';
 import { digestSql } from './digest';
-import { toEngineError, toResult } from './errors';
+import { toEngineError } from './errors';
 import { loadHazards, type Hazards } from './hazards';
 import { revisionOfPostgres } from './revision';
-import { begin, columnTypes, DECLARE, end, execute, keepsSuperuserRights, Lost } from './session';
+import { columnTypes, execute, Lost } from './session';
+import { keepsSuperuserRights, settle } from './settings';
+import { Transaction } from './transaction';
 
 export interface PostgresEngineSettings {
   readonly url: string;
@@ -74,28 +76,32 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
   }
 
   let known: { readonly hazards: Hazards; readonly at: number } | null = null;
-  async function hazardsOf(client: GateClient): Promise<Hazards> {
-    if (known === null || Date.now() - known.at > HAZARDS_KEPT_MS)
-      known = { hazards: await loadHazards(client, keepsSuperuserRights(client, role)), at: Date.now() };
-    return known.hazards;
+  async function hazardsOf(transaction: Transaction): Promise<Hazards> {
+    if (known !== null && Date.now() - known.at <= HAZARDS_KEPT_MS) return known.hazards;
+    await transaction.open();
+    const { client } = transaction;
+    const hazards = await loadHazards(client, keepsSuperuserRights(client, role));
+    known = { hazards, at: Date.now() };
+    return hazards;
   }
-  async function refuse(client: GateClient, sql: string): Promise<SqlResult | null> {
+  async function refuse(transaction: Transaction, sql: string): Promise<SqlResult | null> {
     if (sql.includes('\0')) return NUL;
-    const message = (await hazardsOf(client)).refuse(sql);
+    const message = (await hazardsOf(transaction)).refuse(sql);
     return message === null ? null : { kind: 'refused', message };
   }
 
   /** One read-only transaction; the connection is dropped after an error, an abort, or when `use` asks for it. */
   async function inTransaction<T>(
-    { timeoutMs, signal, tag }: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
-    use: (client: GateClient, watch: Watch, drop: () => void) => Promise<T>,
+    options: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
+    use: (transaction: Transaction, watch: Watch, drop: () => void) => Promise<T>,
+    lone = false,
   ): Promise<T> {
-    await slots.take(signal);
+    await slots.take(options.signal);
     try {
       const pooled = await connect().catch((error: unknown) => {
         throw toEngineError(error, target);
       });
-      return await onClient(pooled, { timeoutMs, signal, tag }, use);
+      return await onClient(pooled, options, use, lone);
     } finally {
       slots.give();
     }
@@ -104,13 +110,17 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
   async function onClient<T>(
     pooled: PoolClient,
     { timeoutMs, signal, tag }: Pick<SqlOptions, 'timeoutMs' | 'signal' | 'tag'>,
-    use: (client: GateClient, watch: Watch, drop: () => void) => Promise<T>,
+    use: (transaction: Transaction, watch: Watch, drop: () => void) => Promise<T>,
+    lone: boolean,
   ): Promise<T> {
     const client = pooled as unknown as GateClient;
     const onError = (): void => undefined; // a lost connection also fails the query that waits for it
     client.on('error', onError);
-    const stop = (): void => cancelStatement(config, client);
     let drop = false;
+    const stop = (): void => {
+      drop = true; // the request may arrive late, and would then stop somebody else's statement
+      cancelStatement(config, client);
+    };
     signal.addEventListener('abort', stop, { once: true });
     const watch: Watch = async (run) => {
       const timer = setTimeout(stop, timeoutMs + CANCEL_AFTER_MS);
@@ -118,10 +128,11 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     };
     try {
       signal.throwIfAborted();
-      const started = begin(client, { timeoutMs, tag, role, schemas });
-      const value = await afterStart(started, () => use(client, watch, () => (drop = true)));
+      if (client.settled === null) await settle(client, role);
+      const transaction = new Transaction(client, { timeoutMs, tag, role, schemas }, lone);
+      const value = await use(transaction, watch, () => (drop = true));
       signal.throwIfAborted();
-      await end(client);
+      transaction.end();
       return value;
     } catch (error) {
       drop = true;
@@ -144,19 +155,25 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
   ): Promise<SqlSnapshot | null> {
     let current = 0;
     try {
-      return await inTransaction(options, async (client, watch, drop) => {
-        const takenAt = new Date().toISOString();
-        const results: SqlResult[] = [];
-        for (const [index, sql] of statements.entries()) {
-          current = index;
-          options.signal.throwIfAborted();
-          const foregone = settled.get(index) ?? (await refuse(client, sql));
-          const result = foregone ?? (await watch(() => execute(client, sql, options, { target, maxPlanCost })));
-          if (result.kind === 'timeout') drop();
-          results.push(result);
-        }
-        return { takenAt, results };
-      });
+      return await inTransaction(
+        options,
+        async (transaction, watch, drop) => {
+          const takenAt = new Date().toISOString();
+          const results: SqlResult[] = [];
+          for (const [index, sql] of statements.entries()) {
+            current = index;
+            options.signal.throwIfAborted();
+            const last = index === statements.length - 1;
+            const foregone = settled.get(index) ?? (await refuse(transaction, sql));
+            const result =
+              foregone ?? (await watch(() => execute(transaction, sql, options, { target, maxPlanCost }, last)));
+            if (result.kind === 'timeout') drop();
+            results.push(result);
+          }
+          return { takenAt, results };
+        },
+        statements.length === 1,
+      );
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
       settled.set(current, error.result);
@@ -179,13 +196,12 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     dialect: 'postgresql',
     run,
     async digest(sql, options) {
-      const types = await inTransaction(options, async (client, watch) => {
-        const foregone = await refuse(client, sql);
-        if (foregone !== null) return foregone;
-        return watch(() => columnTypes(client, sql)).catch((error: unknown) =>
-          toResult(error, target, { timeoutMs: options.timeoutMs, elapsedMs: 0 }, DECLARE.length),
-        );
-      });
+      const types = await inTransaction(
+        options,
+        async (transaction, watch) =>
+          (await refuse(transaction, sql)) ?? watch(() => columnTypes(transaction, sql, options, target)),
+        true,
+      );
       if (!Array.isArray(types)) return types;
       const { results } = await run([digestSql(sql, types)], options);
       const [result] = results;
@@ -195,28 +211,22 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
       return { count: Number(count), hash: `${String(high)}.${String(low)}` };
     },
     describe({ signal }): Promise<DatabaseDescription> {
-      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'describe' }, (client) =>
-        describePostgres(client, schemas),
-      );
+      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'describe' }, async (transaction) => {
+        await transaction.open();
+        return describePostgres(transaction.client, schemas);
+      });
     },
     revision({ signal }): Promise<string> {
-      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'revision' }, (client) =>
-        revisionOfPostgres(client, schemas),
-      );
+      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'revision' }, async (transaction) => {
+        await transaction.open();
+        return revisionOfPostgres(transaction.client, schemas);
+      });
     },
     close: () => pool.end(),
   };
 }
 
 type Watch = <T>(run: () => Promise<T>) => Promise<T>;
-
-/** What is sent behind the beginning of the transaction fails with it: then the beginning's error is the one to report. */
-async function afterStart<T>(started: Promise<void>, use: () => Promise<T>): Promise<T> {
-  const [begun, used] = await Promise.allSettled([started, use()]);
-  if (begun.status === 'rejected') throw begun.reason;
-  if (used.status === 'rejected') throw used.reason;
-  return used.value;
-}
 
 /** The protocol ends a text at its first NUL. */
 const NUL: SqlResult = {

@@ -1,0 +1,146 @@
+/**
+ * Several statements in one message of the extended protocol: what comes first has an effect on what follows, nothing is
+ * waited for in between, and the server answers once. A failure skips what follows it, up to the end of the batch.
+ *
+ * 1. Each statement is parsed by itself, so that the server refuses a text with two of them.
+ * 2. A page of rows is taken straight from the portal of a cursor (portals and cursors are the same to the server).
+ * 3. Rows are converted as they arrive, once.
+ *
+ * The driver takes a query class of one's own on a pipelined connection only if it descends from its own.
+ */
+import { Query } from 'pg';
+import type { SqlValue } from '../../domain';
+import type { GateClient } from './connection';
+import { converterFor } from './values';
+
+export type Step =
+  /** Its rows are not read; the first value of the last one is kept as `printed`. */
+  | { readonly kind: 'statement'; readonly text: string }
+  /** The columns of an open cursor, and as many of its next rows; none are asked for with 0. */
+  | { readonly kind: 'page'; readonly cursor: string; readonly rows: number };
+
+export interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+export interface Answer {
+  readonly fields: readonly Field[];
+  readonly rows: SqlValue[][];
+  /** For each step, the first value that it printed. */
+  readonly printed: readonly (string | null | undefined)[];
+}
+
+export class StepFailed extends Error {
+  constructor(
+    /** Index of the step that failed. */
+    readonly step: number,
+    readonly reason: unknown,
+  ) {
+    super('a step failed');
+  }
+}
+
+export function sendBatch(client: GateClient, steps: readonly Step[]): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    client.query(new Batch(steps, resolve, reject));
+  });
+}
+
+/** The driver's connection, at the level of protocol messages. */
+interface Line {
+  readonly stream: { cork(): void; uncork(): void };
+  parse(message: { text: string }): void;
+  bind(message: object): void;
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: { portal?: string; rows?: number }): void;
+  sync(): void;
+  sendCopyFail(reason: string): void;
+}
+
+class Batch extends Query {
+  readonly #steps: readonly Step[];
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: StepFailed) => void;
+  #done = 0;
+  #fields: readonly Field[] = [];
+  #converters: ((text: string) => SqlValue)[] | null = null;
+  readonly #rows: SqlValue[][] = [];
+  readonly #printed: (string | null | undefined)[] = [];
+
+  constructor(steps: readonly Step[], resolve: (answer: Answer) => void, reject: (error: StepFailed) => void) {
+    super({ text: '' });
+    this.#steps = steps;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  override readonly submit = (connection: unknown): null => {
+    const line = connection as Line;
+    line.stream.cork(); // one packet
+    try {
+      for (const step of this.#steps) {
+        if (step.kind === 'statement') {
+          line.parse({ text: step.text });
+          line.bind({});
+          line.execute({});
+        } else {
+          line.describe({ type: 'P', name: step.cursor });
+          if (step.rows > 0) line.execute({ portal: step.cursor, rows: step.rows });
+        }
+      }
+      line.sync();
+    } finally {
+      line.stream.uncork();
+    }
+    return null;
+  };
+
+  handleRowDescription({ fields }: { fields: readonly Field[] }): void {
+    this.#fields = fields;
+    this.#converters = fields.map(({ dataTypeID }) => converterFor(dataTypeID));
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    const converters = this.#converters;
+    if (converters === null) {
+      this.#printed[this.#done] = fields[0];
+      return;
+    }
+    const row = new Array<SqlValue>(fields.length);
+    for (let index = 0; index < fields.length; index += 1) {
+      const text = fields[index] ?? null;
+      const convert = converters[index];
+      row[index] = text === null || convert === undefined ? text : convert(text);
+    }
+    this.#rows.push(row);
+  }
+
+  handleCommandComplete(): void {
+    this.#done += 1;
+  }
+
+  handlePortalSuspended(): void {
+    this.#done += 1;
+  }
+
+  handleEmptyQuery(): void {
+    this.#done += 1;
+  }
+
+  handleCopyInResponse(connection: unknown): void {
+    (connection as Line).sendCopyFail('nothing is copied here');
+  }
+
+  handleCopyData(): void {
+    // Not asked for, not kept.
+  }
+
+  handleError(error: unknown): void {
+    this.#reject(new StepFailed(this.#done, error));
+  }
+
+  handleReadyForQuery(): void {
+    this.#resolve({ fields: this.#fields, rows: this.#rows, printed: this.#printed });
+  }
+}
