@@ -15,12 +15,16 @@ export const WebEntry = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   apiKeyEnv: name.optional(),
   apiKeyFile: name.optional(),
+  /** Of one search, by the method `gate`. */
+  lookups: z.number().int().min(1).max(50).optional(),
 });
 
 export interface WebConfig<Text> {
   readonly provider: z.infer<typeof WebEntry>['provider'];
   readonly baseUrl: string | null;
   readonly apiKey: Text | null;
+  /** How many lookups a search may make; null: the default. */
+  readonly lookups: number | null;
   /** What to do before the web can be searched; null: nothing. */
   readonly fix: string | null;
 }
@@ -50,6 +54,7 @@ export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Pla
   return {
     provider,
     baseUrl: baseUrl ?? null,
+    lookups: entry.lookups ?? null,
     apiKey: key ? at.wrap(key) : null,
     fix: isKeyless ? `set ${variable}, or web.apiKeyFile in the configuration` : null,
   };

@@ -69,6 +69,9 @@ export const DEFAULT_PRESET: PresetName = 'fast';
 /** `react` has no attempts; its rounds are its budget of tool calls. */
 export const REACT_TOOL_CALLS = 20;
 
+/** Of a question that may ask the web, by any method but `react`, unless `web.lookups` says otherwise. Ours. */
+export const LOOKUPS = 8;
+
 /** On by default, so that no question can run up a bill unseen; `null` switches it off. */
 export const DEFAULT_COST_CEILING_USD = 1;
 

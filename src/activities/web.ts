@@ -3,12 +3,12 @@
  * other; an outage of the search provider is waited for like one of the database.
  */
 import { activityInfo } from '@temporalio/activity';
-import type { ReactSteps, WebInput, WebRun } from '../methods/react';
+import type { SearchSteps, WebInput, WebRun } from '../search/steps';
 import { runStep } from './run-step';
 
 const TRIES_OF_A_SITE = 3;
 
-export type WebStep = Pick<ReactSteps, 'web'>;
+export type WebStep = Pick<SearchSteps, 'web'>;
 
 export interface WebActivities {
   useWeb(input: WebInput): Promise<WebRun>;

@@ -1,7 +1,7 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
 import type { Question, SearchInput } from '../domain';
-import { looksLikeReasoning, MODEL_DEFAULTS, settingsFor } from '../presets';
+import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../presets';
 import { searchIdOf } from '../search-id';
 import { readDocumentation, type Documentation } from './docs-input';
 import { CommandFailed, UsageError } from './errors';
@@ -18,13 +18,21 @@ export interface QuestionFlags {
 }
 
 /** Before anything is opened: why `--web` cannot be had. */
-export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'> & Pick<SearchFlags, 'method'>) {
+export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>) {
   if (!flags.web) return;
-  if (flags.method !== 'react')
-    throw new UsageError('--web works with --method react only; add it, or leave --web out');
   if (config.web === null)
     throw new UsageError('--web: no provider is configured; set web.provider in gate.config.json (docs/web.md)');
   if (config.web.fix !== null) throw new UsageError(`--web: ${config.web.provider} needs a key; ${config.web.fix}`);
+}
+
+export function toolsOf({ web }: Pick<QuestionFlags, 'web'>): Question['tools'] {
+  return web ? ['execute_sql', 'web_search', 'fetch_url'] : ['execute_sql'];
+}
+
+/** Said before a model may choose words for the search provider. */
+export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>): string | null {
+  if (!flags.web || config.web === null) return null;
+  return `the web may be searched through ${config.web.provider}, in words that the model chooses`;
 }
 
 export async function questionText(
@@ -52,7 +60,7 @@ export function questionOf(
     text,
     database,
     outputMode: flags.output,
-    tools: flags.web ? ['execute_sql', 'web_search', 'fetch_url'] : ['execute_sql'],
+    tools: toolsOf(flags),
     context: flags.context?.trim() || null,
     instructions: flags.instructions?.trim() || null,
     documents: [...documents],
@@ -104,9 +112,16 @@ export function searchInput(
       maxOutputTokens: maxOutputTokens ?? cap,
       seed: flags.seed ?? 0,
       budgets: budgetsOf(flags, config.budgets),
+      ...lookupsOf(config, flags, question),
     },
   });
   const { namespace, nonce } = options;
   const searchId = searchIdOf({ question, settings, namespace }, nonce);
   return { schemaVersion: 1, searchId, namespace, question, settings };
+}
+
+/** Left out where none are allowed, so that such a search keeps its id. */
+function lookupsOf(config: Config, { method }: SearchFlags, { tools }: Question): { readonly lookups?: number } {
+  const asksWeb = tools.some((tool) => tool !== 'execute_sql');
+  return asksWeb && method !== 'react' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
 }

@@ -16,7 +16,7 @@ import { compose, openEngines, type Composition, type Engines } from '../workers
 import type { AskFlags } from './ask';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
-import { checkWeb, modelsFor, questionOf, questionText, searchInput } from './ask-input';
+import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice } from './ask-input';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { openServices, recordOf, sha256 } from './services';
@@ -66,8 +66,8 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
       const { printAnswer } = await import('./print-answer');
       return await printAnswer(services, stored, io, { json: flags.json ?? false, ui: null, showPlan: flags.showPlan });
     }
-    if (flags.web && config.web !== null)
-      io.err(`the web may be searched through ${config.web.provider}, in words that the model chooses\n`);
+    const notice = webNotice(config, flags);
+    if (notice !== null) io.err(`${notice}\n`);
     const asking: Asking = { services, engines, composition, database, input, files, io };
     return await follow(asking, flags);
   } finally {

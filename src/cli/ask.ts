@@ -38,7 +38,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
             .default('answer'),
         ),
     )
-      .option('--web', 'with --method react: may also search the web and read pages (docs/web.md)')
+      .option('--web', 'the search may also look things up on the web, as evidence from outside (docs/web.md)')
       .option('--detach', 'return at once; server and worker stay up')
       .option('--fresh', 'search anew although the same question was answered before')
       .option('--json', 'print the final record as JSON')

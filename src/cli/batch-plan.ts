@@ -14,7 +14,7 @@ import type { ResolvedDatabase } from '../databases';
 import type { SearchInput, Settings } from '../domain';
 import type { ObjectStore } from '../ports';
 import { canonical } from '../search/canonical';
-import { documentationOf, searchInput } from './ask-input';
+import { documentationOf, searchInput, toolsOf } from './ask-input';
 import type { BatchFlags } from './batch';
 import type { BatchDatabases } from './batch-databases';
 import type { Documentation } from './docs-input';
@@ -103,7 +103,7 @@ export async function planBatch({
         text: item.question,
         database,
         outputMode: flags.output,
-        tools: ['execute_sql'],
+        tools: toolsOf(flags),
         context: item.context,
         instructions: item.instructions,
         documents: [...documents],
@@ -115,7 +115,8 @@ export async function planBatch({
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
   const { settings } = inputOf(first, databases.of(first), null);
-  const line = sha256(canonical({ namespace, settings, knowledge: flags.knowledge ?? false })).slice(0, 16);
+  const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
+  const line = sha256(canonical({ namespace, settings, ...told })).slice(0, 16);
   const nonce = await generation(store, line, flags);
   const questions = items.map((item) => {
     const database = databases.of(item);

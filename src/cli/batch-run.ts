@@ -14,7 +14,7 @@ import { compose, type Composition } from '../workers/composition';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
 import { modelQueues, queuesByModel } from '../workers/model-queues';
 import { batchQueue } from '../workers/task-queues';
-import { modelsFor } from './ask-input';
+import { checkWeb, modelsFor, webNotice } from './ask-input';
 import type { BatchFlags } from './batch';
 import { batchDatabases } from './batch-databases';
 import { estimateBatch, estimateText } from './batch-estimate';
@@ -45,6 +45,7 @@ export async function runBatchCommand(
   }
   const services = openServices(io);
   const { config, store } = services;
+  checkWeb(config, flags);
   const items = await questionsOf(resolve(io.cwd, file), flags);
   const selected = selectItems(items, flags);
   const databases = batchDatabases(config, flags.db ?? [], { selected, others: items }, io.cwd);
@@ -275,6 +276,8 @@ class BatchRun {
       costCeilingUsd: batch.settings.budgets.costUsd,
     };
     tellWhoReceivesRows(config.folders, receivers, { err: (text) => this.display.note(text.trimEnd()) });
+    const notice = webNotice(config, this.at.flags);
+    if (notice !== null) this.display.note(notice);
     for (const { item, database } of batch.questions) {
       if (item.engine === null || item.engine === database.dialect) continue;
       const line = `${item.database ?? database.name} is ${database.dialect} here, the file says ${item.engine}: its gold SQL may fail`;

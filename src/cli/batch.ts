@@ -22,6 +22,7 @@ export interface BatchFlags extends SearchFlags {
   readonly knowledge?: boolean;
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
+  readonly web?: boolean;
   readonly maxTotalCost?: number;
   readonly dryRun?: boolean;
   readonly fresh?: boolean;
@@ -63,6 +64,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
             .choices(['sql', 'answer'])
             .default('sql'),
         )
+        .option('--web', 'each search may also look things up on the web, as evidence from outside (docs/web.md)')
         .option('--max-total-cost <usd>', 'start no question once the batch has cost this much', positiveNumber)
         .option('--name <name>', 'whose submission it is; another name is another batch (default: from the file)')
         .option('--fresh', 'ask everything anew although it was answered before')

@@ -14,18 +14,12 @@ import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
+import { missing, note, ok, type Finding } from './doctor-finding';
+import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
 import { unpricedModels } from './preflight';
 import { configuredTemporal } from './temporal-session';
-
-export interface Finding {
-  readonly what: string;
-  /** `missing`: GATE cannot work without it. `note`: it works, but look. */
-  readonly state: 'ok' | 'note' | 'missing';
-  readonly detail: string;
-  readonly fix: string | null;
-}
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
@@ -40,13 +34,14 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     config.file === null
       ? note('configuration', 'no gate.config.json; environment and defaults apply', null)
       : ok('configuration', config.file);
-  const [model, temporal, store, databases] = await Promise.all([
+  const [model, temporal, store, web, databases] = await Promise.all([
     checkModels(config, options.call),
     checkTemporal(config, io),
     checkStore(config),
+    checkWebSearch(config, options.call),
     checkDatabases(config, io, options.db),
   ]);
-  return [node, read, ...model, ...limitsIn(config), temporal, store, encryptionOf(config), ...databases];
+  return [node, read, ...model, ...limitsIn(config), temporal, store, encryptionOf(config), ...web, ...databases];
 }
 
 export function nodeVersion(version: string): Finding {
@@ -226,16 +221,4 @@ async function finding(what: string, check: () => Promise<Finding>): Promise<Fin
     // The finding is named already.
     return missing(what, errorText(error, false).replace(/^database:? /, ''), 'see there');
   }
-}
-
-function ok(what: string, detail: string): Finding {
-  return { what, state: 'ok', detail, fix: null };
-}
-
-function note(what: string, detail: string, fix: string | null): Finding {
-  return { what, state: 'note', detail, fix };
-}
-
-function missing(what: string, detail: string, fix: string): Finding {
-  return { what, state: 'missing', detail, fix: fix === 'see there' ? null : fix };
 }

@@ -1,5 +1,6 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
-import type { AnswerRecord, Citation, Evidence, SteeringNote } from '../domain';
+import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
+import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { textTable } from './table';
 
@@ -31,6 +32,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
     [
       usageText(record),
+      ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),
     ].join('\n'),
@@ -79,6 +81,7 @@ function evidenceText(entry: Evidence, width: number): string {
   }
   for (const { reading, verdict, reason } of entry.rejected)
     lines.push(...paragraph('rejected', `${reading} (${verdict}: ${reason})`));
+  for (const url of entry.sources ?? []) lines.push(line('cites', url));
   if (entry.reusedFrom !== null) lines.push(line('reused', `from ${entry.reusedFrom}`));
   return lines.join('\n');
 }
@@ -98,9 +101,9 @@ function openText(record: AnswerRecord, width: number): string {
   return `Open assumptions\n${lines.join('\n')}`;
 }
 
-function sourcesText(sources: readonly Citation[], width: number): string {
-  const lines = sources.map(({ url, title, fetchedAt }) => {
-    const named = `${url}${title === null ? '' : `  ${title}`}  (${fetchedAt.slice(0, 16).replace('T', ' ')} UTC)`;
+function sourcesText(sources: NonNullable<AnswerRecord['sources']>, width: number): string {
+  const lines = sources.map(({ url, title, fetchedAt, lookup }) => {
+    const named = `${lookup === undefined ? '' : `[${lookup}] `}${url}${title === null ? '' : `  ${title}`}  (${fetchedAt.slice(0, 16).replace('T', ' ')} UTC)`;
     return `  - ${cut(named, width - 4)}`;
   });
   return `Sources\n${lines.join('\n')}`;
@@ -120,9 +123,19 @@ export function usageText({ usage, method, preset, endedBy, startedAt, endedAt }
     counted(usage.promptTokens + usage.completionTokens, 'token'),
     dollars(usage.costUsd),
     `${counted(usage.sqlExecutions, 'SQL statement')} in ${duration(usage.sqlMs)}`,
+    ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];
   return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}, ended by ${endedBy}`;
+}
+
+function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width: number): string[] {
+  const { warning } = ranking;
+  const note = warning === null ? [] : wrapped(warning, width - 8, TEXT_LINES);
+  return [
+    `Schema  ${rankingText(ranking)}`,
+    ...note.map((part, at) => `${at === 0 ? 'Note    ' : ' '.repeat(8)}${part}`),
+  ];
 }
 
 function indented(text: string): string {

@@ -25,6 +25,8 @@ export const Evidence = z.object({
     .nullable(),
   rejected: z.array(z.object({ reading: z.string(), verdict: z.string(), reason: z.string() })),
   reusedFrom: z.string().nullable(),
+  /** Addresses of the web observations that the reading cites: from outside, no part of a proof. Left out: none. */
+  sources: z.array(z.string()).optional(),
 });
 export type Evidence = z.infer<typeof Evidence>;
 
@@ -56,6 +58,23 @@ export type CandidateSummary = z.infer<typeof CandidateSummary>;
 export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true });
 export type SteeringNote = z.infer<typeof SteeringNote>;
 
+/** How the tables of a schema that does not fit were ranked, where an embedding model is configured. */
+export const TableRanking = z.object({
+  by: z.enum(['words', 'words-and-meaning']),
+  /** The embedding model. */
+  model: z.string(),
+  /** Of the schema. */
+  tables: z.number().int(),
+  /** Tables whose vectors this search paid for; the others were known. */
+  embeddedTables: z.number().int(),
+  /** Part of the usage. */
+  tokens: z.number(),
+  costUsd: z.number(),
+  /** Why words alone decided, where that is so. */
+  warning: z.string().nullable(),
+});
+export type TableRanking = z.infer<typeof TableRanking>;
+
 export const AnswerRecord = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
@@ -76,10 +95,12 @@ export const AnswerRecord = z.object({
   evidence: z.array(Evidence),
   openAssumptions: z.array(OpenAssumption),
   candidates: z.array(CandidateSummary),
-  /** What the web said and where; left out where nobody looked. */
-  sources: z.array(Citation).optional(),
+  /** What the web said and where; `lookup` is how a text cites it. Left out where nobody looked. */
+  sources: z.array(Citation.extend({ lookup: z.string().optional() })).optional(),
   /** In the order it was said; left out where nobody said anything. */
   steering: z.array(SteeringNote).optional(),
+  /** Left out without an embedding model, and where all tables are shown. */
+  tableRanking: TableRanking.extend({ shown: z.number().int() }).optional(),
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),

@@ -93,6 +93,8 @@ export const Settings = z.object({
   planCarriesTests: z.boolean(),
   /** A follow-on operator is attempted in the same iteration, and a ground reply may carry the next proposals. */
   followOn: z.boolean(),
+  /** Lookups on the web that a search may make; left out: none. The method `react` counts them among its `rounds`. */
+  lookups: z.number().int().positive().optional(),
   memoryScope: z.enum(['question', 'database']),
   parseRetries: z.number().int().min(0),
   sqlTimeoutMs: z.number().int().positive(),

@@ -112,6 +112,8 @@ export const Usage = z.object({
   sqlExecutions: z.number().int(),
   sqlMs: z.number(),
   sqlRows: z.number().int().default(0),
+  /** On the web, failed ones included; left out where nobody looked. */
+  lookups: z.number().int().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 
@@ -173,6 +175,8 @@ export const SearchState = z.object({
   candidates: z.array(CandidateView),
   usage: Usage,
   events: z.array(SearchEvent),
+  /** Observations of the web, oldest first: known to every trajectory, evidence for none; left out where nobody looked. */
+  lookups: z.array(z.string()).optional(),
   steered: Steered.optional(),
 });
 export type SearchState = z.infer<typeof SearchState>;

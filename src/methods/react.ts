@@ -19,8 +19,9 @@ import type {
   MemoryRef,
   ModelOutcome,
   SearchSteps,
-  StepOptions,
   UsageDelta,
+  WebRun,
+  WebTool,
 } from '../search/steps';
 
 export interface ActInput {
@@ -42,24 +43,6 @@ export type Acted =
   | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
   | { readonly kind: 'end'; readonly actionId: string }
   | { readonly kind: 'unanswerable'; readonly reason: string };
-
-export type WebTool = 'web_search' | 'fetch_url';
-
-/** Runs a web action; the URLs that earlier ones of `turns` named may be fetched. */
-export interface WebInput {
-  readonly purpose: 'web';
-  readonly searchId: string;
-  readonly position: string;
-  readonly actionId: string;
-  readonly tool: WebTool;
-  readonly turns: readonly string[];
-}
-
-export interface WebRun {
-  readonly observationId: string;
-  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
-  readonly usage: UsageDelta;
-}
 
 export interface ToolInput {
   readonly purpose: 'tool';
@@ -87,15 +70,9 @@ export interface FinalRun extends CandidateRun {
   readonly error: string | null;
 }
 
-/** `mayRetry`: the caller tries once more, should a site not answer. */
-export interface WebOptions extends StepOptions {
-  readonly mayRetry?: boolean;
-}
-
-export interface ReactSteps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'> {
+export interface ReactSteps extends Pick<SearchSteps, 'prepare' | 'web' | 'checkpoint' | 'finish'> {
   act(input: ActInput): Promise<ModelOutcome<Acted>>;
   tool(input: ToolInput): Promise<ToolRun>;
-  web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   final(input: FinalInput): Promise<FinalRun>;
 }
 

@@ -1,9 +1,16 @@
 /** Prompts, one file per role: `renderX(input)` makes the messages, `xSchema` the reply's schema, `parseX` the reply. */
 export { parseEvaluate, renderEvaluate, evaluateSchema, EvaluateReply } from './evaluate';
 export type { EvaluateInput, TrajectoryText } from './evaluate';
-export { parsePlan, renderPlan, planSchema, PlanReply } from './plan';
+export { parsePlan, parsePlanOrLookups, renderPlan, planSchema, planSchemaFor, PlanReply } from './plan';
 export type { PlanInput } from './plan';
-export { parsePropose, renderPropose, proposeSchema, ProposeReply } from './propose';
+export {
+  parsePropose,
+  parseProposeOrLookups,
+  renderPropose,
+  proposeSchema,
+  proposeSchemaFor,
+  ProposeReply,
+} from './propose';
 export type { ProposeInput } from './propose';
 export { parseGround, renderGround, groundSchema, GroundReply } from './ground';
 export type { GroundInput, ObservedText } from './ground';
@@ -16,4 +23,6 @@ export type { Parsed } from './reply';
 export { data } from './shared';
 export type { MemoryEntry, PromptContext } from './shared';
 export { TestReply } from './test-reply';
+export { webTools } from './web';
+export type { LookupsReply } from './web';
 export type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './texts';

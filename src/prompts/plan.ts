@@ -13,8 +13,9 @@ import { mendPlan } from './mend-plan';
 import { notListed, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planText } from './texts';
 import type { EvidenceText, PlanText } from './texts';
+import * as web from './web';
 
-export interface PlanInput extends PromptContext {
+export interface PlanInput extends PromptContext, web.MayLookUp {
   readonly knownIntents: readonly string[];
   /** Plans that exist already: the new one must be another derivation. */
   readonly otherPlans: readonly PlanText[];
@@ -71,7 +72,25 @@ export type PlanReply = z.infer<typeof PlanReply>;
 
 export const planSchema = replySchema('plan', PlanReply);
 
+/** Where the search may look things up; what it may not stands in no schema. */
+function webReply(tools: readonly web.WebTool[]) {
+  const { outline, kind, ...rest } = PlanReply.shape;
+  return z.object({
+    outline,
+    kind: z.enum([...kind.options, 'lookup']),
+    lookups: web.lookupList(tools),
+    ...rest,
+  });
+}
+
+/** The schema for this very prompt: `planSchema`, unless it allows lookups. */
+export function planSchemaFor(input: PromptContext & web.MayLookUp): typeof planSchema {
+  const tools = web.lookupTools(input);
+  return tools.length === 0 ? planSchema : replySchema('plan', webReply(tools));
+}
+
 export function renderPlan(input: PlanInput): ChatMessage[] {
+  const tools = web.lookupTools(input);
   const system = [
     `You turn a question about an undocumented ${shared.engineName(input.dialect)} database into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.`,
     shared.AUTHORITY,
@@ -80,8 +99,16 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
     ANSWER,
     DOUBT,
     ...(input.carryTests ? [testRules(input.strict)] : []),
+    ...(tools.length === 0
+      ? []
+      : [
+          web.lookupRules(
+            tools,
+            'Before you plan you may look things up: kind lookup, operators [], outline saying why,',
+          ),
+        ]),
     shared.engineGuide(input.dialect),
-    shared.replyRule(sketch(PlanReply)),
+    shared.replyRule(sketch(tools.length === 0 ? PlanReply : webReply(tools))),
   ];
   const user = [
     ...shared.databaseSections(input),
@@ -106,6 +133,19 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
 export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
   const parsed = parseReply(text, PlanReply, (reply) => checkPlan(mendPlan(reply)));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(mendPlan(parsed.reply), input) } : parsed;
+}
+
+/** As `parsePlan`, where the reply may ask for lookups instead. */
+export function parsePlanOrLookups(text: string, input: PlanInput): Parsed<PlanReply | web.LookupsReply> {
+  const tools = web.lookupTools(input);
+  if (tools.length === 0) return parsePlan(text, input);
+  const parsed = parseReply(text, webReply(tools), ({ kind, lookups, ...plan }) =>
+    kind === 'lookup' ? web.lookupProblems(lookups, input) : checkPlan(mendPlan({ ...plan, kind })),
+  );
+  if (parsed.kind === 'invalid') return parsed;
+  const { kind, lookups, ...plan } = parsed.reply;
+  if (kind !== 'lookup') return { kind: 'ok', reply: tidy(mendPlan({ ...plan, kind }), input) };
+  return { kind: 'ok', reply: { kind, note: plan.outline, lookups: web.newLookups(lookups, input) } };
 }
 
 const OPERATORS = `OPERATORS
@@ -155,6 +195,7 @@ function task(input: PlanInput): string {
     input.carryTests
       ? `tests: for up to ${input.breadth} doubtful operators that do not depend on each other, the bottleneck first; [] if nothing is doubtful.`
       : 'tests: [].',
+    ...web.lookupsLeft(input),
   );
   return lines.join('\n');
 }

@@ -11,8 +11,9 @@ import type { PromptContext } from './shared';
 import { checkTests, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planShape, planText } from './texts';
 import type { EvidenceText, PlanText } from './texts';
+import * as web from './web';
 
-export interface ProposeInput extends PromptContext {
+export interface ProposeInput extends PromptContext, web.MayLookUp {
   readonly plan: PlanText;
   /** The operators to test, most useful first. */
   readonly targets: readonly string[];
@@ -30,14 +31,29 @@ export type ProposeReply = z.infer<typeof ProposeReply>;
 
 export const proposeSchema = replySchema('propose', ProposeReply);
 
+function webReply(tools: readonly web.WebTool[]) {
+  const { note, ...rest } = ProposeReply.shape;
+  return z.object({ note, lookups: web.lookupList(tools), ...rest });
+}
+
+/** The schema for this very prompt: `proposeSchema`, unless it allows lookups. */
+export function proposeSchemaFor(input: PromptContext & web.MayLookUp): typeof proposeSchema {
+  const tools = web.lookupTools(input);
+  return tools.length === 0 ? proposeSchema : replySchema('propose', webReply(tools));
+}
+
 export function renderPropose(input: ProposeInput): ChatMessage[] {
+  const tools = web.lookupTools(input);
   const system = [
     `You design the next test in a search for the right SQL over an undocumented ${shared.engineName(input.dialect)} database: which readings of the target operators are plausible, and which query tells them apart.`,
     shared.AUTHORITY,
     testRules('execution'),
     LEARN,
+    ...(tools.length === 0
+      ? []
+      : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
     shared.engineGuide(input.dialect),
-    shared.replyRule(sketch(ProposeReply)),
+    shared.replyRule(sketch(tools.length === 0 ? ProposeReply : webReply(tools))),
   ];
   const user = [
     ...shared.databaseSections(input),
@@ -58,14 +74,31 @@ export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeR
     : parsed;
 }
 
+/** As `parsePropose`, where the reply may ask for lookups instead; with tests, these count. */
+export function parseProposeOrLookups(text: string, input: ProposeInput): Parsed<ProposeReply | web.LookupsReply> {
+  const tools = web.lookupTools(input);
+  if (tools.length === 0) return parsePropose(text, input);
+  const asks = (reply: z.infer<ReturnType<typeof webReply>>) => reply.tests.length === 0 && reply.lookups.length > 0;
+  const parsed = parseReply(text, webReply(tools), (reply) =>
+    asks(reply) ? web.lookupProblems(reply.lookups, input) : checkPropose(reply, input),
+  );
+  if (parsed.kind === 'invalid') return parsed;
+  const { note, lookups, tests, done } = parsed.reply;
+  if (asks(parsed.reply))
+    return { kind: 'ok', reply: { kind: 'lookup', note, lookups: web.newLookups(lookups, input) } };
+  return { kind: 'ok', reply: { note, done, tests: usableTests({ note, tests, done }, input).map(tidyTest) } };
+}
+
 const LEARN = `LEARN. Earlier evidence comes first: do not repeat a probe, do not bring back a refuted reading, follow "try next", keep clear of "avoid". After a failed or empty probe mend its cause (a column, a cast, a filter too narrow) or come from another side; if all readings failed, look at what the rows hold. note: in one or two sentences, what is in doubt and why this probe decides it.`;
 
 function task(input: ProposeInput): string {
   const targets = input.targets.join(', ');
-  if (input.mode === 'single') return `Task: one test for each of: ${targets}. done: true.`;
+  const lookups = web.lookupsLeft(input);
+  if (input.mode === 'single') return [`Task: one test for each of: ${targets}. done: true.`, ...lookups].join('\n');
   return [
     `Task: the next probe for: ${targets}. Probes left in this attempt: ${input.callsLeft}.`,
     'One reading keeps one id through the attempt; a new reading gets a new id. done: true, with tests [], once what was seen is enough to judge; otherwise false.',
+    ...lookups,
   ].join('\n');
 }
 

@@ -9,6 +9,7 @@ import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
+import { webTools } from './web';
 
 export interface ReactTurn {
   readonly note: string;
@@ -16,13 +17,7 @@ export interface ReactTurn {
   /** The rows as CSV, or what happened instead. */
   readonly outcomeCsv: string;
   /** In place of `sql`: a call of the web, with what it gave and where that came from. */
-  readonly web?: {
-    readonly tool: 'web_search' | 'fetch_url';
-    readonly request: string;
-    readonly text: string;
-    /** Of a page. */
-    readonly source: { readonly url: string; readonly fetchedAt: string } | null;
-  };
+  readonly web?: shared.WebText;
 }
 
 export interface ReactInput extends PromptContext {
@@ -48,9 +43,6 @@ export type ReactReply = Omit<z.infer<typeof ReactReply>, 'tool'> & {
   readonly query?: string | null;
   readonly url?: string | null;
 };
-
-const webTools = (question: Question): Exclude<Tool, 'execute_sql'>[] =>
-  question.tools.filter((tool) => tool !== 'execute_sql');
 
 /** What a question does not allow stands in no schema: a call of it is no reply. */
 function replyOf(question: Question): z.ZodType<ReactReply> {
@@ -143,7 +135,7 @@ function turnMessages(turn: ReactTurn, at: number, input: ReactInput): ChatMessa
     unanswerable: false,
   };
   const usedThen = input.callsUsed - (input.turns.length - 1 - at);
-  const result = web === undefined ? shared.data('result', turn.outcomeCsv) : webResult(web);
+  const result = web === undefined ? shared.data('result', turn.outcomeCsv) : shared.webSection(web);
   const content = `${result}\n${budget(input.callsLimit - usedThen)}`;
   return [
     { role: 'assistant', content: JSON.stringify(reply) },
@@ -156,11 +148,6 @@ function webFields(web: ReactTurn['web']): { query: string | null; url: string |
     query: web?.tool === 'web_search' ? web.request : null,
     url: web?.tool === 'fetch_url' ? web.request : null,
   };
-}
-
-function webResult({ tool, text, source }: NonNullable<ReactTurn['web']>): string {
-  if (source === null) return shared.data(tool === 'web_search' ? 'web search' : 'web page', text);
-  return shared.data(`web page ${source.url.slice(0, 200)}, fetched ${source.fetchedAt}`, text);
 }
 
 function budget(left: number): string {

@@ -22,6 +22,12 @@ export function searchSection(trace: Trace): Html | null {
       ${tree.roots.map((root) => trajectoryItem(root, trace))}
     </ul>
     ${
+      tree.lookups.length > 0 &&
+      markup`<h4>Lookups on the web</h4>
+        <p class="soft">From outside the database: material for readings, proof of none.</p>
+        ${tree.lookups.map(attemptBlock)}`
+    }
+    ${
       tree.loose.length > 0 &&
       markup`<h4>Attempts that no plan took up</h4>
         ${tree.loose.map(attemptBlock)}`

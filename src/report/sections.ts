@@ -95,6 +95,13 @@ function evidenceCard(entry: Evidence, operators: ReadonlySet<string>): Html {
           )}
         </ul>`
     }
+    ${
+      entry.sources !== undefined &&
+      markup`<h4>Cited from outside</h4>
+        <ul class="plain">
+          ${entry.sources.map((url) => markup`<li class="soft"><code>${url}</code></li>`)}
+        </ul>`
+    }
     ${entry.reusedFrom !== null && markup`<p class="soft">Reused from ${entry.reusedFrom}</p>`}
   </article>`;
 }
@@ -179,9 +186,9 @@ export function sourcesSection({ sources = [] }: AnswerRecord): Html | null {
     <p class="soft">What the search read on the web. Addresses are not links on purpose: nothing vouches for them.</p>
     <ul class="plain">
       ${sources.map(
-        ({ url, title, fetchedAt, sha256 }) =>
+        ({ url, title, fetchedAt, sha256, lookup }) =>
           markup`<li class="reading">
-            <div>${title ?? url}</div>
+            <div>${title ?? url} ${lookup !== undefined && markup`<code>[${lookup}]</code>`}</div>
             <div class="soft"><code>${url}</code></div>
             <div class="soft">${fetchedAt.slice(0, 19).replace('T', ' ')} UTC, SHA-256 of the text ${sha256.slice(0, 16)}…</div>
           </li>`,
@@ -217,6 +224,7 @@ export function usageSection(usage: Usage, wallMs: number | null): Html {
     ['Completion tokens', usage.completionTokens.toLocaleString('en-US')],
     ['Cost', usage.costUsd === 0 ? '$0 or no price set' : dollars(usage.costUsd)],
     ['SQL statements', String(usage.sqlExecutions)],
+    ...(usage.lookups === undefined ? [] : [['Lookups on the web', String(usage.lookups)] as [string, string]]),
     ['Time in SQL', duration(usage.sqlMs)],
     ...(wallMs === null ? [] : [['Wall time', duration(wallMs)] as [string, string]]),
   ];

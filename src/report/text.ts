@@ -1,5 +1,5 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
-import type { SqlResult, SqlValue, WebObservation } from '../domain';
+import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
 import { cell, counted, cut, dollars, noteText } from './printable';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
@@ -16,6 +16,8 @@ export function renderTraceText(trace: Trace): string {
     '',
     ...tree.roots.flatMap((root) => trajectoryLines(root, '', '', trace)),
   ];
+  if (tree.lookups.length > 0)
+    lines.push('Lookups on the web', ...tree.lookups.flatMap((lookup) => attemptLines(lookup, '  ')));
   for (const attempt of tree.loose) lines.push(...attemptLines(attempt, '  '));
   for (const event of state?.events ?? []) {
     lines.push(`! iteration ${event.iteration}: ${event.kind} ${event.subject}: ${cut(event.detail, WIDTH)}`);
@@ -31,8 +33,7 @@ export function renderTraceText(trace: Trace): string {
     );
   }
   const sources = record?.sources ?? [];
-  if (sources.length > 0)
-    lines.push('', 'Sources', ...sources.map(({ url, fetchedAt }) => `  ${cut(url, WIDTH)} (${fetchedAt})`));
+  if (sources.length > 0) lines.push('', 'Sources', ...sources.map((source) => `  ${sourceText(source)}`));
   const notes = record?.steering ?? [];
   if (notes.length > 0) lines.push('', 'Steering', ...notes.map((note) => `  ${cut(noteText(note), WIDTH)}`));
   const usage = record?.usage ?? state?.usage;
@@ -40,11 +41,15 @@ export function renderTraceText(trace: Trace): string {
     const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
     lines.push(
       '',
-      `${counted(usage.llmCalls, 'model call')}${possibly}, ${counted(usage.promptTokens + usage.completionTokens, 'token')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
+      `${counted(usage.llmCalls, 'model call')}${possibly}, ${counted(usage.promptTokens + usage.completionTokens, 'token')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
     );
   }
   if (record) lines.push(`Ended by ${record.endedBy}: ${cut(record.answer ?? record.reason ?? record.status, WIDTH)}`);
   return lines.join('\n');
+}
+
+function sourceText({ url, fetchedAt, lookup }: NonNullable<AnswerRecord['sources']>[number]): string {
+  return `${lookup === undefined ? '' : `[${lookup}] `}${cut(url, WIDTH)} (${fetchedAt})`;
 }
 
 function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trace: Trace): string[] {

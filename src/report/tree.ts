@@ -43,9 +43,9 @@ export interface TestNode {
 
 export interface AttemptNode {
   readonly id: string;
-  /** Method `react`: what the agent said it was doing. */
+  /** Methods and roles that act: what the model said it was doing. */
   readonly note: string | null;
-  /** Method `react`: what the web was asked, and what it said. */
+  /** What the web was asked, and what it said. */
   readonly web: WebObservation | null;
   readonly tests: readonly TestNode[];
 }
@@ -67,6 +67,8 @@ export interface TrajectoryNode {
 
 export interface SearchTree {
   readonly roots: readonly TrajectoryNode[];
+  /** What the search asked of the web, for all its trajectories. */
+  readonly lookups: readonly AttemptNode[];
   /** Attempts that no trajectory carries: a search that was cut off in the middle of an iteration. */
   readonly loose: readonly AttemptNode[];
 }
@@ -74,7 +76,8 @@ export interface SearchTree {
 export function searchTree(trace: Trace): SearchTree {
   const trajectories = trace.state?.trajectories ?? [];
   const known = new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]));
-  const claimed = new Set(trajectories.flatMap((trajectory) => trajectory.attempts));
+  const lookups = trace.state?.lookups ?? [];
+  const claimed = new Set([...trajectories.flatMap((trajectory) => trajectory.attempts), ...lookups]);
 
   const node = (trajectory: Trajectory): TrajectoryNode => {
     const parent = trajectory.parent === null ? undefined : known.get(trajectory.parent);
@@ -93,6 +96,7 @@ export function searchTree(trace: Trace): SearchTree {
 
   return {
     roots: trajectories.filter(({ parent }) => parent === null || !known.has(parent)).map(node),
+    lookups: attemptsOf(trace, lookups),
     loose: attemptsOf(
       trace,
       Object.keys(trace.observations)

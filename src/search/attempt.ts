@@ -6,6 +6,7 @@ import type { PlanView } from '../domain';
 import { applyBody, assumedBody, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { ranAhead, tryModel } from './expansion';
+import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './plan-view';
 import { DISTANCE } from './select';
 import { updateIdOf, type Grounded, type Probed, type ProbeInput, type Proposed, type Settled } from './steps';
@@ -87,20 +88,28 @@ async function rollout(
 
   async function propose(at: string): Promise<Proposed | null> {
     context.report(targets.join(', '), null, draft.usage, draft.plan);
-    const tried = await tryModel<Proposed>(draft, settings.parseRetries, (tryNumber) =>
-      steps.propose({
-        role: 'propose',
-        searchId,
-        position: `${at}.propose`,
-        tryNumber,
-        memory: draft.memory(),
-        plan: planRef(currentPlan(draft)),
-        targets,
-        attempts: [...trajectory.attempts, ...draft.attempts],
-        rollout: probes.map((probed) => probed.observationId),
-        callsLeft: Math.min(settings.rounds - probes.length, draft.callsLeft() ?? Infinity),
-      }),
-    );
+    const ask = (where: string) =>
+      tryModel<Proposed>(
+        draft,
+        settings.parseRetries,
+        (tryNumber, executionError) =>
+          steps.propose({
+            role: 'propose',
+            searchId,
+            position: where,
+            tryNumber,
+            ...(executionError === undefined ? {} : { executionError }),
+            memory: draft.memory(),
+            ...mayLookUp(draft),
+            plan: planRef(currentPlan(draft)),
+            targets,
+            attempts: [...trajectory.attempts, ...draft.attempts],
+            rollout: probes.map((probed) => probed.observationId),
+            callsLeft: Math.min(settings.rounds - probes.length, draft.callsLeft() ?? Infinity),
+          }),
+        (proposed) => Promise.resolve(tooManyLookups(draft, proposed.lookups ?? [])),
+      );
+    const tried = await lookingUp(context, draft, `${at}.propose`, ask, ({ lookups }) => lookups ?? []);
     if (tried === null) draft.note('step-failed', `${at}.propose`, 'no usable proposal after all retries');
     return tried?.value ?? null;
   }

@@ -23,6 +23,9 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
     sqlExecutions: a.sqlExecutions + (delta.sqlExecutions ?? 0),
     sqlMs: a.sqlMs + (delta.sqlMs ?? 0),
     sqlRows: a.sqlRows + (delta.sqlRows ?? 0),
+    ...(a.lookups === undefined && delta.lookups === undefined
+      ? {}
+      : { lookups: (a.lookups ?? 0) + (delta.lookups ?? 0) }),
   };
 }
 
@@ -59,6 +62,12 @@ export function exhaustedBudget(
 /** Model calls still allowed; null when nothing limits them. */
 export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);
+}
+
+/** The lookups that one of `of` concurrent expansions may make: an equal share of what is left. */
+export function shareOfLookups(limit: number, usage: Usage, index: number, of: number): number {
+  const left = Math.max(0, limit - (usage.lookups ?? 0));
+  return Math.floor(left / of) + (index < left % of ? 1 : 0);
 }
 
 /**

@@ -7,7 +7,7 @@
  * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
  */
 import type { Budgets, EndedBy, PlanView, SearchState, Settings, Steering, Trajectory, Usage } from '../domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from './budgets';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './budgets';
 import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
@@ -351,11 +351,19 @@ class SearchLoop {
         .slice(-SHOWN_PLANS),
       unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
       usageBefore: state.usage,
+      ...this.web(share),
       candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),
       elapsedMs: () => this.elapsedMs(),
       cancelled: () => hooks.stopRequested() !== null,
       report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
     };
+  }
+
+  private web({ index, of }: { readonly index: number; readonly of: number }): Pick<ExpansionContext, 'web'> {
+    const limit = this.settings.lookups;
+    if (limit === undefined) return {};
+    const mayMake = shareOfLookups(limit, this.state.usage, index, of);
+    return { web: { known: this.state.lookups ?? [], mayMake } };
   }
 
   private report(

@@ -50,6 +50,8 @@ export interface DraftContext {
   readonly updates: readonly UpdateView[];
   readonly facts: readonly FactView[];
   readonly usageBefore: Usage;
+  /** Where lookups on the web are allowed: those that the search made, and how many this expansion may still make. */
+  readonly web?: { readonly known: readonly string[]; readonly mayMake: number };
   /** The limits of this expansion as they are now: a person may change them. */
   budgets(): Budgets;
   /** Ids of what people said so far. */
@@ -88,6 +90,8 @@ export interface Expansion {
   readonly reused: readonly string[];
   readonly facts: readonly FactView[];
   readonly attempts: readonly string[];
+  /** Observations of the web; left out where none was made. */
+  readonly lookups?: readonly string[];
   readonly distanceDelta: number;
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
@@ -118,6 +122,7 @@ export class Draft {
   readonly reused: string[] = [];
   readonly facts: FactView[] = [];
   readonly attempts: string[] = [];
+  readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
 
   constructor(private readonly context: DraftContext) {}
@@ -143,10 +148,18 @@ export class Draft {
     return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.budgets());
   }
 
+  /** Null where the search may not look anything up. */
+  lookupsLeft(): number | null {
+    const { web } = this.context;
+    return web === undefined ? null : web.mayMake - this.lookups.length;
+  }
+
   memory(): MemoryRef {
     const remarks = this.context.remarks();
+    const web = [...(this.context.web?.known ?? []), ...this.lookups];
     return {
       ...(remarks.length === 0 ? {} : { remarks }),
+      ...(web.length === 0 ? {} : { web }),
       updates: newest(this.allUpdates()),
       facts: newest([...this.context.facts, ...this.facts]),
     };
@@ -172,6 +185,7 @@ export class Draft {
       reused: this.reused,
       facts: this.facts,
       attempts: this.attempts,
+      ...(this.lookups.length === 0 ? {} : { lookups: this.lookups }),
       distanceDelta: this.distanceDelta,
       usage: this.usage,
       events: this.events,

@@ -6,6 +6,7 @@ import type { PlanView } from '../domain';
 import { removeBody } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { tryModel } from './expansion';
+import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { chooseTargets, isBlocked, isComplete, planRef } from './plan-view';
 import type { Checked, FollowUp, Planned } from './steps';
 import { firstAttempt, probeInput } from './attempt';
@@ -19,31 +20,39 @@ export interface NewPlan {
 /** Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). */
 export async function makePlan(context: ExpansionContext, draft: Draft): Promise<NewPlan | null> {
   const { searchId, settings, steps, iteration, lane, variant } = context;
-  const position = `i${iteration}.${lane}.plan`;
+  const first = `i${iteration}.${lane}.plan`;
   let checked: Checked = { failures: [], usage: {} };
-  const tried = await tryModel<Planned>(
-    draft,
-    settings.parseRetries,
-    (tryNumber, executionError) =>
-      steps.plan({
-        role: 'plan',
-        searchId,
-        position,
-        tryNumber,
-        ...(executionError === undefined ? {} : { executionError }),
-        memory: draft.memory(),
-        otherPlans: context.otherPlans,
-        ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
-        ...(variant === null ? {} : { variant }),
-        revise: revision(context),
-      }),
-    async (planned, tryNumber) => {
-      checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned);
-      return checked.failures.length === 0 ? null : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
-    },
+  const ask = (position: string) =>
+    tryModel<Planned>(
+      draft,
+      settings.parseRetries,
+      (tryNumber, executionError) =>
+        steps.plan({
+          role: 'plan',
+          searchId,
+          position,
+          tryNumber,
+          ...(executionError === undefined ? {} : { executionError }),
+          memory: draft.memory(),
+          ...mayLookUp(draft),
+          otherPlans: context.otherPlans,
+          ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
+          ...(variant === null ? {} : { variant }),
+          revise: revision(context),
+        }),
+      async (planned, tryNumber) => {
+        if (planned.kind === 'lookup') return tooManyLookups(draft, planned.lookups);
+        checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned);
+        return checked.failures.length === 0
+          ? null
+          : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
+      },
+    );
+  const tried = await lookingUp(context, draft, first, ask, (planned) =>
+    planned.kind === 'lookup' ? planned.lookups : [],
   );
-  if (tried === null) {
-    draft.note('step-failed', position, 'no usable plan after all retries');
+  if (tried === null || tried.value.kind === 'lookup') {
+    draft.note('step-failed', first, 'no usable plan after all retries');
     draft.distanceDelta += 1;
     return null;
   }

@@ -11,6 +11,7 @@ import { compactArchive, newestEvidence, nextTrajectory } from './archive';
 import { canonical } from './canonical';
 import type { Expansion } from './expansion';
 import { LIVE, openWork, ROOT, statusOf } from './frontier';
+import { perObject } from './memo';
 import { isComplete } from './plan-view';
 import { applyMemory } from './reuse';
 import { START_DISTANCE } from './select';
@@ -43,8 +44,8 @@ export function rootTrajectory(): Trajectory {
 }
 
 /** What makes two plans the same: structure, meaning, bodies and proofs, whatever the names. */
-export function planStateKey(plan: PlanView): string {
-  return canonical(
+export const planStateKey = perObject((plan: PlanView): string =>
+  canonical(
     plan.operators.map((operator) => [
       operator.shape,
       operator.intent,
@@ -53,8 +54,8 @@ export function planStateKey(plan: PlanView): string {
       operator.immaterial !== null,
       operator.inputs.map((input) => plan.operators.findIndex((other) => other.name === input)),
     ]),
-  );
-}
+  ),
+);
 
 function mergeOne(state: SearchState, expansion: Expansion, settings: Settings): SearchState {
   const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
@@ -87,6 +88,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
     }),
     facts: [...state.facts, ...expansion.facts],
     usage: addUsage(state.usage, expansion.usage),
+    ...(expansion.lookups === undefined ? {} : { lookups: [...(state.lookups ?? []), ...expansion.lookups] }),
     events: [...state.events, ...expansion.events],
   };
 }

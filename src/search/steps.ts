@@ -35,6 +35,8 @@ interface ModelStepBase extends StepBase {
 /** The memory as a step sees it: active updates and facts by id, and the remarks of people, if any. */
 export interface MemoryRef {
   readonly remarks?: readonly string[];
+  /** Observations of the web, where there are any. */
+  readonly web?: readonly string[];
   readonly updates: readonly string[];
   readonly facts: readonly string[];
 }
@@ -69,7 +71,18 @@ export interface Evaluation {
   }[];
 }
 
-export interface PlanInput extends ModelStepBase {
+/** A reply that wants to know more from outside first (docs/web.md); it is asked again with what came of it. */
+export interface Lookup {
+  readonly actionId: string;
+  readonly tool: WebTool;
+}
+
+/** Where a question allows the web: how many lookups the reply may still ask for. */
+interface MayLookUp {
+  readonly lookupsLeft?: number;
+}
+
+export interface PlanInput extends ModelStepBase, MayLookUp {
   readonly role: 'plan';
   /** Other plans of the root, so that the new one is a different derivation. */
   readonly otherPlans: readonly PlanRef[];
@@ -94,9 +107,10 @@ export type Planned =
       readonly proposalId: string | null;
       readonly proposed: readonly string[];
     }
-  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number };
+  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
+  | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] };
 
-export interface ProposeInput extends ModelStepBase {
+export interface ProposeInput extends ModelStepBase, MayLookUp {
   readonly role: 'propose';
   readonly plan: PlanRef;
   readonly targets: readonly string[];
@@ -110,6 +124,8 @@ export interface Proposed {
   readonly proposalId: string;
   readonly operators: readonly string[];
   readonly done: boolean;
+  /** In place of a proposal. */
+  readonly lookups?: readonly Lookup[];
 }
 
 export interface GroundInput extends ModelStepBase {
@@ -249,6 +265,23 @@ export interface CandidateRun {
   readonly usage: UsageDelta;
 }
 
+export type WebTool = 'web_search' | 'fetch_url';
+
+/** Runs what an action asks of the web; the URLs that the observations `turns` named may be fetched. */
+export interface WebInput extends StepBase {
+  readonly purpose: 'web';
+  readonly actionId: string;
+  readonly tool: WebTool;
+  readonly turns: readonly string[];
+  /** An outage of the search provider is an observation, too. */
+  readonly mayFail?: boolean;
+}
+export interface WebRun {
+  readonly observationId: string;
+  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
+  readonly usage: UsageDelta;
+}
+
 export interface FinishInput {
   readonly searchId: string;
   readonly state: SearchState;
@@ -266,6 +299,11 @@ export interface StepOptions {
   readonly signal?: AbortSignal;
 }
 
+/** `mayRetry`: the caller tries once more, should a site not answer. */
+export interface WebOptions extends StepOptions {
+  readonly mayRetry?: boolean;
+}
+
 export interface SearchSteps {
   evaluate(input: EvaluateInput, options?: StepOptions): Promise<ModelOutcome<Evaluation>>;
   plan(input: PlanInput, options?: StepOptions): Promise<ModelOutcome<Planned>>;
@@ -277,6 +315,7 @@ export interface SearchSteps {
   probe(input: ProbeInput, options?: StepOptions): Promise<Probed>;
   settle(input: SettleInput, options?: StepOptions): Promise<Settled>;
   candidate(input: CandidateInput, options?: StepOptions): Promise<CandidateRun>;
+  web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
   finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
 }

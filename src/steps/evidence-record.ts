@@ -20,6 +20,8 @@ import { KNOWN } from './memory';
 import { createRunStore, type RunStore } from './run-store';
 
 const EXCERPT_ROWS = 5;
+/** How texts of models name an observation of the web. */
+const LOOKUP = /\bi\d+\.t\d+(?:-\d+)?\.w\d+\b/g;
 
 export interface Explained {
   readonly evidence: AnswerRecord['evidence'];
@@ -42,7 +44,8 @@ export async function explain(
   const immaterial = new Set(
     (trajectory?.plan?.operators ?? []).filter((each) => each.immaterial !== null).map(({ name }) => name),
   );
-  const scene: Scene = { context, plan, attempts, immaterial };
+  const lookups = await loadLookups(context.run, state.lookups ?? []);
+  const scene: Scene = { context, plan, attempts, immaterial, lookups };
   return {
     evidence: await Promise.all(plan.operators.map((loaded) => evidenceOf(scene, loaded))),
     openAssumptions: [...assumptionsOf(scene), ...wordingOf(content)],
@@ -59,6 +62,8 @@ interface Scene {
   readonly plan: LoadedPlan;
   readonly attempts: Attempts;
   readonly immaterial: ReadonlySet<string>;
+  /** By the id that texts cite. */
+  readonly lookups: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A proof that came after the run counts: the candidate was updated in place (rule S4). */
@@ -70,6 +75,15 @@ function currentBodies(
     const now = view.bodies.find((body) => body.operator === name && body.bodyId === bodyId);
     return [name, bodyId, now?.updateId ?? updateId];
   });
+}
+
+async function loadLookups(run: RunStore, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
+  return new Map(
+    seen.flatMap((each) =>
+      each?.web === undefined ? [] : [[each.observationId, each.web.citations.map(({ url }) => url)] as const],
+    ),
+  );
 }
 
 async function loadAttempts(run: RunStore, ids: readonly string[]): Promise<Attempts> {
@@ -85,8 +99,22 @@ async function loadAttempts(run: RunStore, ids: readonly string[]): Promise<Atte
 async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidence> {
   const { operator, body, update } = loaded;
   const base = { operator: operator.name, intent: operator.intent, sql: body?.sql ?? null };
-  if (update !== null) return { ...base, ...(await provedEvidence(scene, update)) };
-  return { ...base, ...(await unprovedEvidence(scene, loaded)) };
+  const rest = update === null ? await unprovedEvidence(scene, loaded) : await provedEvidence(scene, update);
+  const sources = citedBy(scene, loaded, rest);
+  return { ...base, ...rest, ...(sources.length === 0 ? {} : { sources }) };
+}
+
+/** Addresses behind the lookups that the texts of an operator cite, `[i1.t0.w1]`. */
+function citedBy({ lookups }: Scene, { operator, assumptions }: LoadedOperator, rest: Rest): string[] {
+  const said = [
+    ...[operator.purpose, operator.intent, rest.reading, rest.summary],
+    ...(operator.body.kind === 'unresolved' ? [operator.body.mapping] : []),
+    ...operator.columns.map(({ meaning }) => meaning),
+    ...assumptions.map(({ statement }) => statement),
+    ...rest.rejected.flatMap(({ reading, reason }) => [reading, reason]),
+  ].join('\n');
+  const cited = [...said.matchAll(LOOKUP)].flatMap(([id]) => lookups.get(id) ?? []);
+  return [...new Set(cited)];
 }
 
 type Rest = Omit<Evidence, 'operator' | 'intent' | 'sql'>;

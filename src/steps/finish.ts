@@ -2,15 +2,16 @@
  * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
-import type { AnswerRecord, CandidateSummary, Citation, CandidateView, SearchState, SteeringNote } from '../domain';
+import type { AnswerRecord, CandidateSummary, CandidateView, SearchState, SteeringNote } from '../domain';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
 import type { AnswerSummary, FinishInput } from '../search/steps';
 import { answerText } from './answer-text';
 import { now, type StepContext } from './context';
-import type { CandidateContent } from './contents';
+import type { CandidateContent, Contents } from './contents';
 import { explain, type Explained } from './evidence-record';
 import { publishMemory } from './memory';
+import { SCHEMA_ID } from './prompt-context';
 import { writeEnvelope } from './run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
@@ -37,6 +38,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
       : await explain(context, step.state, view, content);
   const result = content?.result.kind === 'rows' ? content.result : null;
   const steering = await whatWasSaid(context, step.state);
+  const ranking = await run.find('ranking', SCHEMA_ID);
   const sources = await sourcesOf(context, step.state);
   return {
     schemaVersion: 1,
@@ -58,19 +60,33 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(steering.length === 0 ? {} : { steering }),
+    ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
   };
 }
 
+type Source = NonNullable<AnswerRecord['sources']>[number];
+
 /** A page that was read twice with the same text is one source. */
-async function sourcesOf({ run, input }: StepContext, { trajectories }: SearchState): Promise<Citation[]> {
+async function sourcesOf({ run, input }: StepContext, state: SearchState): Promise<Source[]> {
   if (input.question.tools.every((tool) => tool === 'execute_sql')) return [];
-  const ids = [...new Set(trajectories.flatMap(({ attempts }) => attempts))];
+  const { lookups = [] } = state;
+  const ids = [...new Set([...state.trajectories.flatMap(({ attempts }) => attempts), ...lookups])];
   const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
-  const citations = seen.flatMap((each) => each?.web?.citations ?? []);
+  const citations = seen.flatMap((each): Source[] =>
+    each?.web === undefined
+      ? []
+      : each.web.citations.map((citation) =>
+          lookups.includes(each.observationId) ? { ...citation, lookup: each.observationId } : citation,
+        ),
+  );
   return [...new Map(citations.map((each) => [`${each.url} ${each.sha256}`, each])).values()];
+}
+
+function rankingOf({ schemaVersion: _, ...ranking }: Contents['ranking']): AnswerRecord['tableRanking'] {
+  return { ...ranking, shown: ranking.shown.length };
 }
 
 async function whatWasSaid({ run }: StepContext, { steered }: SearchState): Promise<SteeringNote[]> {

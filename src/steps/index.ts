@@ -42,6 +42,7 @@ export function createSteps(deps: StepDeps): SearchSteps & RemarkStep {
     probe: step(deps, probe),
     settle: step(deps, settle),
     candidate: step(deps, candidate),
+    web: webStep(deps),
     ...ending(deps),
   };
 }
@@ -51,7 +52,7 @@ export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
     act: step(deps, act),
     tool: step(deps, tool),
     final: step(deps, final),
-    web: async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false),
+    web: webStep(deps),
     prepare: step(deps, prepare),
     ...ending(deps),
   };
@@ -60,6 +61,10 @@ export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
 /** Stores what a search starts from; every step of it begins by loading this. */
 export async function storeInput(deps: Pick<StepDeps, 'store' | 'hash'>, input: SearchInput): Promise<void> {
   await createRunStore(deps.store, input.searchId, deps.hash).put('input', input.searchId, input);
+}
+
+function webStep(deps: StepDeps): SearchSteps['web'] {
+  return async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false);
 }
 
 function ending(deps: StepDeps): Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep {

@@ -4,13 +4,14 @@
  */
 import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
 import type { SqlInspector } from '../ports';
-import { parsePlan, planSchema, renderPlan, type PlanReply } from '../prompts';
+import { parsePlanOrLookups, planSchemaFor, renderPlan, type LookupsReply, type PlanReply } from '../prompts';
 import { toOperatorView } from '../search/shape';
 import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
 import { sameRelation } from '../search/validate';
 import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
 import { openParser, type StepContext } from './context';
+import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
 import { columnsOfNamed, showTables } from './shown-tables';
@@ -31,15 +32,16 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     carryTests: settings.planCarriesTests,
     breadth: settings.breadth,
     strict: settings.proof,
+    lookupsLeft: step.lookupsLeft,
   };
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const inspector = await openParser(context, description.dialect);
   const writer = { context, inspector, description, knownIntents: prompt.knownIntents };
   return runModelStep(context, step, {
     role: 'plan',
-    schema: planSchema,
+    schema: planSchemaFor(prompt),
     messages: () => renderPlan(prompt),
-    parse: (text) => parsePlan(text, prompt),
+    parse: (text) => parsePlanOrLookups(text, prompt),
     read: (reply) => Promise.resolve(read(writer, contentId(step), reply)),
     details: (text) => columnsOfNamed(context, text),
   });
@@ -66,7 +68,12 @@ interface WrittenOperator {
   readonly assumptions: readonly Assumption[];
 }
 
-function read(writer: Writer, id: string, reply: PlanReply): Read<Planned> {
+function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read<Planned> {
+  if (reply.kind === 'lookup')
+    return {
+      kind: 'ok',
+      store: async () => ({ kind: 'lookup', lookups: await storeLookups(writer.context, id, reply) }),
+    };
   if (reply.kind === 'unanswerable') {
     const reason = reply.reason ?? 'no reason given';
     return { kind: 'ok', store: () => Promise.resolve({ kind: 'unanswerable', reason, potential: reply.potential }) };

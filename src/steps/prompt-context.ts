@@ -5,6 +5,7 @@ import { renderDocumentation } from '../search/documentation';
 import { renderProfiles } from '../search/profile';
 import type { MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
+import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
 
 export const SCHEMA_ID = 'schema';
@@ -44,6 +45,7 @@ export async function promptContext(
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
     remarks: remarks.map(({ author, text }) => `${author}: ${text}`),
+    ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
   };
 }
 

@@ -1,9 +1,16 @@
 /** Role `propose`: rival readings of the targets and one probe each that tells them apart (design §3, step 4). */
-import { parsePropose, proposeSchema, renderPropose, type ProposeReply } from '../prompts';
+import {
+  parseProposeOrLookups,
+  proposeSchemaFor,
+  renderPropose,
+  type LookupsReply,
+  type ProposeReply,
+} from '../prompts';
 import type { ModelOutcome, Proposed, ProposeInput } from '../search/steps';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
 import { openParser, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
+import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
 import { columnsOfNamed } from './shown-tables';
@@ -19,14 +26,15 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
     evidence: await evidenceTexts(context, earlier),
     rollout: await evidenceTexts(context, step.rollout, context.settings.csvChars),
     callsLeft: step.callsLeft,
+    lookupsLeft: step.lookupsLeft,
     mode: context.settings.rounds > 1 ? ('rollout' as const) : ('single' as const),
   };
   const scope = await testScope(context, plan);
   return runModelStep(context, step, {
     role: 'propose',
-    schema: proposeSchema,
+    schema: proposeSchemaFor(prompt),
     messages: () => renderPropose(prompt),
-    parse: (text) => parsePropose(text, prompt),
+    parse: (text) => parseProposeOrLookups(text, prompt),
     read: (reply) => Promise.resolve(read(context, contentId(step), reply, scope)),
     details: (text) => columnsOfNamed(context, text),
   });
@@ -44,7 +52,20 @@ export async function testScope(context: StepContext, plan: LoadedPlan): Promise
   };
 }
 
-function read(context: StepContext, proposalId: string, reply: ProposeReply, scope: TestScope): Read<Proposed> {
+function read(
+  context: StepContext,
+  proposalId: string,
+  reply: ProposeReply | LookupsReply,
+  scope: TestScope,
+): Read<Proposed> {
+  if ('lookups' in reply)
+    return {
+      kind: 'ok',
+      store: async () => {
+        const lookups = await storeLookups(context, proposalId, reply);
+        return { proposalId, operators: [], done: false, lookups };
+      },
+    };
   const { built, problems } = buildTests(reply.tests, scope);
   if (problems.length > 0 && built.length === 0)
     return invalid(problems, 'a probe or predicate cannot run as written: change what is named above');

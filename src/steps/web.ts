@@ -1,24 +1,29 @@
 /**
  * `web`: one call of a web tool as a cited observation, once by its position.
  *
- * 1. A page that cannot be had is an observation, and the agent goes on; the provider's failures are thrown, because a
- *    search that was promised the web must not do without it unnoticed. What may pass is tried again before that.
- * 2. Only URLs are fetched that the user wrote or that the web itself gave: a model that was talked into it cannot put
+ * 1. A page that cannot be had is an observation, and the search goes on. What may pass is tried again before that.
+ * 2. So is an outage of the provider where the caller can do without (`mayFail`); else it is thrown. A key or a setting
+ *    that is wrong always ends the search: it was promised the web, and a person has to mend it.
+ * 3. What the web said is asked for once: an observation that stands is returned, also when its step did not end.
+ * 4. Only URLs are fetched that the user wrote or that the web itself gave: a model that was talked into it cannot put
  *    what it read in the database into an address.
  */
 import type { Citation, Observation, WebObservation } from '../domain';
-import type { WebInput, WebRun } from '../methods/react';
-import { WebError, type Web, type WebErrorCode, type WebPage } from '../ports';
+import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
 import { cut } from '../search/preview';
+import type { WebInput, WebRun } from '../search/steps';
 import { now, once, type StepContext } from './context';
 
 type Seen = Omit<WebObservation, 'tool' | 'request'>;
 
 const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);
+const FOR_A_PERSON: ReadonlySet<WebErrorCode> = new Set(['authentication', 'not-configured']);
 const URL_CHARS = 2_000;
 
 export async function web(context: StepContext, step: WebInput, mayRetry: boolean): Promise<WebRun> {
   return once(context, async () => {
+    const stored = await context.run.find('observation', step.position);
+    if (stored?.web !== undefined) return { observationId: step.position, outcome: stored.web.outcome, usage: {} };
     const { web: asked } = await context.run.get('action', step.actionId);
     if (asked === undefined) throw new WebError('refused', `${step.actionId} asks nothing of the web`);
     const seen = await look(context, { ...step, ...asked }, mayRetry);
@@ -44,12 +49,24 @@ async function look(context: StepContext, asked: Asked, mayRetry: boolean): Prom
   const { web: open } = context.deps;
   if (open === undefined) throw new WebError('not-configured', 'this worker has no web search');
   return asked.tool === 'web_search'
-    ? searched(context, await open(), asked.request)
+    ? searched(context, await open(), asked, mayRetry)
     : fetched(context, await open(), asked, mayRetry);
 }
 
-async function searched(context: StepContext, port: Web, query: string): Promise<Seen> {
-  const results = await port.search(query, { signal: context.signal });
+async function searched(
+  context: StepContext,
+  port: Web,
+  { request, mayFail }: Asked,
+  mayRetry: boolean,
+): Promise<Seen> {
+  let results: SearchResult[];
+  try {
+    results = await port.search(request, { signal: context.signal });
+  } catch (error) {
+    const code = webCode(error);
+    if (mayFail !== true || code === null || FOR_A_PERSON.has(code) || (PASSING.has(code) && mayRetry)) throw error;
+    return nothing('failed', `No results: ${messageOf(error)}`);
+  }
   if (results.length === 0) return nothing('nothing', 'No results.');
   const text = results.map(({ title, url, snippet }, at) => `${at + 1}. ${title}\n   ${url}\n   ${snippet}`).join('\n');
   return {
@@ -73,10 +90,9 @@ async function fetched(context: StepContext, port: Web, asked: Asked, mayRetry: 
   } catch (error) {
     const code = webCode(error);
     if (code === null || (PASSING.has(code) && mayRetry)) throw error;
-    const message = cut((error as Error).message.replace(/\s+/g, ' '), 300);
     return code === 'refused' || code === 'robots'
-      ? nothing('refused', `Refused: ${message}`)
-      : nothing('failed', `No page: ${message}`);
+      ? nothing('refused', `Refused: ${messageOf(error)}`)
+      : nothing('failed', `No page: ${messageOf(error)}`);
   }
 }
 
@@ -123,6 +139,10 @@ function urlsIn(text: string): string[] {
     .map(([url]) => url.replace(/[.,;:!?]+$/, ''))
     .flatMap((url) => (url.endsWith(')') && !url.includes('(') ? [url.replace(/\)+$/, '')] : [url]))
     .filter((url) => url.length <= URL_CHARS);
+}
+
+function messageOf(error: unknown): string {
+  return cut((error as Error).message.replace(/\s+/g, ' '), 300);
 }
 
 /** By name: the error may be of another realm. */

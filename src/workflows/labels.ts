@@ -3,8 +3,8 @@
  * `iter 2 · ground op_gaps (attempt 1)`. Names, ids and counters only: no row value, no text of a model (design D7).
  * Pure; the names behind an id are those that earlier replies of this run brought.
  */
-import type { ActInput, FinalInput, ToolInput, WebInput } from '../methods/react';
-import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput } from '../search/steps';
+import type { ActInput, FinalInput, ToolInput } from '../methods/react';
+import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput, WebInput } from '../search/steps';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;

@@ -37,6 +37,8 @@ import type {
   Settled,
   SettleInput,
   UsageDelta,
+  WebInput,
+  WebRun,
 } from '../../src/search/steps';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
@@ -51,6 +53,7 @@ export interface Script {
   probe?(input: ProbeInput): Probed['tests'];
   settle?(input: SettleInput): Settled['results'];
   candidate?(input: CandidateInput): Partial<CandidateRun>;
+  web?(input: WebInput): WebRun['outcome'];
 }
 export type Reply<T> = T | { readonly invalid: string };
 
@@ -132,6 +135,12 @@ export class FakeSteps implements SearchSteps {
   candidate(input: CandidateInput): Promise<CandidateRun> {
     const usual = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null };
     return this.sql('candidate', input, () => ({ ...usual, ...this.script.candidate?.(input) }));
+  }
+
+  async web(input: WebInput): Promise<WebRun> {
+    const call = await this.enter('web', input);
+    const outcome = this.script.web?.(input) ?? ('found' as const);
+    return this.leave(call, { observationId: input.position, outcome, usage: {} }, { lookups: 1 });
   }
 
   async checkpoint(state: SearchState): Promise<void> {

@@ -89,6 +89,23 @@ export function createSearch(options: ProviderOptions): SearchWeb {
   };
 }
 
+/** Anything that answers at the provider's address, without a search: which costs nothing, and says nothing of the key. */
+export async function reachProvider(options: ProviderOptions, { signal: caller }: WebOptions): Promise<string> {
+  const { url } = PROVIDERS[options.provider].call('', options.baseUrl, '');
+  const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
+  const agent = new Agent({ connections: 1, pipelining: 0 });
+  try {
+    const headers = { 'user-agent': USER_AGENT };
+    const response = await request(url.origin, { dispatcher: agent, maxRedirections: 0, signal, headers });
+    response.body.destroy();
+    return url.origin;
+  } catch (error) {
+    throw connectionError(error, url.host, signal);
+  } finally {
+    await agent.destroy();
+  }
+}
+
 async function ask(call: Call, name: ProviderName, signal: AbortSignal): Promise<unknown> {
   const agent = new Agent({ connections: 1, pipelining: 0 });
   try {

@@ -53,10 +53,14 @@ describe('gate', () => {
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is no role; allowed: evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
     ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
-    ['the web with another method', ['ask', 'x', '--web', '--db', 'd'], /^gate: --web works with --method react only/],
     [
       'the web without a provider',
-      ['ask', 'x', '--web', '--method', 'react'],
+      ['ask', 'x', '--web'],
+      /^gate: --web: no provider is configured; set web.provider in gate.config.json/,
+    ],
+    [
+      'a batch with the web without a provider',
+      ['batch', 'run', 'x.jsonl', '--web', '--out', 'o'],
       /^gate: --web: no provider is configured; set web.provider in gate.config.json/,
     ],
     ['an empty question', ['ask', '  '], /^gate: the question is empty; write it in quotes/],

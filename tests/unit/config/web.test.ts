@@ -29,16 +29,20 @@ test("a key comes from the provider's variable, another one, or a file, and does
 test('a key that is missing is an error only when the web is asked for', () => {
   const config = load({ provider: 'tavily' });
   expect(config.web?.fix).toBe('set TAVILY_API_KEY, or web.apiKeyFile in the configuration');
-  expect(() => checkWeb(config, { method: 'react' })).not.toThrow();
-  expect(() => checkWeb(config, { method: 'react', web: true })).toThrow(
-    '--web: tavily needs a key; set TAVILY_API_KEY',
-  );
+  expect(() => checkWeb(config, {})).not.toThrow();
+  expect(() => checkWeb(config, { web: true })).toThrow('--web: tavily needs a key; set TAVILY_API_KEY');
+});
+
+test('how many lookups a search may make stands in the configuration, or is left to the default', () => {
+  expect(load({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080', lookups: 3 }).web?.lookups).toBe(3);
+  expect(load({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080' }).web?.lookups).toBeNull();
+  expect(() => load({ provider: 'tavily', lookups: 0 })).toThrow('web.lookups');
 });
 
 test('SearXNG needs no key, and everybody else no address', () => {
   const config = load({ provider: 'searxng', baseUrl: 'http://127.0.0.1:8080' });
   expect(config.web).toMatchObject({ apiKey: null, fix: null, baseUrl: 'http://127.0.0.1:8080' });
-  expect(() => checkWeb(config, { method: 'react', web: true })).not.toThrow();
+  expect(() => checkWeb(config, { web: true })).not.toThrow();
 });
 
 test.each([

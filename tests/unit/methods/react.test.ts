@@ -8,11 +8,10 @@ import {
   type FinalRun,
   type ReactSteps,
   type ToolInput,
-  type WebInput,
 } from '../../../src/methods/react';
 import { settingsFor } from '../../../src/presets';
 import { addUsage, NO_USAGE } from '../../../src/search/budgets';
-import type { AnswerSummary, FinishInput, ModelOutcome } from '../../../src/search/steps';
+import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/search/steps';
 import { MODEL_COST, SQL_COST, testHooks } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
 

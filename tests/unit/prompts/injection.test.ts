@@ -71,6 +71,12 @@ const webTurns = (text: string) => [
   { note: 'n', sql: '', outcomeCsv: '', web: { tool: 'fetch_url' as const, request: 'u', text, source: null } },
 ];
 
+/** A request is a model's own words, and may repeat what it read. */
+const webTexts = (text: string) => [
+  { id: 'i1.t0.w1', tool: 'web_search' as const, request: text, text, source: null },
+  { id: 'i1.t0.w2', tool: 'fetch_url' as const, request: text, text, source },
+];
+
 /** What a section may look like from outside: nothing else of the text may be there. */
 const SECTION = /<data name="[^"\n]*">\n[\s\S]*?\n<\/data>/g;
 
@@ -110,6 +116,11 @@ const planted: Readonly<Record<string, (text: string) => ChatMessage[]>> = {
   react: (text) => renderReact({ ...poisoned(given.reactInput, '', text), ...told(text) }),
   'react with the web': (text) =>
     renderReact({ ...given.reactInput, question: webQuestion, turns: webTurns(text), remarks: [text] }),
+  'plan with the web': (text) =>
+    renderPlan({ ...given.planInput, question: webQuestion, lookupsLeft: 2, web: webTexts(text), remarks: [text] }),
+  'propose with the web': (text) =>
+    renderPropose({ ...given.proposeInput, question: webQuestion, lookupsLeft: 2, web: webTexts(text) }),
+  'ground with the web': (text) => renderGround({ ...given.groundInput, question: webQuestion, web: webTexts(text) }),
   'a retry': (text) => [
     ...renderPlan(given.planInput),
     ...retryMessages('{}', `error at "${text}"`, `use one of a, ${text}`, 1, 3),
