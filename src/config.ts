@@ -17,6 +17,7 @@ import { LimitsEntries, limitsTable, VersioningEntry, versioningOf } from './con
 import type { ModelLimitsTable, VersioningConfig } from './config-limits';
 import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './config-snowflake';
 import { PresetName, Role } from './domain/question';
+import { embeddingsOf, SchemaEntry, type EmbeddingsConfig } from './config-schema';
 import { StoreEntry, storeOf, type StoreConfig } from './config-store';
 import { WebEntry, webOf, type WebConfig } from './config-web';
 import { userFolders, type Environment, type Folders } from './folders';
@@ -74,6 +75,8 @@ export const ConfigFile = z.strictObject({
   prices: z
     .record(z.string(), z.strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) }))
     .optional(),
+  /** What ranks the tables of a schema that is too large to show; left out: the question's words alone. */
+  schema: SchemaEntry.optional(),
   store: StoreEntry.optional(),
   /** Encrypts what Temporal and the store keep; left out: nothing is encrypted. */
   encryption: EncryptionEntry.optional(),
@@ -166,6 +169,8 @@ export interface Config {
   readonly databases: Readonly<Record<string, DatabaseConfig>>;
   readonly models: ModelsConfig;
   readonly prices: Readonly<Record<string, Price>>;
+  /** null: tables are ranked by words alone. */
+  readonly embeddings: EmbeddingsConfig<Secret> | null;
   readonly store: StoreConfig;
   /** Default of `gate gc --older-than`. */
   readonly retentionDays: number | null;
@@ -216,6 +221,8 @@ export function loadConfig(source: ConfigSource): Config {
   const encryption = encryptionOf(file.encryption, { where, base, env: source.env, problems });
   const wrap = (text: string): Secret => new Secret(text);
   const web = webOf(file.web, { where, base, env: source.env, problems, wrap });
+  const modelKeySource = keyFile === null ? apiKeyEnv : `${apiKeyEnv} or ${keyFile}`;
+  const embeddings = embeddingsOf(file.schema, { where, base, env: source.env, problems, wrap, modelKeySource });
   const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
@@ -226,7 +233,7 @@ export function loadConfig(source: ConfigSource): Config {
       roles: { ...models.roles, ...env.roles },
       baseUrl: env.baseUrl ?? models.baseUrl ?? null,
       apiKey: apiKey ? new Secret(apiKey) : null,
-      apiKeySource: keyFile === null ? apiKeyEnv : `${apiKeyEnv} or ${keyFile}`,
+      apiKeySource: modelKeySource,
       temperature: models.temperature ?? null,
       topP: models.topP ?? null,
       maxOutputTokens: models.maxOutputTokens ?? null,
@@ -235,6 +242,7 @@ export function loadConfig(source: ConfigSource): Config {
       limits: limitsTable(models.limits),
     },
     prices: file.prices ?? {},
+    embeddings,
     store,
     retentionDays: file.store?.retentionDays ?? null,
     encryption,

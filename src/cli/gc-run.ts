@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { ObjectEntry } from '../ports';
 import { counted } from '../report/printable';
 import type { GateClient } from '../workers/client';
+import { sweepCaches } from './gc-caches';
 import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type Kept, type StoredRun } from './gc-runs';
 import { sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
 import { UsageError } from './errors';
@@ -23,6 +24,10 @@ export interface GcResult {
   readonly batches: readonly string[];
   readonly objects: number;
   readonly payloads: number;
+  /** Kept descriptions of databases that are too old to be used. */
+  readonly descriptions: number;
+  /** Schemas whose vectors nobody used. */
+  readonly vectors: number;
   readonly bytes: number;
   readonly kept: readonly Kept[];
   /** Unneeded objects and payloads of less than a day. */
@@ -67,7 +72,9 @@ async function collect(
   }
   if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
   const goneKeys = removed.flatMap((run) => removable(run, options));
-  const sweeping = { nowMs, dryRun, without: new Set(goneKeys) };
+  const { descriptions, vectors } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
+  const without = new Set([...goneKeys, ...vectors.removed.map(({ key }) => key)]);
+  const sweeping = { nowMs, dryRun, without };
   const objects = await sweepObjects(store, sweeping);
   const payloads = await sweepPayloads(store, ask, session?.namespace ?? '', sweeping);
   const gone = new Set(goneKeys);
@@ -78,7 +85,13 @@ async function collect(
     batches: plan.batches.map(({ id }) => id),
     objects: objects.removed.length,
     payloads: payloads.removed.length,
-    bytes: [runBytes, ...plan.batches.map(({ entries }) => entries), objects.removed, payloads.removed]
+    descriptions: descriptions.removed.length,
+    vectors: vectors.removed.length,
+    bytes: [
+      runBytes,
+      ...plan.batches.map(({ entries }) => entries),
+      ...[objects, payloads, descriptions, vectors].map((swept) => swept.removed),
+    ]
       .map(sizeOf)
       .reduce((sum, bytes) => sum + bytes, 0),
     kept,
@@ -114,11 +127,14 @@ function sizeOf(entries: readonly ObjectEntry[]): number {
 
 function told(result: GcResult): string {
   const { dryRun, searches, batches, objects, payloads, bytes, kept, young, problems } = result;
+  const { descriptions, vectors } = result;
   const counts = [
     counted(searches.length, 'search', 'searches'),
     ...(batches.length === 0 ? [] : [counted(batches.length, 'batch', 'batches')]),
     counted(objects, 'shared object'),
     ...(payloads === 0 ? [] : [counted(payloads, 'payload')]),
+    ...(descriptions === 0 ? [] : [counted(descriptions, 'old description')]),
+    ...(vectors === 0 ? [] : [`the vectors of ${counted(vectors, 'schema')}`]),
   ];
   const lines = [
     `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes(bytes)}`,

@@ -1,6 +1,6 @@
 /**
- * The second half of `gate gc`: shared objects that no search refers to any more, and payloads of workflows that Temporal
- * has forgotten.
+ * The second half of `gate gc`: shared objects that nothing refers to any more, neither a search nor the vectors of a
+ * schema, and payloads of workflows that Temporal has forgotten.
  *
  * 1. Only what was not written to for a day goes. Whoever is about to refer to an object writes it again (`objects.ts`),
  *    so an object that is needed soon is young; the age is looked at once more by the deletion itself.
@@ -11,6 +11,7 @@ import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../steps';
 import { objectName, OBJECTS } from '../steps/objects';
+import { EMBEDDINGS, vectorsReference } from '../steps/vector-store';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
 import { each } from './limiter';
@@ -84,13 +85,18 @@ async function neededObjects(store: ObjectStore, without: ReadonlySet<string>): 
     const reference = text === null ? null : referenceIn(text, key);
     if (reference !== null) needed.add(reference.name);
   });
+  // A damaged one is void for its readers, too, and can refer to nothing but vectors.
+  await each(await store.entries(EMBEDDINGS), async ({ key }) => {
+    const reference = without.has(key) ? null : vectorsReference(await store.get(key));
+    if (reference !== null) needed.add(reference.name);
+  });
   return needed;
 }
 
-async function remove(
+export async function remove(
   store: ObjectStore,
   unneeded: readonly ObjectEntry[],
-  { nowMs, dryRun, graceMs = OBJECT_GRACE_MS }: SweepOptions,
+  { nowMs, dryRun, graceMs = OBJECT_GRACE_MS }: Omit<SweepOptions, 'without'>,
 ): Promise<Swept> {
   const unmodifiedSinceMs = nowMs - graceMs;
   const removed = unneeded.filter(({ modifiedMs }) => modifiedMs <= unmodifiedSinceMs);

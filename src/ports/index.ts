@@ -1,3 +1,4 @@
+export * from './embedder';
 export * from './language-model';
 export * from './sql-engine';
 export * from './sql-inspector';

@@ -1,10 +1,12 @@
 /**
  * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. When it
- * does not fit, tables are ranked by the question's words and by foreign keys, and the best get their block; what is left
- * of each of the others is its name in the list, which is always complete.
+ * does not fit, tables are ranked by the question's words and by foreign keys, and by nearness in meaning where vectors are
+ * given (`schema-ranking.ts`), and the best get their block; what is left of each of the others is its name in the list,
+ * which is always complete.
  */
 import type { ColumnDescription, DatabaseDescription, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
+import { fuseRanks, type FusedTable, type Nearness } from './schema-ranking';
 
 /** What of a prompt the schema may take; ours: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
@@ -14,6 +16,8 @@ export interface SchemaContextOptions {
   readonly question?: string;
   /** What documentation says, by the name of the table that it is about. */
   readonly notes?: readonly { readonly table: string; readonly text: string }[];
+  /** How near each table is to the question in meaning; left out: words alone decide. */
+  readonly nearness?: Nearness;
 }
 
 /** From rich to bare: the richest that fits all tables is taken. */
@@ -29,6 +33,8 @@ export interface SchemaContext {
   readonly text: string;
   /** Tables whose columns stand in the text; null: all of them. */
   readonly shown: readonly string[] | null;
+  /** The ranks of those that are shown, best first; empty where all are. */
+  readonly ranks: readonly Pick<FusedTable, 'byWords' | 'byMeaning' | 'table'>[];
 }
 
 export function renderSchemaContext(description: DatabaseDescription, options: SchemaContextOptions): string {
@@ -38,28 +44,55 @@ export function renderSchemaContext(description: DatabaseDescription, options: S
 export function schemaContext(description: DatabaseDescription, options: SchemaContextOptions): SchemaContext {
   const { version, tables } = description;
   const { maxChars } = options;
-  const heading = `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
-  for (const detail of DETAILS) {
-    const text = whole(heading, tables, detail, maxChars);
-    if (text !== null) return { text, shown: null };
-  }
+  const heading = headingOf(version, tables);
+  const all = wholeText(heading, tables, maxChars);
+  if (all !== null) return { text: all, shown: null, ranks: [] };
   const names = `-- all tables: ${nameList(tables, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
   const kept: { order: number; name: string; text: string }[] = [];
-  for (const [rank, { table, order, score }] of rankedTables(description, options).entries()) {
+  const ranks: FusedTable[] = [];
+  for (const [rank, ranked] of orderOf(description, options).entries()) {
+    const { table, order, score } = ranked;
     // The likeliest tables keep their samples as long as half of the space remains for others.
     const generous = rank < 8 && score > 0 && left > maxChars / 2;
     const text = firstFitting(table, generous ? DETAILS : DETAILS.slice(2), left - 2);
     if (text === undefined) continue;
     kept.push({ order, name: table.name, text });
+    ranks.push(ranked);
     left -= text.length + 2;
   }
   kept.sort((a, b) => a.order - b.order);
-  const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's words`;
+  const how = options.nearness === undefined ? 'words' : 'words and meaning';
+  const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's ${how}`;
   return {
     text: [heading, names, notice, ...kept.map(({ text }) => text)].join('\n\n'),
     shown: kept.map(({ name }) => name),
+    ranks,
   };
+}
+
+/** Nothing has to be left out, so nothing has to be ranked. */
+export function fitsWhole({ version, tables }: DatabaseDescription, maxChars: number): boolean {
+  return wholeText(headingOf(version, tables), tables, maxChars) !== null;
+}
+
+function headingOf(version: string, tables: readonly TableDescription[]): string {
+  return `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
+}
+
+/** In the richest detail that fits. */
+function wholeText(heading: string, tables: readonly TableDescription[], maxChars: number): string | null {
+  for (const detail of DETAILS) {
+    const text = whole(heading, tables, detail, maxChars);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+function orderOf(description: DatabaseDescription, options: SchemaContextOptions): readonly FusedTable[] {
+  const lexical = rankedTables(description, options);
+  if (options.nearness !== undefined) return fuseRanks(lexical, options.nearness);
+  return lexical.map((ranked, at) => ({ ...ranked, byWords: ranked.score > 0 ? at + 1 : null, byMeaning: null }));
 }
 
 /** Null as soon as it is too long. */
@@ -105,7 +138,7 @@ function nameList(tables: readonly TableDescription[], maxChars: number): string
     .join('; ');
 }
 
-interface RankedTable {
+export interface RankedTable {
   readonly table: TableDescription;
   readonly order: number;
   readonly score: number;

@@ -24,6 +24,7 @@ export { DEFAULT_RATES } from './world';
 export type { Rates } from './world';
 
 export const SIMULATED_MODEL = 'simulated';
+export const SIMULATED_EMBEDDING_MODEL = 'simulated-embedding';
 
 export interface SimulatedModelOptions {
   /** Files or questions. */
@@ -33,6 +34,7 @@ export interface SimulatedModelOptions {
   readonly host?: string;
   readonly port?: number;
   readonly models?: readonly string[];
+  readonly embeddingModels?: readonly string[];
   readonly apiKey?: string | null;
   readonly latencyMs?: number;
   readonly latencySpread?: number;
@@ -55,6 +57,7 @@ export async function startSimulatedModel(options: SimulatedModelOptions): Promi
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     models: options.models ?? [SIMULATED_MODEL],
+    embeddingModels: options.embeddingModels ?? [SIMULATED_EMBEDDING_MODEL],
     apiKey: options.apiKey ?? null,
     latency: { medianMs: options.latencyMs ?? 0, spread: options.latencySpread ?? 0 },
     faults,

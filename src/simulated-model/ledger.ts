@@ -4,6 +4,8 @@
  */
 import type { Role } from '../domain';
 
+export type LedgerRole = Role | 'embedding' | 'unclear';
+
 export interface LedgerCounts {
   asked: number;
   /** A completion was sent whole. */
@@ -40,7 +42,7 @@ export class Ledger {
   private completionTokens = 0;
 
   /** Returns how often the same content was asked before. */
-  asked(contentHash: string, role: Role | 'unclear'): number {
+  asked(contentHash: string, role: LedgerRole): number {
     const entry = this.contents.get(contentHash) ?? { role, ...none() };
     this.contents.set(contentHash, entry);
     this.inFlight += 1;

@@ -3,6 +3,7 @@
  * demand and a ledger.
  *
  *   POST /v1/chat/completions   GET /v1/models
+ *   POST /v1/embeddings         vectors by words (`embeddings.ts`)
  *   GET /ledger                 what was asked and what was billed (`ledger.ts`)
  *   POST /reset                 an empty ledger
  *   POST /faults {"next": ["hang", …]}   the next requests meet these, in order
@@ -10,9 +11,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { drawer } from './draw';
+import { drawer, hashOf } from './draw';
+import { embeddings, EmbeddingsBody, textsOf } from './embeddings';
 import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
-import { Ledger, type LedgerReport } from './ledger';
+import { Ledger, type LedgerReport, type LedgerRole } from './ledger';
 import { contentHashOf, simulateReply, type ReplyOptions } from './reply';
 import { RateLimiter, type RateLimit } from './rate-limit';
 import { ChatBody, readRequest } from './request';
@@ -22,6 +24,8 @@ export interface ServerOptions extends ReplyOptions {
   readonly port: number;
   /** Names it answers to; any other is refused as unknown. */
   readonly models: readonly string[];
+  /** Names for `/v1/embeddings`. */
+  readonly embeddingModels: readonly string[];
   /** Any other key is refused; null accepts all. */
   readonly apiKey: string | null;
   readonly latency: Latency;
@@ -66,7 +70,41 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     }
     const hash = contentHashOf(body);
     const read = readRequest(body);
-    const before = ledger.asked(hash, read.kind === 'asked' ? read.asked.role : 'unclear');
+    await serveOne(response, { hash, role: read.kind === 'asked' ? read.asked.role : 'unclear' }, async () => {
+      const reply = await simulateReply(body, hash, options);
+      if (reply.kind === 'refused') return reply;
+      const usage = usageOf(body, reply.text);
+      return { kind: 'whole', body: completion(body, hash, reply.text, usage), usage };
+    });
+  }
+
+  async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parsed = EmbeddingsBody.safeParse(parseJson(await textOf(request)));
+    if (!parsed.success) {
+      fail(response, 400, `not an embeddings request: ${parsed.error.issues[0]?.message ?? ''}`);
+      return;
+    }
+    const body = parsed.data;
+    if (!options.embeddingModels.includes(body.model)) {
+      fail(response, 404, `The model \`${body.model}\` does not exist`, 'model_not_found');
+      return;
+    }
+    const texts = textsOf(body);
+    const tokens = Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / 4);
+    const usage = { prompt_tokens: tokens, completion_tokens: 0 };
+    const hash = hashOf([body.model, body.dimensions ?? null, texts]).slice(0, 32);
+    await serveOne(response, { hash, role: 'embedding' }, () =>
+      Promise.resolve({ kind: 'whole', body: embeddings(body, options.seed, tokens), usage }),
+    );
+  }
+
+  /** The frame of a billed request: the ledger, limits, faults and latency. */
+  async function serveOne(
+    response: ServerResponse,
+    { hash, role }: { readonly hash: string; readonly role: LedgerRole },
+    make: () => Promise<Made>,
+  ): Promise<void> {
+    const before = ledger.asked(hash, role);
     let end: Parameters<Ledger['ended']>[1] = 'abandoned';
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
     try {
@@ -90,16 +128,15 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
         if (fault === 'stall') await closed;
         return;
       }
-      const reply = await simulateReply(body, hash, options);
-      if (reply.kind === 'refused') {
+      const made = await make();
+      if (made.kind === 'refused') {
         end = { fault: 'refused' };
-        fail(response, 400, reply.error);
+        fail(response, 400, made.error);
         return;
       }
-      const usage = usageOf(body, reply.text);
-      if (!(await sendWhole(response, completion(body, hash, reply.text, usage)))) return;
+      if (!(await sendWhole(response, made.body))) return;
       end = 'billed';
-      ledger.tokens(usage.prompt_tokens, usage.completion_tokens);
+      ledger.tokens(made.usage.prompt_tokens, made.usage.completion_tokens);
     } finally {
       ledger.ended(hash, end);
       const { billed } = ledger.report().totals;
@@ -117,8 +154,11 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     switch (route) {
       case 'POST /v1/chat/completions':
         return complete(request, response);
+      case 'POST /v1/embeddings':
+        return embed(request, response);
       case 'GET /v1/models': {
-        send(response, 200, { object: 'list', data: options.models.map((id) => ({ id, object: 'model' })) });
+        const names = [...options.models, ...options.embeddingModels];
+        send(response, 200, { object: 'list', data: names.map((id) => ({ id, object: 'model' })) });
         return;
       }
       case 'GET /ledger': {
@@ -214,6 +254,14 @@ function misbehave(response: ServerResponse, fault: Exclude<WireFault, 'hang'>, 
       fault satisfies never;
   }
 }
+
+type Made =
+  | {
+      readonly kind: 'whole';
+      readonly body: object;
+      readonly usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>;
+    }
+  | { readonly kind: 'refused'; readonly error: string };
 
 interface Usage {
   readonly prompt_tokens: number;

@@ -18,6 +18,7 @@ import {
   SearchInput,
   SearchState,
   SqlResult,
+  TableRanking,
   Update,
 } from '../domain';
 
@@ -97,6 +98,21 @@ export const CONTENTS = {
   profile: z.object({ schemaVersion: version, profiles: z.array(ColumnProfile) }),
   /** Tables that one plan reads and that `schema` only lists by name: shown from then on. */
   'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
+  /** The question's vector, paid once; `reply` null: asked, and not answered yet. */
+  embedding: z.object({
+    schemaVersion: version,
+    model: z.string(),
+    inputHash: z.string(),
+    /** Requests that may have been billed and whose reply never came. */
+    unanswered: z.number().int(),
+    reply: z.object({ vector: z.base64(), tokens: z.number(), costUsd: z.number() }).nullable(),
+  }),
+  /** How a schema that does not fit was ranked, where an embedding model is configured. */
+  ranking: TableRanking.extend({
+    schemaVersion: version,
+    /** Best first, with the ranks from 1; null: none. */
+    shown: z.array(z.object({ table: z.string(), byWords: z.number().nullable(), byMeaning: z.number().nullable() })),
+  }),
   plan: Plan,
   body: Body,
   /** What an unproved body rests on, by body id. */

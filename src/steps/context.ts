@@ -1,6 +1,6 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
-import type { Clock, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
+import type { Clock, Embedder, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../search/body';
 import { canonical } from '../search/canonical';
 import type { StepOptions, UsageDelta } from '../search/steps';
@@ -15,6 +15,8 @@ export interface StepDeps {
   readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
   /** Left out: questions that allow the web fail here. */
   readonly web?: () => Promise<Web>;
+  /** Ranks the tables of a large schema by meaning, too; left out: by words alone. */
+  readonly embedder?: { readonly model: string; readonly open: () => Promise<Embedder> };
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
   readonly hash: Hash;

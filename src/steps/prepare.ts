@@ -6,10 +6,11 @@ import { SqlEngineError } from '../ports';
 import { placeNotes } from '../search/documentation';
 import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import type { Prepared, PrepareInput } from '../search/steps';
-import { once, openEngine, type StepContext } from './context';
+import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
 import { profileLikely } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
+import { rankByMeaning } from './rank-tables';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   return once(context, async () => {
@@ -24,11 +25,15 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
     }
     const { profiles, usage } = await profileLikely(context, description);
     const { text: question, notes = [] } = context.input.question;
-    const { text, shown } = schemaContext(description, {
+    const meaning = await rankByMeaning(context, description, SCHEMA_CHARS);
+    const shownContext = schemaContext(description, {
       maxChars: SCHEMA_CHARS,
       question,
       notes: placeNotes(description, notes),
+      ...(meaning === null || meaning.nearness === null ? {} : { nearness: meaning.nearness }),
     });
+    const { text, shown } = shownContext;
+    if (meaning !== null) await context.run.put('ranking', SCHEMA_ID, meaning.told(shownContext, description));
     await context.run.put('schema', SCHEMA_ID, {
       schemaVersion: 1,
       description,
@@ -37,6 +42,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       profiles: [...profiles],
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);
-    return { schemaFingerprint: description.fingerprint, knownUpdates, usage };
+    return { schemaFingerprint: description.fingerprint, knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };
   });
 }

@@ -18,6 +18,7 @@ import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
 import { describedFromStore } from './described-from-store';
 import { describedOnce } from './described-once';
+import { openEmbedder } from './open-embedder';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
 
@@ -81,6 +82,9 @@ export function openEngines(config: Config, adHocDatabases: readonly ResolvedDat
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = openStore(config);
   const { model, ollamaModels, close: closeModel } = await openModel(config, options);
+  // A recording holds no vectors.
+  const isRecorded = options.record !== undefined || options.replay !== undefined;
+  const opened = isRecorded ? null : openEmbedder(config);
   const { adHoc, engine, close: closeEngines } = options.engines ?? openEngines(config, options.adHoc);
   const deps: StepDeps = {
     store,
@@ -90,6 +94,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     inspector: async (name, dialect) =>
       adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
     ...(config.web === null ? {} : { web: webOnce(config.web) }),
+    ...(opened === null ? {} : { embedder: opened.embedder }),
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
@@ -101,6 +106,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     model,
     ollamaModels,
     async close() {
+      opened?.close();
       await closeEngines();
       await closeModel();
     },

@@ -12,7 +12,8 @@ import { StoreError, type ObjectStore, type SqlEngine } from '../ports';
 import type { Hash } from '../search/body';
 import { readEnvelope, writeEnvelope } from '../steps';
 
-const KEPT_MS = 24 * 3_600_000;
+export const KEPT_MS = 24 * 3_600_000;
+export const DESCRIPTIONS = 'schemas/';
 const KIND = 'description';
 
 /** The hash says that it is what was written, and the version what was written: ten thousand columns are not read twice. */
@@ -57,7 +58,7 @@ export function describedFromStore<T extends { readonly engine: SqlEngine }>(ope
   };
 }
 
-const folderOf = ({ name }: DescriptionCache): string => `schemas/${encodeURIComponent(name)}/`;
+const folderOf = ({ name }: DescriptionCache): string => `${DESCRIPTIONS}${encodeURIComponent(name)}/`;
 const keyOf = (cache: DescriptionCache, revision: string): string => `${folderOf(cache)}${revision}.json`;
 
 async function read(cache: DescriptionCache, revision: string): Promise<Kept | null> {

@@ -15,7 +15,24 @@ export interface CallContext {
   readonly apiKey: string | null;
   readonly timeoutMs: number;
   readonly nowMs: number;
+  /** How the settings are called that an error asks to change; default: those of the chat model. */
+  readonly settings?: SettingNames;
 }
+
+export interface SettingNames {
+  readonly key: string;
+  readonly model: string;
+  readonly url: string;
+  /** What follows the address. */
+  readonly path: string;
+}
+
+const CHAT_SETTINGS: SettingNames = {
+  key: 'OPENAI_API_KEY',
+  model: 'GATE_MODEL',
+  url: 'OPENAI_BASE_URL',
+  path: '/chat/completions',
+};
 
 type AnyApiError = APIError<number | undefined, Headers | undefined, object | undefined>;
 
@@ -72,13 +89,13 @@ function httpError(failure: HttpFailure, context: CallContext): ModelError {
 }
 
 function classify(failure: HttpFailure, context: CallContext): Finding {
-  const { endpoint, model } = context;
+  const { endpoint, model, settings = CHAT_SETTINGS } = context;
   const { status, code, type, message } = failure;
   const said = `${endpoint} answered ${status}: ${oneLine(message)}`;
   if (code === 'insufficient_quota' || type === 'insufficient_quota' || status === 402) {
     return {
       code: 'authentication',
-      message: `The account behind OPENAI_API_KEY has no quota left at ${endpoint}: add credit there or use another key`,
+      message: `The account behind ${settings.key} has no quota left at ${endpoint}: add credit there or use another key`,
     };
   }
   if (
@@ -88,18 +105,22 @@ function classify(failure: HttpFailure, context: CallContext): Finding {
     return unknownModel(context);
   }
   if (status === 401) {
-    const key = context.apiKey === null ? 'needs a key: set OPENAI_API_KEY' : 'rejected the key: check OPENAI_API_KEY';
+    const key =
+      context.apiKey === null ? `needs a key: set ${settings.key}` : `rejected the key: check ${settings.key}`;
     return { code: 'authentication', message: `${endpoint} ${key} (401)` };
   }
   if (status === 403) {
-    return { code: 'authentication', message: `The key in OPENAI_API_KEY may not use this model or endpoint. ${said}` };
+    return {
+      code: 'authentication',
+      message: `The key in ${settings.key} may not use this model or endpoint. ${said}`,
+    };
   }
   if (status === 404) {
     return /model/i.test(message)
       ? unknownModel(context)
       : {
           code: 'unknown-model',
-          message: `${endpoint} answered 404 for model "${model}": check GATE_MODEL, and that OPENAI_BASE_URL ends where /chat/completions follows (often /v1)`,
+          message: `${endpoint} answered 404 for model "${model}": check ${settings.model}, and that ${settings.url} ends where ${settings.path} follows (often /v1)`,
         };
   }
   if (status === 429) return { code: 'rate-limited', message: said };
@@ -107,10 +128,10 @@ function classify(failure: HttpFailure, context: CallContext): Finding {
   return { code: 'bad-request', message: said };
 }
 
-function unknownModel({ endpoint, model }: CallContext): Finding {
+function unknownModel({ endpoint, model, settings = CHAT_SETTINGS }: CallContext): Finding {
   return {
     code: 'unknown-model',
-    message: `${endpoint} has no model "${model}" for this key: set GATE_MODEL to one it serves`,
+    message: `${endpoint} has no model "${model}" for this key: set ${settings.model} to one it serves`,
   };
 }
 
@@ -132,7 +153,8 @@ function connectionError(error: APIConnectionError, context: CallContext): Model
     codes.includes('ENOTFOUND') || codes.includes('EAI_AGAIN')
       ? 'its name cannot be resolved'
       : (codes[0] ?? 'connection failed');
-  const message = `${context.endpoint} cannot be reached (${why}): check OPENAI_BASE_URL and that the endpoint is up`;
+  const { url } = context.settings ?? CHAT_SETTINGS;
+  const message = `${context.endpoint} cannot be reached (${why}): check ${url} and that the endpoint is up`;
   return new ModelError('connection', redact(message, context), { cause: redactedCause(error, context) });
 }
 

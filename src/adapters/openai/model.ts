@@ -106,7 +106,8 @@ function refusalOf(error: unknown): Refusal | null {
   return { param: typeof error.param === 'string' ? error.param : null, message: error.message };
 }
 
-function checkedBaseUrl({ baseUrl, apiKey }: OpenAiConfig): string {
+/** The address to ask; also of the embeddings. */
+export function checkedBaseUrl({ baseUrl, apiKey }: Pick<OpenAiConfig, 'apiKey' | 'baseUrl'>): string {
   if (baseUrl === null && apiKey === null) {
     throw new ModelError(
       'not-configured',

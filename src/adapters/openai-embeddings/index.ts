@@ -1,0 +1,1 @@
+export { createOpenAiEmbedder, EMBEDDING_PRICES, type OpenAiEmbedderConfig } from './embedder';

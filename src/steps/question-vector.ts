@@ -1,0 +1,55 @@
+/**
+ * The question's vector, paid once per search: an intent before the request and the vector after it, as for every model
+ * call (`journal.ts`). A crash in between is asked again, and the lost request is counted as possibly billed.
+ */
+import { ModelError, type Embedder, type ModelErrorCode } from '../ports';
+import { unitVector } from '../search/schema-ranking';
+import type { UsageDelta } from '../search/steps';
+import type { StepContext } from './context';
+import { embedded } from './embed';
+import { fromBase64, toBase64 } from './vector-store';
+
+/** Of the question; what is longer says more than a ranking of tables needs. */
+const QUESTION_CHARS = 4_000;
+/** As for model calls: a lost reply says nothing about the bill. */
+const MAY_BE_BILLED: ReadonlySet<ModelErrorCode> = new Set(['connection', 'timeout', 'server-error']);
+
+export interface QuestionVector {
+  readonly vector: Float32Array;
+  readonly usage: UsageDelta;
+}
+
+export async function questionVector(context: StepContext, embedder: Embedder): Promise<QuestionVector> {
+  const { run, position, input, deps, signal } = context;
+  const text = input.question.text.slice(0, QUESTION_CHARS);
+  const inputHash = deps.hash(JSON.stringify([embedder.model, text]));
+  const before = await run.find('embedding', position);
+  const known = before?.inputHash === inputHash ? before : null;
+  if (known !== null && known.reply !== null) return asked(known.reply, known.unanswered);
+  const unanswered = known?.unanswered ?? 0;
+  const intent = {
+    schemaVersion: 1 as const,
+    model: embedder.model,
+    inputHash,
+    unanswered: unanswered + 1,
+    reply: null,
+  };
+  await run.put('embedding', position, intent);
+  const { vectors, tokens, costUsd } = await embedded(embedder, [text], signal).catch(async (error: unknown) => {
+    if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
+      await run.put('embedding', position, { ...intent, unanswered });
+    throw error;
+  });
+  const reply = { vector: toBase64(unitVector(vectors[0] ?? [])), tokens, costUsd };
+  await run.put('embedding', position, { ...intent, unanswered, reply });
+  return asked(reply, unanswered);
+}
+
+function asked(
+  reply: { readonly vector: string; readonly tokens: number; readonly costUsd: number },
+  possiblyBilledCalls: number,
+): QuestionVector {
+  const { vector, tokens, costUsd } = reply;
+  const billed = possiblyBilledCalls === 0 ? {} : { possiblyBilledCalls };
+  return { vector: fromBase64(vector), usage: { promptTokens: tokens, costUsd, ...billed } };
+}

@@ -1,0 +1,240 @@
+/**
+ * Vectors of all tables of a schema: what the store has, and the rest from the model, in batches.
+ *
+ * 1. Searches of one process that need the same vectors share one computation, and it does not end with the step that began
+ *    it: a step that is tried again joins it. Who comes first is charged for it.
+ * 2. It has a time limit. What was paid until then is kept, so that the next search goes on where this one ended.
+ * 3. Every text has its own vector (`vector-store.ts`): after a change of the schema only the changed tables are paid.
+ */
+import { BoundedMap } from '../bounded-map';
+import type { DatabaseDescription } from '../domain';
+import { ModelError, type Clock, type Embedder, type ObjectStore } from '../ports';
+import type { Hash } from '../search/body';
+import { cosine, textOfTable, unitVector, type Nearness } from '../search/schema-ranking';
+import { embedded } from './embed';
+import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from './vector-store';
+
+export interface VectorDeps {
+  readonly store: ObjectStore;
+  readonly hash: Hash;
+  readonly clock: Clock;
+  readonly embedder: Embedder;
+}
+
+export interface VectorRequest {
+  readonly database: string;
+  readonly description: DatabaseDescription;
+  /** Of length 1; decides how long all vectors are. */
+  readonly question: Float32Array;
+  readonly signal: AbortSignal;
+}
+
+/** What was paid for tables, by whoever it is charged to. */
+export interface Paid {
+  readonly texts: number;
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+export type Near =
+  | { readonly kind: 'ok'; readonly nearness: Nearness; readonly paid: Paid }
+  | { readonly kind: 'failed'; readonly error: ModelError; readonly paid: Paid };
+
+export const REQUESTS_AT_ONCE = 4;
+const TIME_LIMIT_MS = 60_000;
+const USED_AGAIN_AFTER_MS = 12 * 3_600_000;
+/** Of one schema; above, reading them takes longer than a question should wait. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Of this process. */
+const MEMORY_BYTES = 256 * 1024 * 1024;
+const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
+
+export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Promise<Near> {
+  const { database, description, question, signal } = request;
+  const { tables, fingerprint } = description;
+  if (tables.length * question.byteLength > MAX_BYTES) {
+    const fits = Math.floor(MAX_BYTES / 4 / tables.length);
+    const fix = `set schema.embeddings.dimensions to ${fits} or less`;
+    const message = `the vectors of ${tables.length} tables with ${question.length} numbers each are too large: ${fix}`;
+    return { kind: 'failed', error: new ModelError('bad-request', message), paid: NOTHING };
+  }
+  const place = { ...deps, database, fingerprint, model: deps.embedder.model };
+  const texts = new Map(tables.map((table) => [table.name, textOfTable(table)]));
+  const hashes = new Map([...texts].map(([name, text]) => [name, deps.hash(text).slice(0, 32)]));
+  const wanted = new Map([...texts].map(([name, text]) => [hashes.get(name) ?? '', text]));
+  const { kept, error, paid } = await vectorsOf(deps, place, { wanted, length: question.length, signal });
+  if (error !== null) return { kind: 'failed', error, paid };
+  const near = [...hashes].map(([name, hash]): [string, number] => {
+    const from = kept.at.get(hash) ?? 0;
+    return [name, cosine(question, kept.numbers.subarray(from, from + kept.length))];
+  });
+  return { kind: 'ok', nearness: new Map(near), paid };
+}
+
+interface Wanted {
+  /** Texts by their hash. */
+  readonly wanted: ReadonlyMap<string, string>;
+  readonly length: number;
+  readonly signal: AbortSignal;
+}
+
+interface Outcome {
+  readonly kept: KeptVectors;
+  /** null: every text has its vector. */
+  readonly error: ModelError | null;
+  readonly paid: Paid;
+}
+
+interface Memory {
+  readonly vectors: BoundedMap<KeptVectors>;
+  readonly flights: Map<string, Promise<Outcome>>;
+  /** Outcomes that somebody was charged for. */
+  readonly charged: WeakSet<Outcome>;
+}
+
+const OF_STORES = new WeakMap<ObjectStore, Memory>();
+
+function memoryOf(store: ObjectStore): Memory {
+  const found = OF_STORES.get(store) ?? {
+    vectors: new BoundedMap<KeptVectors>(MEMORY_BYTES),
+    flights: new Map<string, Promise<Outcome>>(),
+    charged: new WeakSet<Outcome>(),
+  };
+  OF_STORES.set(store, found);
+  return found;
+}
+
+async function vectorsOf(deps: VectorDeps, place: VectorPlace, request: Wanted): Promise<Outcome> {
+  const { vectors, flights, charged } = memoryOf(deps.store);
+  const name = folderOf(place);
+  const remembered = vectors.get(name);
+  const isInUse = remembered !== undefined && deps.clock.now() - remembered.usedAtMs < USED_AGAIN_AFTER_MS;
+  if (isInUse && hasAll(remembered, request)) return { kept: remembered, error: null, paid: NOTHING };
+  const key = `${name} ${request.length} ${deps.hash([...request.wanted.keys()].join())}`;
+  const flight = flights.get(key) ?? compute(deps, place, request);
+  flights.set(key, flight);
+  const forget = (): void => void flights.delete(key);
+  flight.then(forget, forget);
+  const outcome = await Promise.race([flight, aborted(request.signal)]);
+  vectors.set(name, outcome.kept, outcome.kept.numbers.byteLength);
+  if (charged.has(outcome)) return { ...outcome, paid: NOTHING };
+  charged.add(outcome);
+  return outcome;
+}
+
+function hasAll({ length, at }: KeptVectors, request: Wanted): boolean {
+  return length === request.length && [...request.wanted.keys()].every((hash) => at.has(hash));
+}
+
+async function compute(deps: VectorDeps, place: VectorPlace, { wanted, length }: Wanted): Promise<Outcome> {
+  const stored = await readVectors(place);
+  const usable = stored !== null && stored.length === length ? stored : null;
+  const found = new Map<string, Float32Array>();
+  for (const hash of wanted.keys()) {
+    const from = usable?.at.get(hash);
+    if (from !== undefined && usable !== null) found.set(hash, usable.numbers.subarray(from, from + length));
+  }
+  const missing = [...wanted].filter(([hash]) => !found.has(hash));
+  const made = await make(deps.embedder, missing, length);
+  for (const [hash, vector] of made.vectors) found.set(hash, vector);
+  const nowMs = deps.clock.now();
+  const kept = packed(found, length, nowMs);
+  const isOld = stored !== null && nowMs - stored.usedAtMs > USED_AGAIN_AFTER_MS;
+  const isOther = found.size !== usable?.at.size;
+  if (found.size > 0 && (made.vectors.size > 0 || isOld || isOther)) await writeVectors(place, kept);
+  const paid = { texts: made.vectors.size, tokens: made.tokens, costUsd: made.costUsd };
+  return { kept, error: made.error === null ? null : soFar(made.error, found.size, wanted.size), paid };
+}
+
+function soFar(error: ModelError, have: number, all: number): ModelError {
+  if (have === 0) return error;
+  const message = `${error.message} (${have} of ${all} tables have their vector; the next question goes on from there)`;
+  return new ModelError(error.code, message, { cause: error });
+}
+
+interface Made {
+  readonly vectors: Map<string, Float32Array>;
+  tokens: number;
+  costUsd: number;
+  error: ModelError | null;
+}
+
+/** A failed batch ends it, and those before it are kept. */
+async function make(
+  embedder: Embedder,
+  missing: readonly (readonly [hash: string, text: string])[],
+  length: number,
+): Promise<Made> {
+  const made: Made = { vectors: new Map(), tokens: 0, costUsd: 0, error: null };
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(outOfTime(embedder)), TIME_LIMIT_MS);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < missing.length && made.error === null) {
+      const batch = missing.slice(next, (next += embedder.batchSize));
+      try {
+        await makeBatch(embedder, batch, { made, length, signal: controller.signal });
+      } catch (error) {
+        made.error ??= modelErrorOf(error, controller.signal);
+        controller.abort(made.error);
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
+  } finally {
+    clearTimeout(timer);
+  }
+  return made;
+}
+
+async function makeBatch(
+  embedder: Embedder,
+  batch: readonly (readonly [hash: string, text: string])[],
+  { made, length, signal }: { readonly made: Made; readonly length: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const texts = batch.map(([, text]) => text);
+  const { vectors, tokens, costUsd } = await embedded(embedder, texts, signal);
+  made.tokens += tokens;
+  made.costUsd += costUsd;
+  for (const [at, [hash]] of batch.entries()) {
+    const vector = vectors[at] ?? [];
+    if (vector.length !== length) throw unequal(embedder, vector.length, length);
+    made.vectors.set(hash, unitVector(vector));
+  }
+}
+
+/** What is no failure of the model is a defect, and thrown as it is. */
+function modelErrorOf(error: unknown, signal: AbortSignal): ModelError {
+  if (error instanceof ModelError) return error;
+  // A pause between two tries says only that it was ended.
+  const reason: unknown = signal.aborted ? signal.reason : null;
+  if (reason instanceof ModelError) return reason;
+  throw error;
+}
+
+function outOfTime({ endpoint }: Embedder): ModelError {
+  return new ModelError('timeout', `${endpoint} did not give all vectors within ${TIME_LIMIT_MS / 1000} s`);
+}
+
+function unequal({ endpoint, model }: Embedder, tables: number, question: number): ModelError {
+  const lengths = `${tables} numbers for tables and ${question} for the question`;
+  return new ModelError('server-error', `${endpoint} gave vectors of different lengths (model "${model}"): ${lengths}`);
+}
+
+function packed(found: ReadonlyMap<string, Float32Array>, length: number, usedAtMs: number): KeptVectors {
+  const numbers = new Float32Array(found.size * length);
+  const at = new Map<string, number>();
+  for (const [hash, vector] of found) {
+    numbers.set(vector, at.size * length);
+    at.set(hash, at.size * length);
+  }
+  return { length, at, numbers, usedAtMs };
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
