@@ -238,3 +238,36 @@ test('a call of the web is an activity of its own, tried again when the site doe
   );
   expect(tried).toEqual(['i1.web', 'i1.web', 'i2.web']);
 });
+
+test('a search looks things up before it plans: an activity each, and the same outage is tried again', async () => {
+  const tried: string[] = [];
+  const script: Script = {
+    lookups: 2,
+    onStep: ({ name, position }) => {
+      if (name !== 'web') return;
+      tried.push(position);
+      if (tried.length === 1) throw new WebError('connection', 'ECONNRESET');
+    },
+  };
+  await ask(
+    script,
+    async (run) => {
+      expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({
+        value: { status: 'answered', usage: { lookups: 2 } },
+      });
+      const { events } = await historyOf(run);
+      const scheduled = events
+        .filter((event) => event.activityTaskScheduledEventAttributes)
+        .map((event) => text(event.userMetadata?.summary));
+      expect(scheduled.slice(0, 5)).toEqual([
+        'iter 1 · plan',
+        'iter 1 · fetch a page',
+        'iter 1 · plan',
+        'iter 1 · fetch a page',
+        'iter 1 · plan',
+      ]);
+    },
+    { settings: scriptedSettings({ lookups: 4 }) },
+  );
+  expect(tried).toEqual(['i1.t0.w1', 'i1.t0.w1', 'i1.t0.w2']);
+});

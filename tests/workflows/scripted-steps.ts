@@ -22,7 +22,7 @@ export interface Script {
   readonly operators?: number;
   /** For `react`: queries before it ends. */
   readonly queries?: number;
-  /** For `react`: its first calls are of the web. */
+  /** For `react`: its first calls are of the web. For `gate`: looked up, one by one, before the first plan. */
   readonly lookups?: number;
   readonly onStep?: (call: StepCall) => void | Promise<void>;
   /** Adds this many characters to what control reads from a plan, to test sizes. */
@@ -64,6 +64,8 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     },
     plan: async (input, options) => {
       await on('plan', input, options);
+      if ((input.lookupsLeft ?? 0) > 0 && (input.memory.web?.length ?? 0) < lookups)
+        return ok({ kind: 'lookup', lookups: [{ actionId: input.position, tool: 'fetch_url' }] });
       const names = Array.from({ length: operators }, (_, index) => `op_${String(index + 1)}`);
       const views = names.map((name, index) => ({
         ...{ name, state: 'unresolved' as const, bodyId: null, updateId: null },

@@ -95,6 +95,17 @@ describe('what a batch is', () => {
     return planBatch({ config, store, flags: settings, name, items, databases, models: { default: 'm' } });
   };
 
+  test('with the web, its questions have the tools, gate a limit of lookups, and it is another batch', async () => {
+    const plain = await planOf([item('1')]);
+    const gate = await planOf([item('1')], { web: true });
+    const react = await planOf([item('1')], { web: true, method: 'react' });
+    for (const { searches } of [gate, react])
+      expect(searches[0]?.question.tools).toEqual(['execute_sql', 'web_search', 'fetch_url']);
+    expect([plain, gate, react].map(({ settings }) => settings.lookups)).toEqual([undefined, 8, undefined]);
+    expect(plain.settings).not.toHaveProperty('lookups');
+    expect(gate.batchId).not.toBe(plain.batchId);
+  });
+
   test('the same command is the same batch; other questions, settings or another name are not', async () => {
     const items = [item('1'), item('2')];
     const { batchId } = await planOf(items);
