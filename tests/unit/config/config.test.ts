@@ -81,7 +81,7 @@ describe('loadConfig', () => {
       { database: {} },
       {},
       [
-        'FILE: database: unknown setting; allowed: databases, models, prices, store, encryption, web, temporal, preset, budgets',
+        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, budgets',
       ],
     ],
     [

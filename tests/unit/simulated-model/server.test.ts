@@ -102,3 +102,60 @@ it('a wrong key is 401, an unknown model 404, and neither is in the ledger', asy
   expect((await ask({ authorization: 'Bearer right' }, { model: 'other' })).status).toBe(404);
   expect(model.ledger().totals.asked).toBe(0);
 });
+
+describe('embeddings', () => {
+  const embed = (body: object, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${model.baseUrl}/embeddings`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'simulated-embedding', ...body }),
+    });
+  const vectors = async (body: object): Promise<number[][]> => {
+    const { data } = (await (await embed(body)).json()) as { data: { embedding: number[] }[] };
+    return data.map(({ embedding }) => embedding);
+  };
+  const dot = (a: readonly number[] = [], b: readonly number[] = []): number =>
+    a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+
+  it('the same text has the same vector of length 1, and what says the same in other words is near', async () => {
+    await start();
+    const [question, same, other, again] = await vectors({
+      input: ['employees resigned', 'worker_terminations', 'ledger_branch', 'employees resigned'],
+    });
+    expect(again).toEqual(question);
+    expect(dot(question, question)).toBeCloseTo(1);
+    expect(dot(question, same)).toBeCloseTo(1);
+    expect(dot(question, other)).toBeLessThan(0.5);
+  });
+
+  it('another seed gives other vectors, and dimensions as many numbers as asked for', async () => {
+    await start();
+    const [first] = await vectors({ input: 'cloud', dimensions: 64 });
+    expect(first).toHaveLength(64);
+    await model.close();
+    await start({ seed: 1 });
+    expect((await vectors({ input: 'cloud', dimensions: 64 }))[0]).not.toEqual(first);
+  });
+
+  it('is counted in the ledger, and meets limits and faults like any other request', async () => {
+    await start();
+    model.failNext('rate-limit');
+    expect((await embed({ input: ['a', 'b'] })).status).toBe(429);
+    expect((await embed({ input: ['a', 'b'] })).status).toBe(200);
+    expect(model.ledger()).toMatchObject({
+      totals: { asked: 2, billed: 1, promptTokens: 1, completionTokens: 0 },
+      roles: { embedding: { asked: 2, billed: 1, faults: 1 } },
+    });
+  });
+
+  it.each<[string, object, number]>([
+    ['an unknown model', { model: 'nosuch', input: 'x' }, 404],
+    ['a model for chat', { model: 'simulated', input: 'x' }, 404],
+    ['no input', {}, 400],
+    ['an empty list', { input: [] }, 400],
+  ])('%s is refused', async (_, body, status) => {
+    await start();
+    expect((await embed(body)).status).toBe(status);
+    expect(model.ledger().totals.asked).toBe(0);
+  });
+});
