@@ -9,20 +9,21 @@
 import type { CandidateView, PlanView } from '../domain';
 import { compareText } from './canonical';
 import { ROOT } from './frontier';
+import { perObject } from './memo';
 
-export function derivationKey(bodies: readonly { readonly bodyId: string }[]): string {
-  // A list of texts is its own canonical form; this runs at every decision, also when a history is replayed.
-  return JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText));
-}
+export const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>
+  // A list of texts is its own canonical form.
+  JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText)),
+);
 
-export function candidateBodies(plan: PlanView): CandidateView['bodies'] {
-  return plan.operators.map((operator) => ({
+export const candidateBodies = perObject((plan: PlanView): CandidateView['bodies'] =>
+  plan.operators.map((operator) => ({
     operator: operator.name,
     bodyId: operator.bodyId ?? '',
     updateId: operator.updateId,
     counts: operator.state !== 'grounded' && (operator.readsBase || operator.assumptions > 0),
-  }));
-}
+  })),
+);
 
 export function areIndependent(a: CandidateView, b: CandidateView): boolean {
   // Two replies from the root are two looks at the question; two about the same plan are one.
@@ -34,13 +35,15 @@ export function areIndependent(a: CandidateView, b: CandidateView): boolean {
 }
 
 /** Distinct derivations that ended well; what cMin and cMax count. */
-export function derivations(candidates: readonly CandidateView[]): readonly CandidateView[] {
-  const ended = usable(candidates);
-  const keys = ended.map(({ bodies }) => derivationKey(bodies));
-  return ended.filter(
-    (candidate, index) => candidate.kind === 'unanswerable' || keys.indexOf(keys[index] ?? '') === index,
-  );
-}
+export const derivations = perObject((candidates: readonly CandidateView[]): readonly CandidateView[] => {
+  const seen = new Set<string>();
+  return usable(candidates).filter(({ kind, bodies }) => {
+    if (kind === 'unanswerable') return true;
+    const isNew = !seen.has(derivationKey(bodies));
+    seen.add(derivationKey(bodies));
+    return isNew;
+  });
+});
 
 export function usable(candidates: readonly CandidateView[]): readonly CandidateView[] {
   return candidates.filter((candidate) => candidate.status === 'active' && candidate.outcome === 'rows');
@@ -50,7 +53,9 @@ export function usable(candidates: readonly CandidateView[]): readonly Candidate
 export function resultClasses(candidates: readonly CandidateView[]): readonly (readonly CandidateView[])[] {
   const classes = new Map<string, CandidateView[]>();
   for (const candidate of usable(candidates)) {
-    classes.set(candidate.resultClass, [...(classes.get(candidate.resultClass) ?? []), candidate]);
+    const members = classes.get(candidate.resultClass);
+    if (members === undefined) classes.set(candidate.resultClass, [candidate]);
+    else members.push(candidate);
   }
   return [...classes.values()];
 }

@@ -19,7 +19,8 @@ import { START_DISTANCE } from './select';
 export function mergeExpansions(state: SearchState, expansions: readonly Expansion[], settings: Settings): SearchState {
   const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
   const worked = new Set(expansions.map((expansion) => expansion.trajectory));
-  const isNew = (trajectory: Trajectory) => !state.trajectories.some((old) => old.id === trajectory.id);
+  const before = new Set(state.trajectories.map(({ id }) => id));
+  const isNew = (trajectory: Trajectory) => !before.has(trajectory.id);
   return compactArchive(mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings)));
 }
 

@@ -9,6 +9,7 @@
 import type { OperatorView, PlanView, UpdateView } from '../domain';
 import { applyBody } from './apply';
 import { canonical, compareText } from './canonical';
+import { perObject } from './memo';
 import { findOperator } from './plan-view';
 
 /** Rival plans kept from one application; more would crowd the frontier out. */
@@ -22,17 +23,23 @@ export interface MemoryApplication {
   readonly conflicts: readonly { readonly operator: string; readonly updates: readonly string[] }[];
 }
 
+const structuralKeys = perObject((plan: PlanView) =>
+  perObject((operator: OperatorView): string | null => {
+    const inputs = operator.inputs.map((input) => findOperator(plan, input)?.bodyId ?? null);
+    return inputs.includes(null)
+      ? null
+      : canonical([operator.shape, operator.intent, (inputs as string[]).sort(compareText)]);
+  }),
+);
+
 /** Null while an input has no body: the key is not known yet. */
 export function structuralKey(plan: PlanView, operator: OperatorView): string | null {
-  const inputs = operator.inputs.map((input) => findOperator(plan, input)?.bodyId ?? null);
-  return inputs.includes(null)
-    ? null
-    : canonical([operator.shape, operator.intent, (inputs as string[]).sort(compareText)]);
+  return structuralKeys(plan)(operator);
 }
 
-export function updateKey(update: UpdateView): string {
-  return canonical([update.shape, update.intent, update.inputs.map((input) => input.bodyId).sort(compareText)]);
-}
+export const updateKey = perObject((update: UpdateView): string =>
+  canonical([update.shape, update.intent, update.inputs.map((input) => input.bodyId).sort(compareText)]),
+);
 
 /** Active updates that fit, in the order they were made; the first of each distinct body. */
 export function fittingUpdates(

@@ -1,13 +1,14 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
-import type { EndedBy, SearchState, Settings } from '../domain';
+import type { CandidateView, EndedBy, SearchState, Settings } from '../domain';
 import { exhaustedBudget } from './budgets';
 import { selectable } from './frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './independence';
+import { perObject } from './memo';
 
 export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
   const made = derivations(state.candidates).length;
-  if (made >= settings.cMin && hasAgreement(state)) return 'agreement';
+  if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';
   if (made >= settings.cMax) return 'candidates';
   if (budget !== null) return `budget:${budget}`;
   if (state.iteration > settings.iterations) return 'iterations';
@@ -16,9 +17,9 @@ export function stopReason(state: SearchState, settings: Settings, nowMs: number
 }
 
 /** One class of equal results has independent support, and more of it than any other class. */
-export function hasAgreement(state: SearchState): boolean {
-  const classes = resultClasses(state.candidates);
-  const most = Math.max(0, ...classes.map(independentSupport));
-  const [winner, ...ties] = classes.filter((members) => independentSupport(members) === most);
-  return winner !== undefined && ties.length === 0 && agrees(winner);
-}
+export const hasAgreement = perObject((candidates: readonly CandidateView[]): boolean => {
+  const classes = resultClasses(candidates).map((members) => ({ members, support: independentSupport(members) }));
+  const most = Math.max(0, ...classes.map(({ support }) => support));
+  const [winner, ...ties] = classes.filter(({ support }) => support === most);
+  return winner !== undefined && ties.length === 0 && agrees(winner.members);
+});

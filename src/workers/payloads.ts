@@ -7,7 +7,7 @@
  * With encryption on nobody reads anything there without the codec server, so everything is compressed, then encrypted.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type { DataConverter, Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
 import type { ObjectStore } from '../ports';
 import { externalStorage } from './external-storage';
@@ -31,9 +31,13 @@ export interface CompressingOptions {
 export class CompressingCodec implements PayloadCodec {
   constructor(private readonly options: CompressingOptions = {}) {}
 
-  encode(payloads: Payload[]): Promise<Payload[]> {
+  encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const { all = false } = this.options;
-    return Promise.resolve(payloads.map((payload) => compress(payload, all)));
+    // What a local activity is given never enters a history; its result does, but that is never a state.
+    const isLocal = context?.type === 'activity' && context.isLocal;
+    return Promise.resolve(
+      payloads.map((payload) => (isLocal && holdsState(payload) ? payload : compress(payload, all))),
+    );
   }
 
   decode(payloads: Payload[]): Promise<Payload[]> {
@@ -67,11 +71,15 @@ export const dataConverter: DataConverter = createDataConverter(null);
 function compress(payload: Payload, all: boolean): Payload {
   const { metadata, data } = payload;
   if (!data || data.length < (all ? WORTH_BYTES : THRESHOLD_BYTES) || !metadata?.['encoding']) return payload;
-  if (!all && data.length < UNREADABLE_BYTES && !Buffer.from(data).includes(STATE_MARK)) return payload;
+  if (!all && data.length < UNREADABLE_BYTES && !holdsState(payload)) return payload;
   return {
     metadata: { ...metadata, encoding: Buffer.from(ENCODING), [INNER_ENCODING]: metadata['encoding'] },
     data: brotliCompressSync(data, OPTIONS),
   };
+}
+
+function holdsState({ data }: Payload): boolean {
+  return data != null && Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(STATE_MARK);
 }
 
 function decompress(payload: Payload): Payload {

@@ -97,7 +97,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
 async function runMethod(
   input: AnswerQuestionInput,
   hooks: SearchHooks,
-  mayCall: () => Promise<void>,
+  mayCall: () => Promise<void> | null,
 ): Promise<SearchOutcome> {
   const { searchId, settings, state } = input;
   const steps = proxiedSteps({

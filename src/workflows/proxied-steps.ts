@@ -34,8 +34,8 @@ export interface StepQueues {
 }
 
 export interface ProxyOptions {
-  /** Awaited before every model call: a paused search spends nothing. */
-  readonly mayCall?: () => Promise<void>;
+  /** Asked before every model call, and awaited: a paused search spends nothing. */
+  readonly mayCall?: () => Promise<void> | null;
   readonly taskQueues: StepQueues;
   /** Model name per role; `default` serves the roles not listed. */
   readonly models: Settings['models'];
@@ -106,7 +106,8 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   /** The role decides the type of the value; activities cannot say so in their signature. */
   async function callModel<T extends ModelStepValue>(input: ModelStepInput | ActInput): Promise<ModelOutcome<T>> {
     const activities = proxyActivities<ModelActivities>({ ...modelOptions(input.role), summary: labels.model(input) });
-    await options.mayCall?.();
+    const paused = options.mayCall?.() ?? null;
+    if (paused !== null) await paused;
     const outcome = await activities.callModel(input);
     labels.learnFrom(outcome);
     return outcome as ModelOutcome<T>;

@@ -55,8 +55,8 @@ export interface SteeringDesk {
   attach(search: SteeredSearch): void;
   /** Milliseconds of the clock that budgets are measured by: it stands still during a pause. */
   now(): number;
-  /** Resolves when the search may spend again. */
-  unpaused(): Promise<void>;
+  /** Resolves when the search may spend again; null: it may now. */
+  unpaused(): Promise<void> | null;
   readonly pause: Pause;
 }
 
@@ -127,7 +127,7 @@ export function openDesk(options: DeskOptions): SteeringDesk {
   return {
     attach,
     now: () => Date.now() - pausedMs(),
-    unpaused: () => condition(() => pause.since === null),
+    unpaused: () => (pause.since === null ? null : condition(() => pause.since === null)),
     get pause() {
       return pause;
     },

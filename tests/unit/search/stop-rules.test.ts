@@ -57,10 +57,10 @@ describe('when a search stops', () => {
   test('the class with the most independent support must be the only one, wherever it stands', () => {
     const [a, b] = [candidate('c1', 'a', 'c1'), candidate('c2', 'b', 'c1')];
     const [c, d, e] = [candidate('c3', 'c', 'c3'), candidate('c4', 'd', 'c3'), candidate('c5', 'e', 'c3')];
-    expect(hasAgreement(at([a, b, c, d]))).toBe(false);
-    expect(hasAgreement(at([a, b, c, d, e]))).toBe(true);
-    expect(hasAgreement(at([c, a, d, b, e]))).toBe(true);
-    expect(hasAgreement(at([a, b, c]))).toBe(true);
+    expect(hasAgreement(at([a, b, c, d]).candidates)).toBe(false);
+    expect(hasAgreement(at([a, b, c, d, e]).candidates)).toBe(true);
+    expect(hasAgreement(at([c, a, d, b, e]).candidates)).toBe(true);
+    expect(hasAgreement(at([a, b, c]).candidates)).toBe(true);
   });
 
   test('at cMax distinct derivations, however many candidates failed', () => {

@@ -30,6 +30,13 @@ test('a state and what is too long to be read take a fraction of their size', as
   }
 });
 
+test('a state that is given to a local activity stays as it is: it never enters a history', async () => {
+  const payload = payloadOf({ ...initialState('q-0', 0), trajectories: rows(40) });
+  const context = { type: 'activity' as const, namespace: 'default' };
+  expect(await codec.encode([payload], { ...context, isLocal: true })).toEqual([payload]);
+  expect(await codec.encode([payload], { ...context, isLocal: false })).not.toEqual([payload]);
+});
+
 test('what a person reads in the UI stays plain: inputs and results of steps, the answer, current details', async () => {
   const readable = [
     { position: 'i1.plan' },
