@@ -97,7 +97,7 @@ export async function reachProvider(options: ProviderOptions, { signal: caller }
   try {
     const headers = { 'user-agent': USER_AGENT };
     const response = await request(url.origin, { dispatcher: agent, maxRedirections: 0, signal, headers });
-    response.body.destroy();
+    await response.body.dump();
     return url.origin;
   } catch (error) {
     throw connectionError(error, url.host, signal);
