@@ -79,7 +79,7 @@ function compress(payload: Payload, all: boolean): Payload {
 }
 
 function holdsState({ data }: Payload): boolean {
-  return data != null && Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(STATE_MARK);
+  return !!data && Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(STATE_MARK);
 }
 
 function decompress(payload: Payload): Payload {
