@@ -13,19 +13,17 @@ import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
-import { refuseProgram, type Instruction } from './bytecode';
+import { Compiler } from './compiler';
 import type { ChildReply, ChildRequest } from './protocol';
 import { readStatement } from './statement-text';
-import { columnKind, digestText, toSqlValue, type RawValue } from './values';
+import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './values';
 
 let database: Database.Database | null = null;
-/**
- * For EXPLAIN alone: libsql never resets such a statement, and its connection then keeps every lock that it takes. This
- * one takes none after it has read the schema, because statements that do not compile never get to it, and it is
- * replaced when the schema has changed.
- */
-let compiler: { readonly database: Database.Database; readonly schemaVersion: unknown } | null = null;
+let versionReader: Database.Statement | null = null;
 let path = '';
+/** Of the snapshot that is being read. */
+let schemaVersion: string | null = null;
+const compiler = new Compiler(() => connect(path));
 
 const HEAP_BYTES = 1024 * 1024 * 1024;
 const PROCESS_BYTES = 1536 * 1024 * 1024;
@@ -66,17 +64,14 @@ function open(given: string): ChildReply {
 /** The snapshot is taken by the first read, so one is made at once. */
 function begin(): ChildReply {
   connection().exec('BEGIN');
-  connection().prepare('SELECT count(*) FROM sqlite_master').all();
+  schemaVersion = readSchemaVersion();
   return { kind: 'done' };
 }
 
-function compile(text: string): Instruction[] {
-  const [schemaVersion] = connection().prepare('PRAGMA schema_version').raw(true).all() as unknown[][];
-  if (compiler === null || String(compiler.schemaVersion) !== String(schemaVersion)) {
-    compiler?.database.close();
-    compiler = { database: connect(path), schemaVersion };
-  }
-  return compiler.database.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
+function readSchemaVersion(): string {
+  versionReader ??= connection().prepare('PRAGMA schema_version').raw(true);
+  const [row] = versionReader.all() as unknown[][];
+  return String(row);
 }
 
 type Prepared =
@@ -97,9 +92,8 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
   const database = connection();
   database.exec('PRAGMA query_only = 1');
   const statement = database.prepare(text).safeIntegers(true).raw(true);
-  const refused = refuseProgram(text, compile(text));
+  const { refused, columns } = compiler.compile(text, statement, schemaVersion ?? readSchemaVersion());
   if (refused !== null) return { refused };
-  const columns = statement.columns();
   if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
   return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>), refused: null };
@@ -127,22 +121,33 @@ function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
   const prepared = prepareReadOnly(request.sql, request.asBytes);
   if (prepared.refused !== null) return { kind: 'refused', message: prepared.refused };
   const rows: SqlValue[][] = [];
+  const seen: Seen[] = prepared.columns.map(() => ({ numbers: 0, texts: 0 }));
   let truncated = false;
   let bytes = 0;
   const source = prepared.rows()[Symbol.iterator]();
   for (let next = source.next(); next.done !== true; next = source.next()) {
-    const raw = next.value;
     if (rows.length >= request.maxRows || bytes > request.maxBytes) {
       truncated = true;
       finish(source);
       break;
     }
-    raw.forEach(checkSize);
-    const row = raw.map(toSqlValue);
-    for (const value of row) bytes += typeof value === 'string' ? value.length : 8;
+    const row = next.value as SqlValue[];
+    for (const [index, column] of seen.entries()) {
+      const raw = next.value[index] ?? null;
+      checkSize(raw, index);
+      const value = toSqlValue(raw);
+      row[index] = value;
+      if (typeof value === 'string') {
+        column.texts += 1;
+        bytes += value.length;
+      } else {
+        if (typeof value === 'number') column.numbers += 1;
+        bytes += 8;
+      }
+    }
     rows.push(row);
   }
-  const columns = prepared.columns.map(({ name, type }, index) => ({ name, kind: columnKind(type, rows, index) }));
+  const columns = prepared.columns.map(({ name, type }, index) => ({ name, kind: columnKind(type, seen[index]) }));
   return { kind: 'rows', columns, rows, truncated };
 }
 
@@ -183,6 +188,7 @@ function digest({ sql, asBytes }: Extract<ChildRequest, { kind: 'digest' }>): Ch
 }
 
 function rollback(): ChildReply {
+  schemaVersion = null;
   if (connection().inTransaction) connection().exec('ROLLBACK');
   return { kind: 'done' };
 }
@@ -226,9 +232,9 @@ function answer(request: ChildRequest): ChildReply {
       case 'begin':
         return begin();
       case 'query':
-        return query(request);
+        return inSnapshot(request, () => query(request));
       case 'digest':
-        return digest(request);
+        return inSnapshot(request, () => digest(request));
       case 'rollback':
         return rollback();
       case 'attempt-writes':
@@ -237,9 +243,36 @@ function answer(request: ChildRequest): ChildReply {
         return request satisfies never;
     }
   } catch (error) {
-    const { message, code } = error as { message: string; code?: string };
-    return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
+    return failure(error);
   }
+}
+
+/** Begins before the statement and ends after it, if asked to: one message in place of three. */
+function inSnapshot({ begins, ends }: { begins?: boolean; ends?: boolean }, act: () => ChildReply): ChildReply {
+  if (begins === true) {
+    try {
+      begin();
+    } catch (error) {
+      return { ...failure(error), outside: true };
+    }
+  }
+  let reply: ChildReply;
+  try {
+    reply = act();
+  } catch (error) {
+    reply = failure(error);
+  }
+  try {
+    if (ends === true) rollback();
+  } catch (error) {
+    return { ...failure(error), outside: true };
+  }
+  return reply;
+}
+
+function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
+  const { message, code } = error as { message: string; code?: string };
+  return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
 }
 
 /** Runs while the main thread is inside SQLite: polls whether the parent still lives and what the process takes. */

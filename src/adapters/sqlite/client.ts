@@ -31,20 +31,27 @@ export function startSqliteClient(): SqliteClient {
   });
   let dead = false;
   let stderr = '';
+  let answer: ((end: RequestEnd) => void) | null = null;
   child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-2000)));
-  child.on('exit', () => (dead = true));
-  child.on('error', () => (dead = true));
-  const hold = (busy: boolean): void => {
-    for (const handle of [child, child.channel, child.stderr as unknown as { ref(): void; unref(): void } | null]) {
-      if (busy) handle?.ref();
-      else handle?.unref();
-    }
-  };
-  hold(false);
+  child.on('message', (reply: ChildReply) => answer?.(reply));
+  child.on('exit', () => {
+    dead = true;
+    answer?.({ kind: 'crashed', message: firstLine(stderr) });
+  });
   const kill = (): void => {
     dead = true;
     child.kill('SIGKILL');
   };
+  const onError = ({ message }: Error): void => {
+    kill();
+    answer?.({ kind: 'crashed', message });
+  };
+  child.on('error', onError);
+  const onSent = (error: Error | null): void => {
+    if (error !== null) onError(error);
+  };
+  // A child keeps this process alive only while a request runs: its timer does.
+  for (const handle of [child, child.channel, child.stderr as unknown as { unref(): void } | null]) handle?.unref();
 
   return {
     get dead() {
@@ -57,37 +64,26 @@ export function startSqliteClient(): SqliteClient {
           reject(signal.reason as Error);
           return;
         }
-        hold(true);
-        const settle = (act: () => void): void => {
+        const settle = (): void => {
           clearTimeout(timer);
           signal.removeEventListener('abort', onAbort);
-          child.off('message', onMessage);
-          child.off('exit', onExit);
-          child.off('error', onError);
-          if (!dead) hold(false);
-          act();
-        };
-        const onMessage = (reply: ChildReply): void => settle(() => resolve(reply));
-        const onExit = (): void => settle(() => resolve({ kind: 'crashed', message: firstLine(stderr) }));
-        const onError = (error: Error): void => {
-          kill();
-          settle(() => resolve({ kind: 'crashed', message: error.message }));
+          answer = null;
         };
         const onAbort = (): void => {
           kill();
-          settle(() => reject(signal.reason as Error));
+          settle();
+          reject(signal.reason as Error);
+        };
+        answer = (end) => {
+          settle();
+          resolve(end);
         };
         const timer = setTimeout(() => {
           kill();
-          settle(() => resolve({ kind: 'timeout' }));
+          answer?.({ kind: 'timeout' });
         }, timeoutMs);
         signal.addEventListener('abort', onAbort, { once: true });
-        child.once('message', onMessage);
-        child.once('exit', onExit);
-        child.once('error', onError);
-        child.send(request, (error) => {
-          if (error !== null) onError(error);
-        });
+        child.send(request, onSent);
       });
     },
   };

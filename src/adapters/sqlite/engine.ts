@@ -55,25 +55,26 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     slots.give();
   }
 
-  /** One read transaction; `use` returns null when a request timed out and the child is gone. */
-  async function inSnapshot<T>(
-    signal: AbortSignal,
-    use: (ask: (request: ChildRequest, timeoutMs: number) => Promise<RequestEnd>) => Promise<T>,
-  ): Promise<T> {
+  async function onClient<T>(signal: AbortSignal, use: (ask: Ask, client: SqliteClient) => Promise<T>): Promise<T> {
     const client = await acquire(signal);
     try {
-      const ask = (request: ChildRequest, timeoutMs: number): Promise<RequestEnd> =>
-        client.request(request, { timeoutMs, signal });
-      orThrow(await ask({ kind: 'begin' }, OPEN_TIMEOUT_MS), givenPath);
-      const value = await use(ask);
-      if (!client.dead) orThrow(await ask({ kind: 'rollback' }, OPEN_TIMEOUT_MS), givenPath);
-      return value;
+      return await use((request, timeoutMs) => client.request(request, { timeoutMs, signal }), client);
     } catch (error) {
       client.kill();
       throw error;
     } finally {
       release(client);
     }
+  }
+
+  /** One read transaction; `use` may lose the child. */
+  async function inSnapshot<T>(signal: AbortSignal, use: (ask: Ask) => Promise<T>): Promise<T> {
+    return onClient(signal, async (ask, client) => {
+      orThrow(await ask({ kind: 'begin' }, OPEN_TIMEOUT_MS), givenPath);
+      const value = await use(ask);
+      if (!client.dead) orThrow(await ask({ kind: 'rollback' }, OPEN_TIMEOUT_MS), givenPath);
+      return value;
+    });
   }
 
   /** Sends the requests in one snapshot, starting anew whenever one cost its child, until each has an end (invariant 2). */
@@ -83,28 +84,37 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
   ): Promise<{ takenAt: string; ends: TimedEnd[] }> {
     const requests = [...asked];
     const lost = new Map<number, RequestEnd[]>();
+    /** `whole`: the snapshot begins with the first statement and ends with the last one, without messages of their own. */
+    const askAll = async (ask: Ask, whole: boolean): Promise<TimedEnd[] | null> => {
+      const ends: TimedEnd[] = [];
+      for (const [index, request] of requests.entries()) {
+        const before = lost.get(index) ?? [];
+        const last = before.at(-1);
+        if (last !== undefined && before.length >= 2) {
+          ends.push({ end: last, elapsedMs: timeoutMs });
+          continue;
+        }
+        const started = performance.now();
+        const end = await ask(
+          { ...request, begins: whole && index === 0, ends: whole && index === requests.length - 1 },
+          timeoutMs,
+        );
+        if (end.kind === 'timeout' || end.kind === 'crashed') {
+          lost.set(index, [...before, end]);
+          if (end.kind === 'crashed') requests[index] = { ...request, asBytes: true };
+          return null;
+        }
+        if (end.kind === 'error' && end.outside === true) orThrow(end, givenPath);
+        ends.push({ end, elapsedMs: round(performance.now() - started) });
+      }
+      return ends;
+    };
     for (;;) {
       const takenAt = new Date().toISOString();
-      const ends = await inSnapshot(signal, async (ask) => {
-        const ends: TimedEnd[] = [];
-        for (const [index, request] of requests.entries()) {
-          const before = lost.get(index) ?? [];
-          const last = before.at(-1);
-          if (last !== undefined && before.length >= 2) {
-            ends.push({ end: last, elapsedMs: timeoutMs });
-            continue;
-          }
-          const started = performance.now();
-          const end = await ask(request, timeoutMs);
-          if (end.kind === 'timeout' || end.kind === 'crashed') {
-            lost.set(index, [...before, end]);
-            if (end.kind === 'crashed') requests[index] = { ...request, asBytes: true };
-            return null;
-          }
-          ends.push({ end, elapsedMs: round(performance.now() - started) });
-        }
-        return ends;
-      });
+      // A statement that was lost gets its time to itself, without what beginning a snapshot takes.
+      const ends = await (lost.size === 0
+        ? onClient(signal, (ask) => askAll(ask, true))
+        : inSnapshot(signal, (ask) => askAll(ask, false)));
       if (ends !== null) return { takenAt, ends };
     }
   }
@@ -155,6 +165,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
   };
 }
 
+type Ask = (request: ChildRequest, timeoutMs: number) => Promise<RequestEnd>;
 type StatementRequest = Extract<ChildRequest, { kind: 'query' | 'digest' }>;
 
 interface TimedEnd {
@@ -167,8 +178,8 @@ function toResult({ end, elapsedMs }: TimedEnd, { timeoutMs }: SqlOptions, path:
     case 'rows':
       return {
         kind: 'rows',
-        columns: [...end.columns],
-        rows: end.rows.map((row) => [...row]),
+        columns: end.columns,
+        rows: end.rows,
         truncated: end.truncated,
         elapsedMs,
       };

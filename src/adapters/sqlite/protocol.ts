@@ -2,17 +2,24 @@
 import type { ResultColumn, SqlValue } from '../../domain';
 
 /** `asBytes`: read text as bytes and decode it here, since libsql aborts the process on text that is not UTF-8. */
+interface InSnapshot {
+  /** Begin the snapshot first: the request's time then includes that. */
+  readonly begins?: boolean;
+  /** End it with the reply. */
+  readonly ends?: boolean;
+}
+
 export type ChildRequest =
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'begin' }
-  | {
+  | ({
       readonly kind: 'query';
       readonly sql: string;
       readonly maxRows: number;
       readonly maxBytes: number;
       readonly asBytes: boolean;
-    }
-  | { readonly kind: 'digest'; readonly sql: string; readonly asBytes: boolean }
+    } & InSnapshot)
+  | ({ readonly kind: 'digest'; readonly sql: string; readonly asBytes: boolean } & InSnapshot)
   | { readonly kind: 'rollback' }
   /** Writes that the child knows itself; none comes from outside. */
   | { readonly kind: 'attempt-writes' };
@@ -21,8 +28,8 @@ export type ChildReply =
   | { readonly kind: 'done' }
   | {
       readonly kind: 'rows';
-      readonly columns: readonly ResultColumn[];
-      readonly rows: readonly (readonly SqlValue[])[];
+      readonly columns: ResultColumn[];
+      readonly rows: SqlValue[][];
       readonly truncated: boolean;
     }
   | { readonly kind: 'digest'; readonly count: number; readonly hash: string }
@@ -32,5 +39,5 @@ export type ChildReply =
       readonly attempts: readonly { readonly what: string; readonly code: string | null; readonly message: string }[];
     }
   | { readonly kind: 'refused'; readonly message: string }
-  /** `code` is SQLite's, for example `SQLITE_ERROR`. */
-  | { readonly kind: 'error'; readonly message: string; readonly code: string };
+  /** `code` is SQLite's, for example `SQLITE_ERROR`; `outside`: of the snapshot, and not of the statement in it. */
+  | { readonly kind: 'error'; readonly message: string; readonly code: string; readonly outside?: boolean };

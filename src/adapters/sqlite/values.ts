@@ -4,29 +4,27 @@ import type { ResultColumn, SqlValue } from '../../domain';
 export type RawValue = number | bigint | string | Uint8Array | null;
 
 export function toSqlValue(value: RawValue): SqlValue {
-  if (typeof value === 'bigint') return value >= MIN_SAFE && value <= MAX_SAFE ? Number(value) : value.toString();
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value.toString();
+  }
   if (typeof value === 'number') return Number.isFinite(value) ? value : value > 0 ? 'Infinity' : '-Infinity';
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
   return value;
 }
 
-const MIN_SAFE = BigInt(Number.MIN_SAFE_INTEGER);
-const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+/** How many values of a column were numbers, and texts. */
+export interface Seen {
+  numbers: number;
+  texts: number;
+}
 
 /** SQLite types values, not columns: the values decide, the declared type only tells text from time and JSON. */
 export function columnKind(
   declared: string | null,
-  rows: readonly (readonly SqlValue[])[],
-  index: number,
+  { numbers, texts }: Readonly<Seen> = { numbers: 0, texts: 0 },
 ): ResultColumn['kind'] {
   const type = (declared ?? '').toUpperCase();
-  let numbers = 0;
-  let texts = 0;
-  for (const row of rows) {
-    const value = row[index] ?? null;
-    if (typeof value === 'number') numbers += 1;
-    else if (typeof value === 'string') texts += 1;
-  }
   if (numbers > 0 && texts > 0) return /INT|REAL|NUM|DEC|FLOA|DOUB/.test(type) ? 'number' : 'other';
   if (numbers > 0) return 'number';
   if (/BOOL/.test(type) && texts === 0) return 'boolean';
