@@ -16,12 +16,11 @@ import { resultPreview } from '../search/preview';
 import type { StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
+import { citedIn } from './lookups';
 import { KNOWN } from './memory';
 import { createRunStore, type RunStore } from './run-store';
 
 const EXCERPT_ROWS = 5;
-/** How texts of models name an observation of the web. */
-const LOOKUP = /\bi\d+\.t\d+(?:-\d+)?\.w\d+\b/g;
 
 export interface Explained {
   readonly evidence: AnswerRecord['evidence'];
@@ -44,8 +43,7 @@ export async function explain(
   const immaterial = new Set(
     (trajectory?.plan?.operators ?? []).filter((each) => each.immaterial !== null).map(({ name }) => name),
   );
-  const lookups = await loadLookups(context.run, state.lookups ?? []);
-  const scene: Scene = { context, plan, attempts, immaterial, lookups };
+  const scene: Scene = { context, plan, attempts, immaterial };
   return {
     evidence: await Promise.all(plan.operators.map((loaded) => evidenceOf(scene, loaded))),
     openAssumptions: [...assumptionsOf(scene), ...wordingOf(content)],
@@ -62,8 +60,6 @@ interface Scene {
   readonly plan: LoadedPlan;
   readonly attempts: Attempts;
   readonly immaterial: ReadonlySet<string>;
-  /** By the id that texts cite. */
-  readonly lookups: ReadonlyMap<string, readonly string[]>;
 }
 
 /** A proof that came after the run counts: the candidate was updated in place (rule S4). */
@@ -75,15 +71,6 @@ function currentBodies(
     const now = view.bodies.find((body) => body.operator === name && body.bodyId === bodyId);
     return [name, bodyId, now?.updateId ?? updateId];
   });
-}
-
-async function loadLookups(run: RunStore, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
-  const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
-  return new Map(
-    seen.flatMap((each) =>
-      each?.web === undefined ? [] : [[each.observationId, each.web.citations.map(({ url }) => url)] as const],
-    ),
-  );
 }
 
 async function loadAttempts(run: RunStore, ids: readonly string[]): Promise<Attempts> {
@@ -100,21 +87,22 @@ async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidenc
   const { operator, body, update } = loaded;
   const base = { operator: operator.name, intent: operator.intent, sql: body?.sql ?? null };
   const rest = update === null ? await unprovedEvidence(scene, loaded) : await provedEvidence(scene, update);
-  const sources = citedBy(scene, loaded, rest);
+  const sources = await citedBy(scene, loaded, rest);
   return { ...base, ...rest, ...(sources.length === 0 ? {} : { sources }) };
 }
 
-/** Addresses behind the lookups that the texts of an operator cite, `[i1.t0.w1]`. */
-function citedBy({ lookups }: Scene, { operator, assumptions }: LoadedOperator, rest: Rest): string[] {
+/** The web behind an operator: what its own texts cite, and not what another search said of it. */
+async function citedBy({ context }: Scene, loaded: LoadedOperator, rest: Rest): Promise<string[]> {
+  const { operator, assumptions, update } = loaded;
+  if (update?.updateId.startsWith(KNOWN) === true) return [];
   const said = [
     ...[operator.purpose, operator.intent, rest.reading, rest.summary],
     ...(operator.body.kind === 'unresolved' ? [operator.body.mapping] : []),
     ...operator.columns.map(({ meaning }) => meaning),
     ...assumptions.map(({ statement }) => statement),
     ...rest.rejected.flatMap(({ reading, reason }) => [reading, reason]),
-  ].join('\n');
-  const cited = [...said.matchAll(LOOKUP)].flatMap(([id]) => lookups.get(id) ?? []);
-  return [...new Set(cited)];
+  ];
+  return citedIn(context, said.join('\n'));
 }
 
 type Rest = Omit<Evidence, 'operator' | 'intent' | 'sql'>;

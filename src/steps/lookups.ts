@@ -6,6 +6,9 @@ import type { PromptContext, LookupsReply } from '../prompts';
 import type { Lookup, MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
 
+/** How texts of models name an observation of the web. */
+const CITED = /\bi\d+\.t\d+(?:-\d+)?\.w\d+\b/g;
+
 export async function storeLookups(
   context: StepContext,
   id: string,
@@ -31,4 +34,21 @@ export async function webTexts({ run, settings }: StepContext, { web = [] }: Mem
 
 function cutText(text: string, room: number): string {
   return text.length <= room ? text : `${text.slice(0, room)}\n(cut here)`;
+}
+
+/** Addresses behind the lookups that a text cites, `[i1.t0.w1]`. */
+export async function citedIn({ run }: Pick<StepContext, 'run'>, text: string): Promise<string[]> {
+  const ids = [...new Set([...text.matchAll(CITED)].map(([id]) => id))];
+  const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
+  return [...new Set(seen.flatMap((each) => each?.web?.citations ?? []).map(({ url }) => url))];
+}
+
+/** For readers of other searches, who cannot look up an id: the addresses in its place. */
+export async function spelledOut(context: Pick<StepContext, 'run'>, text: string): Promise<string> {
+  let spelled = text;
+  for (const [id] of text.matchAll(CITED)) {
+    const urls = await citedIn(context, id);
+    spelled = spelled.replace(id, urls.join(', ') || 'a lookup without result');
+  }
+  return spelled;
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { Body, Update, type UpdateView } from '../domain';
 import type { StepContext } from './context';
+import { spelledOut } from './lookups';
 import { readEnvelope, writeEnvelope } from './run-store';
 
 const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body });
@@ -35,7 +36,9 @@ export async function publishMemory(context: StepContext, updates: readonly Upda
   if (settings.memoryScope !== 'database') return;
   for (const view of updates) {
     if (view.status !== 'active') continue;
-    const update = await run.get('update', view.id);
+    const own = await run.get('update', view.id);
+    const [mapping, summary] = [await spelledOut(context, own.mapping), await spelledOut(context, own.summary)];
+    const update = { ...own, mapping, summary };
     if (update.searchId !== run.searchId || update.dependsOn.assumedBodies.length > 0) continue;
     const body = await run.get('body', update.bodyId);
     const key = `${folder(context, update.dependsOn.schemaFingerprint)}${run.searchId}.${update.updateId}.json`;

@@ -1,9 +1,10 @@
 /** The method `gate` with the web: a whole search in-process, its record and report, and what survives a killed worker. */
+import type { Settings } from '../../../src/domain';
 import { createRunStore, createSteps, storeInput } from '../../../src/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { runSearch } from '../../../src/search/control';
-import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';
+import { GAP_SQL, SEARCH, TEST, bench, groundReply, hash, planReply, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const RESULT: SearchResult = { title: 'Gaps', url: 'https://rules.example.org/gaps', snippet: 'A gap is in seconds' };
@@ -45,8 +46,8 @@ const CITING = planReply({}, [
   },
 ]);
 
-async function prepared(replies: Parameters<typeof bench>[0], given = scriptedWeb()) {
-  const made = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1, lookups: 5 } });
+async function prepared(replies: Parameters<typeof bench>[0], given = scriptedWeb(), more: Partial<Settings> = {}) {
+  const made = await bench(replies, { settings: { materiality: false, cMin: 1, cMax: 1, lookups: 5, ...more } });
   const tools = ['execute_sql' as const, 'web_search' as const, 'fetch_url' as const];
   const input = { ...made.input, question: { ...made.input.question, tools } };
   await storeInput(made.deps, input);
@@ -112,6 +113,25 @@ test('a reading that only cites the web is never proved by it', async () => {
   const gap = record.evidence.find(({ operator }) => operator === 'op_gap');
   expect(gap).toMatchObject({ state: 'assumed', updateId: null, sources: [RESULT.url] });
   expect(record.openAssumptions.map(({ statement }) => statement)).toContain('gaps are seconds, says [i1.t0.w1]');
+});
+
+test('what a memory hands on to other searches names addresses, as they know no lookup of this one', async () => {
+  const direct = { name: 'op_gap', relations: ['entry'], inputs: [] };
+  const test = {
+    ...TEST,
+    probe: TEST.probe.replace('op_runners', 'entry'),
+    hypotheses: TEST.hypotheses.map((each) => ({ ...each, mapping: `${each.mapping} [i1.t0.w1]`, sql: null })),
+  };
+  const plan = planReply({ tests: [test], control: null }, [direct]);
+  const operators = plan.operators.filter(({ name }) => name !== 'op_runners');
+  const grounded = groundReply({}, { sql: GAP_SQL.replace('op_runners', 'entry') });
+  const replies = { plan: [SEARCHED, text({ ...plan, operators })], ground: [text(grounded)] };
+  const made = await prepared(replies, scriptedWeb(), { memoryScope: 'database' });
+  await runSearch(made.start, made.steps, hooks);
+  const [key] = await made.deps.store.list('memory/races/');
+  expect(await made.deps.store.get(key!)).toContain(`gaps to the winner in seconds [${RESULT.url}]`);
+  const record = await made.run.get('result', SEARCH);
+  expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'proved', sources: [RESULT.url] });
 });
 
 test('trace and report show every lookup with what came back', async () => {
