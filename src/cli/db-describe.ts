@@ -1,10 +1,12 @@
 /** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
 import { loadConfig } from '../config';
 import { resolveDatabase } from '../databases';
+import type { DatabaseDescription } from '../domain';
 import { counted, visible } from '../report/printable';
 import { renderTables, SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import { sameRelation } from '../search/validate';
 import { openEngines } from '../workers/composition';
+import { contextFor, type DescribedFor } from './describe-ranking';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 
@@ -29,18 +31,12 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       throw new CommandFailed(
         `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
       );
-    const { text, shown } =
-      flags.table === undefined
-        ? schemaContext(description, {
-            maxChars: SCHEMA_CHARS,
-            ...(flags.question === undefined ? {} : { question: flags.question }),
-          })
-        : { text: chosen(description.tables, flags.table), shown: null };
+    const { text, shown, warning } = await described(description, flags, { config, database: database.name });
     const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
     if (flags.json) {
       const { fingerprint, version, tables } = description;
       io.out(
-        `${JSON.stringify({ database: database.name, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, text }, null, 2)}\n`,
+        `${JSON.stringify({ database: database.name, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, ...(warning === null ? {} : { warning }), text }, null, 2)}\n`,
       );
       return;
     }
@@ -50,9 +46,21 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
         ? ''
         : `; columns of ${shown.length} of ${counted(description.tables.length, 'table')}, the others by name`;
     io.err(`${text.length} characters, about ${tokens} tokens${part}\n`);
+    if (warning !== null) io.err(`note: ${warning}\n`);
   } finally {
     await engines.close();
   }
+}
+
+async function described(
+  description: DatabaseDescription,
+  { table, question }: DescribeFlags,
+  at: Pick<DescribedFor, 'config' | 'database'>,
+): Promise<Pick<Awaited<ReturnType<typeof contextFor>>, 'text' | 'shown' | 'warning'>> {
+  if (table !== undefined) return { text: chosen(description.tables, table), shown: null, warning: null };
+  if (question !== undefined)
+    return contextFor(description, { ...at, question, signal: AbortSignal.timeout(2 * WAIT_MS) });
+  return { ...schemaContext(description, { maxChars: SCHEMA_CHARS }), warning: null };
 }
 
 function chosen(tables: Parameters<typeof renderTables>[0], names: readonly string[]): string {
