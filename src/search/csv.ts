@@ -42,8 +42,10 @@ export function toCsv({ columns, rows, truncated }: CsvResult, options: CsvOptio
   return lines.join('\n');
 }
 
+const QUOTED = /[",\r\n]/;
+
 export function csvCell(value: SqlValue, nulls: '' | 'NULL' = ''): string {
   if (value === null) return nulls;
-  const text = String(value);
-  return text === nulls || text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  if (typeof value !== 'string') return String(value); // nothing in it is ever quoted
+  return value === nulls || value === '' || QUOTED.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
