@@ -194,7 +194,7 @@ function countsOf(keys: readonly string[]): Record<string, number> {
 
 function scaled(usage: Usage, factor: number): Usage {
   return Object.fromEntries(
-    (Object.keys(NO_USAGE) as (keyof Usage)[]).map((key) => [key, round(usage[key] * factor, 6)]),
+    Object.entries(usage).map(([key, value]) => [key, round(value * factor, 6)]),
   ) as unknown as Usage;
 }
 
