@@ -3,7 +3,7 @@ import type { ResolvedDatabase } from '../databases';
 import type { SearchInput, SearchState } from '../domain';
 import type { Composition, Engines } from '../workers/composition';
 import type { Io } from './io';
-import { tellWhoReceivesRows } from './notice';
+import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { addToIndex, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../steps/fork';
 
@@ -44,6 +44,9 @@ export async function checkAndStore(asking: Asking, databaseChecked: Promise<voi
       { endpoint: composition.model.endpoint, database: database.name, unpriced, costCeilingUsd: costUsd },
       io,
     );
+    const names = embeddingHost(config);
+    if (names !== null && files.record === undefined)
+      tellWhoReceivesNames(config.folders, { endpoint: names, database: database.name }, io);
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);

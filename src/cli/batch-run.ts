@@ -29,7 +29,7 @@ import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from './limiter';
-import { tellWhoReceivesRows } from './notice';
+import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
 import { addToIndex, batchPorts, openServices, recordOf, saveInput, type Services } from './services';
 import { openTemporal } from './temporal-session';
@@ -275,7 +275,10 @@ class BatchRun {
       unpriced: unpricedModels(config, models),
       costCeilingUsd: batch.settings.budgets.costUsd,
     };
-    tellWhoReceivesRows(config.folders, receivers, { err: (text) => this.display.note(text.trimEnd()) });
+    const tell = { err: (text: string) => this.display.note(text.trimEnd()) };
+    tellWhoReceivesRows(config.folders, receivers, tell);
+    const endpoint = embeddingHost(config);
+    if (endpoint !== null) tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
     const notice = webNotice(config, this.at.flags);
     if (notice !== null) this.display.note(notice);
     for (const { item, database } of batch.questions) {

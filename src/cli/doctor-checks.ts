@@ -14,6 +14,7 @@ import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
+import { checkEmbeddings } from './doctor-embeddings';
 import { missing, note, ok, type Finding } from './doctor-finding';
 import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
@@ -34,14 +35,26 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     config.file === null
       ? note('configuration', 'no gate.config.json; environment and defaults apply', null)
       : ok('configuration', config.file);
-  const [model, temporal, store, web, databases] = await Promise.all([
+  const [model, embeddings, temporal, store, web, databases] = await Promise.all([
     checkModels(config, options.call),
+    checkEmbeddings(config, options.call),
     checkTemporal(config, io),
     checkStore(config),
     checkWebSearch(config, options.call),
     checkDatabases(config, io, options.db),
   ]);
-  return [node, read, ...model, ...limitsIn(config), temporal, store, encryptionOf(config), ...web, ...databases];
+  return [
+    node,
+    read,
+    ...model,
+    ...embeddings,
+    ...limitsIn(config),
+    temporal,
+    store,
+    encryptionOf(config),
+    ...web,
+    ...databases,
+  ];
 }
 
 export function nodeVersion(version: string): Finding {

@@ -1,6 +1,7 @@
 /** Says once per endpoint and database which endpoint will receive rows; remembered in the state folder. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../config';
 import type { Folders } from '../folders';
 import type { Io } from './io';
 
@@ -12,21 +13,45 @@ export interface Receivers {
   readonly costCeilingUsd: number | null;
 }
 
+/** Null where it is the endpoint that gets the rows, or there is none. */
+export function embeddingHost({ embeddings }: Pick<Config, 'embeddings'>): string | null {
+  const own = embeddings?.own ?? null;
+  return own === null ? null : new URL(own.baseUrl).host;
+}
+
+/** An embedding model of its own gets names and comments, and no rows. */
+export function tellWhoReceivesNames(
+  folders: Folders,
+  { endpoint, database }: Pick<Receivers, 'endpoint' | 'database'>,
+  io: Pick<Io, 'err'>,
+): void {
+  tellOnce(folders, `${endpoint} ${database} names`, () =>
+    io.err(
+      `The question, and names and comments of tables of '${database}', will be sent to ${endpoint} for embeddings where the schema is large.\n`,
+    ),
+  );
+}
+
 export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {
   const { endpoint, database, unpriced, costCeilingUsd } = receivers;
-  const file = join(folders.state, 'told.json');
-  const told = read(file);
-  const key = `${endpoint} ${database}`;
-  if (told.includes(key)) return;
-  const ceiling = costCeilingUsd === null ? 'no cost ceiling' : `at most $${costCeilingUsd} per question (--max-cost)`;
-  io.err(
-    `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,
-  );
-  if (unpriced.length > 0) {
+  tellOnce(folders, `${endpoint} ${database}`, () => {
+    const ceiling =
+      costCeilingUsd === null ? 'no cost ceiling' : `at most $${costCeilingUsd} per question (--max-cost)`;
+    io.err(
+      `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,
+    );
+    if (unpriced.length === 0) return;
     io.err(
       `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the ceiling cannot stop it; set "prices".\n`,
     );
-  }
+  });
+}
+
+function tellOnce(folders: Folders, key: string, tell: () => void): void {
+  const file = join(folders.state, 'told.json');
+  const told = read(file);
+  if (told.includes(key)) return;
+  tell();
   mkdirSync(folders.state, { recursive: true, mode: 0o700 });
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify([...told, key]));

@@ -1,11 +1,31 @@
-/** In one line: how much of a large schema was shown in full, what chose it, and what that cost. */
+/** How much of a large schema was shown in full, what chose it, and what that cost. */
 import type { AnswerRecord } from '../domain';
 import { counted, dollars } from './printable';
+import type { ShownTables } from './trace';
 
+/** In one line, from the record. */
 export function rankingText(ranking: NonNullable<AnswerRecord['tableRanking']>): string {
   const { by, model, tables, shown, embeddedTables, tokens, costUsd } = ranking;
   const how = by === 'words' ? 'words' : `words and meaning (${model})`;
   const made = embeddedTables === 0 ? '' : `, vectors of ${counted(embeddedTables, 'table')} new`;
   const cost = tokens === 0 ? '' : `; ${counted(tokens, 'token')} and ${dollars(costUsd)} of the usage${made}`;
-  return `columns of ${shown} of ${counted(tables, 'table')} shown, ranked by the question's ${how}${cost}`;
+  return `${headline(shown, tables)}, ranked by the question's ${how}${cost}`;
+}
+
+/** In one line, from the trace. */
+export function shownText({ by, tables, shown }: ShownTables): string {
+  return `${headline(shown.length, tables)}, ranked by the question's ${by === 'words' ? 'words' : 'words and meaning'}`;
+}
+
+/** One table with its ranks, where they are known. */
+export function rankedTable({ table, byWords, byMeaning }: ShownTables['shown'][number]): string {
+  const ranks = [
+    ...(byWords === null ? [] : [`words ${byWords}`]),
+    ...(byMeaning === null ? [] : [`meaning ${byMeaning}`]),
+  ];
+  return ranks.length === 0 ? table : `${table} (${ranks.join(', ')})`;
+}
+
+function headline(shown: number, tables: number): string {
+  return `columns of ${shown} of ${counted(tables, 'table')} shown`;
 }

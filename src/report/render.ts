@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { markup, Html } from './html';
 import { statusBadge } from './parts';
+import { schemaSection } from './schema-section';
 import { searchSection } from './search-section';
 import {
   answerSection,
@@ -38,6 +39,7 @@ export function renderReport(trace: Trace): string {
     ['sources', 'Sources', record && sourcesSection(record)],
     ['steering', 'Steering', record && steeringSection(record)],
     ['search', 'Search', searchSection(trace)],
+    ['schema', 'Schema', schemaSection(trace)],
     ['usage', 'Usage', usage && usageSection(usage, wallMs)],
   ];
   const present = sections.filter(([, , section]) => section !== null);

@@ -1,11 +1,14 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
 import { cell, counted, cut, dollars, noteText } from './printable';
+import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
 
 const WIDTH = 160;
 const ROWS = 3;
+/** Of a large schema, best first. */
+const TABLES = 12;
 
 export function renderTraceText(trace: Trace): string {
   const { record, input, state } = trace;
@@ -13,6 +16,7 @@ export function renderTraceText(trace: Trace): string {
   const lines = [
     `${trace.searchId}  ${record?.status ?? 'running'}  ${cut(record?.question ?? input?.question.text ?? '', WIDTH)}`,
     `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.method ?? '?'}, preset ${record?.preset ?? input?.settings.preset ?? '?'}`,
+    ...schemaLines(trace),
     '',
     ...tree.roots.flatMap((root) => trajectoryLines(root, '', '', trace)),
   ];
@@ -46,6 +50,17 @@ export function renderTraceText(trace: Trace): string {
   }
   if (record) lines.push(`Ended by ${record.endedBy}: ${cut(record.answer ?? record.reason ?? record.status, WIDTH)}`);
   return lines.join('\n');
+}
+
+function schemaLines({ shownTables }: Trace): string[] {
+  if (shownTables === undefined) return [];
+  const { shown, warning } = shownTables;
+  const listed = shown.slice(0, TABLES).map((each) => cut(rankedTable(each), 100));
+  const more = shown.length > listed.length ? [`… ${shown.length - listed.length} more`] : [];
+  return [
+    `schema: ${shownText(shownTables)}: ${[...listed, ...more].join(', ')}`,
+    ...(warning === null ? [] : [`note: ${cut(warning, 2 * WIDTH)}`]),
+  ];
 }
 
 function sourceText({ url, fetchedAt, lookup }: NonNullable<AnswerRecord['sources']>[number]): string {

@@ -18,6 +18,7 @@ import type {
 import type { ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import type { Contents, Kind } from '../steps/contents';
+import { SCHEMA_ID } from '../steps/prompt-context';
 import { createRunStore, type RunStore } from '../steps/run-store';
 import type { Side } from './diff';
 import { compareIds } from './printable';
@@ -40,8 +41,19 @@ export interface Trace {
   readonly facts: ById<Fact>;
   /** Method `react`: its actions, in order. */
   readonly actions: ById<Contents['action']>;
+  /** Of a schema that was too large to show whole; left out: all tables were shown. */
+  readonly shownTables?: ShownTables;
   /** Bodies that a judgement wanted and execution refused, oldest first. */
   readonly rejections: readonly Rejection[];
+}
+
+export interface ShownTables {
+  readonly by: 'words' | 'words-and-meaning';
+  /** Of the schema. */
+  readonly tables: number;
+  /** Shown with their columns: best first where ranks are known, else in the order of the schema. */
+  readonly shown: Contents['ranking']['shown'];
+  readonly warning: string | null;
 }
 
 export interface Rejection {
@@ -75,6 +87,7 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     return Object.fromEntries(contents);
   };
   const checkpoints = Object.values(await all('checkpoint'));
+  const shown = await shownTables(run);
   return {
     searchId,
     input: Object.values(await all('input'))[0] ?? null,
@@ -88,8 +101,18 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     updates: await all('update'),
     facts: await all('fact'),
     actions: await all('action'),
+    ...(shown === null ? {} : { shownTables: shown }),
     rejections: await rejections(run, ids.get('step') ?? []),
   };
+}
+
+async function shownTables(run: RunStore): Promise<ShownTables | null> {
+  const ranking = await run.find('ranking', SCHEMA_ID);
+  if (ranking !== null) return ranking;
+  const schema = await run.find('schema', SCHEMA_ID);
+  if (schema?.shown === undefined) return null;
+  const shown = schema.shown.map((table) => ({ table, byWords: null, byMeaning: null }));
+  return { by: 'words', tables: schema.description.tables.length, shown, warning: null };
 }
 
 const SETTLED = z.object({

@@ -13,6 +13,7 @@ import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
 import { createRunStore, storeInput } from '../../src/steps';
 import { compose } from '../../src/workers/composition';
+import { testProcess } from '../unit/cli/test-io';
 
 const never = new AbortController().signal;
 
@@ -199,6 +200,23 @@ describe('from a configuration to the record, with a simulated model', () => {
     expect(again.content.text).toBe(content.text);
     expect(again.ranking).toMatchObject({ embeddedTables: 0 });
     expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+  });
+
+  test('gate db describe --question ranks as a search does, keeps what it paid for, and says why it could not', async () => {
+    const database = join(folder, 'wide.sqlite');
+    const { home, gate } = testProcess({ OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'sk-right' });
+    const configure = (name: string): void =>
+      writeFileSync(join(home, 'gate.config.json'), JSON.stringify({ schema: { embeddings: { model: name } } }));
+    configure('simulated-embedding');
+    const described = await gate('db', 'describe', database, '--question', QUESTION);
+    expect(described).toMatchObject({ code: 0, out: expect.stringContaining('separation_reason text') as string });
+    await gate('db', 'describe', database, '--question', QUESTION);
+    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+    await gate('db', 'describe', database);
+    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+    configure('nosuch');
+    const failed = await gate('db', 'describe', database, '--question', QUESTION);
+    expect(failed).toMatchObject({ code: 0, err: expect.stringMatching(/note: tables are ranked by the question's words alone: .*"nosuch"/) as string }); // prettier-ignore
   });
 
   test('an endpoint of its own does not get the key of the models', async () => {

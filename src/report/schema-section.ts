@@ -1,0 +1,23 @@
+/** The section of a report on a schema that was too large to show: which tables the model saw in full, and why these. */
+import { markup, type Html } from './html';
+import { counted } from './printable';
+import { rankedTable, rankingText, shownText } from './ranking';
+import type { Trace } from './trace';
+
+/** Null where all tables were shown. */
+export function schemaSection({ shownTables, record }: Trace): Html | null {
+  if (shownTables === undefined) return null;
+  const { shown, warning } = shownTables;
+  const text = record?.tableRanking === undefined ? shownText(shownTables) : rankingText(record.tableRanking);
+  return markup`<section aria-labelledby="schema">
+    <h2 id="schema">Schema</h2>
+    <p>The schema was too large to show whole: ${text}. The others were listed by name, and any that a plan named was shown from then on.</p>
+    ${warning !== null && markup`<p class="soft">${warning}</p>`}
+    <details>
+      <summary>${counted(shown.length, 'table')} shown with columns</summary>
+      <ul>
+        ${shown.map((each) => markup`<li><code>${rankedTable(each)}</code></li>`)}
+      </ul>
+    </details>
+  </section>`;
+}
