@@ -18,6 +18,8 @@ import { createWebActivities, type WebStep } from '../activities/web';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
+import { releaseAbandonedSteps } from './abandoned-steps';
+import { processIdentity } from './process-identity';
 import { databaseQueue } from './task-queues';
 import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
@@ -78,7 +80,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...converter,
           ...buildOf(options.version ?? null),
           ...specification,
-          ...{ connection, namespace: options.namespace },
+          ...{ connection, namespace: options.namespace, identity: processIdentity() },
         }),
       );
     }
@@ -97,12 +99,28 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
     stop,
     run: async () => {
       try {
+        void takeOver(connection, options.namespace, workers);
         await Promise.all(workers.map((worker) => worker.run().finally(stop)));
       } finally {
         await connection.close();
       }
     },
   };
+}
+
+/** Steps of killed processes are taken over at once; without that they are after their heartbeat timeout. */
+async function takeOver(connection: NativeConnection, namespace: string, workers: readonly Worker[]): Promise<void> {
+  const { logger } = Runtime.instance();
+  try {
+    const taken = await releaseAbandonedSteps(
+      connection,
+      namespace,
+      workers.map(({ options }) => options.taskQueue),
+    );
+    if (taken > 0) logger.info(`took over ${String(taken)} steps of processes that are gone`);
+  } catch (error) {
+    logger.warn(`steps of killed processes wait for their heartbeat timeout: ${String(error)}`);
+  }
 }
 
 /** Graceful stop on SIGINT and SIGTERM; a second signal ends the process at once. */
@@ -135,8 +153,8 @@ const COMMON = {
   /** Cached workflows hold a control view each; without a limit a batch could fill the heap. */
   maxCachedWorkflows: 300,
   /** Beats carry cancellation to running steps; the default would hold them back far too long. */
-  maxHeartbeatThrottleInterval: '5s',
-  defaultHeartbeatThrottleInterval: '5s',
+  maxHeartbeatThrottleInterval: '4s',
+  defaultHeartbeatThrottleInterval: '4s',
 } as const;
 
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {

@@ -54,7 +54,7 @@ const PLACE_MS = 120_000;
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 const COMMON: ActivityOptions = {
   scheduleToCloseTimeout: OUTAGE,
-  heartbeatTimeout: '15s',
+  heartbeatTimeout: '10s',
   retry: RETRY,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };

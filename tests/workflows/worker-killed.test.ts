@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { processIdentity } from '../../src/workers/process-identity';
 import { questionQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
 import { testFolder, testTemporal, unique, withClient } from '../helpers/temporal';
 import { scriptedSettings } from './scripted-steps';
 import type { WorkerProcessArguments } from './worker-process';
@@ -51,5 +53,43 @@ test('a worker killed in the middle loses at most the step in flight; another on
     const repeated = begun.filter((line, index) => begun.indexOf(line) !== index);
     expect(repeated.length).toBeLessThanOrEqual(1);
     for (const line of repeated) expect(beforeRestart).not.toContain(line.replace('begin', 'end'));
+  });
+}, 120_000);
+
+test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', async () => {
+  const database = unique('db');
+  const searchId = unique('q');
+  const { address, bundle } = testTemporal();
+  const log = join(testFolder(), 'taken-over.log');
+  const options = { address, codePath: bundle.codePath, database, log, stepMs: 250 };
+  await withClient(async (gate) => {
+    await startQuestion(gate, {
+      ...{ searchId, settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 5_000, label: 'x' },
+      queues: questionQueues(database),
+    });
+    const first = startWorker(options);
+    const planning = `begin ${searchId} i1.t0.plan`;
+    while (!lines(log).includes(planning)) await sleep(10);
+    const exited = new Promise((resolve) => first.once('exit', resolve));
+    first.kill('SIGKILL');
+    await exited;
+    startWorker(options);
+    while (lines(log).filter((line) => line === planning).length < 2) await sleep(10);
+    const { pendingActivities } = await gate.client.workflowService.describeWorkflowExecution({
+      namespace: 'default',
+      execution: { workflowId: questionWorkflowId(searchId) },
+    });
+    expect(pendingActivities).toEqual([
+      expect.objectContaining({
+        attempt: 2,
+        lastFailure: expect.objectContaining({
+          message: `its process (${processIdentity(first.pid)}) is gone`,
+        }) as unknown,
+      }),
+    ]);
+    // The next workflow task is not left to the dead process either.
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+    const { events } = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+    expect((events ?? []).filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
   });
 }, 120_000);

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_STAGE, mixedQuestions, seededMoment, whole, type FaultKind } from '../kind';
 
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 10_000;
 
 export const race: FaultKind = {
   name: 'workers-racing',

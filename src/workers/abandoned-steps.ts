@@ -1,0 +1,88 @@
+/**
+ * Steps that a killed process of this machine held. Temporal itself can only wait until their heartbeats have been missing
+ * for long enough; a worker that starts on the same queues knows at once that their process is gone.
+ *
+ * 1. Such a step fails as if its process had said so, and Temporal tries it again at once, by its retry policy. If it had
+ *    ended after all, Temporal refuses, and nothing is lost: the journal has its reply.
+ * 2. The workflow's next task comes to whoever is there, instead of waiting for the process that has it in memory.
+ * 3. What is not known for certain is left alone, and to the heartbeat timeout.
+ */
+import type { NativeConnection } from '@temporalio/worker';
+import { isGone } from './process-identity';
+
+/** More than that many searches of one queue are left to the heartbeat timeout. */
+const MOST = 1_000;
+const PAGE = 200;
+const AT_ONCE = 8;
+/** `PendingActivityState`: taken by a worker. */
+const STARTED = 2;
+/** gRPC's status. */
+const NOT_FOUND = 5;
+
+interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+type Service = NativeConnection['workflowService'];
+
+/** Returns how many steps were given back. */
+export async function releaseAbandonedSteps(
+  { workflowService: service }: Pick<NativeConnection, 'workflowService'>,
+  namespace: string,
+  taskQueues: readonly string[],
+): Promise<number> {
+  const left = await runningOn(service, namespace, taskQueues);
+  let released = 0;
+  const work = async (): Promise<void> => {
+    for (let execution = left.pop(); execution !== undefined; execution = left.pop())
+      released += await release(service, namespace, execution);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return released;
+}
+
+async function runningOn(service: Service, namespace: string, taskQueues: readonly string[]): Promise<Execution[]> {
+  const names = taskQueues.map((name) => `'${name.replaceAll("'", "''")}'`).join(', ');
+  const query = `ExecutionStatus = 'Running' AND TaskQueue IN (${names})`;
+  const found: Execution[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await service.listWorkflowExecutions({
+      ...{ namespace, query, pageSize: PAGE },
+      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+    });
+    for (const { execution } of page.executions)
+      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
+    nextPageToken = page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
+  } while (nextPageToken !== undefined && found.length < MOST);
+  return found;
+}
+
+async function release(service: Service, namespace: string, execution: Execution): Promise<number> {
+  const described = await known(service.describeWorkflowExecution({ namespace, execution }));
+  const abandoned = (described?.pendingActivities ?? []).filter(
+    ({ state, lastWorkerIdentity }) => (state as number) === STARTED && isGone(lastWorkerIdentity ?? ''),
+  );
+  if (abandoned.length === 0) return 0;
+  await known(service.resetStickyTaskQueue({ namespace, execution }));
+  for (const { activityId, lastWorkerIdentity } of abandoned) {
+    const message = `its process (${lastWorkerIdentity ?? ''}) is gone`;
+    const applicationFailureInfo = { type: 'ProcessGone', nextRetryDelay: { nanos: 1_000_000 } };
+    const failure = { message, source: 'gate', applicationFailureInfo };
+    await known(
+      service.respondActivityTaskFailedById({ ...{ namespace, ...execution }, activityId: activityId ?? '', failure }),
+    );
+  }
+  return abandoned.length;
+}
+
+/** null: it is there no longer, which is as good. */
+async function known<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NOT_FOUND) return null;
+    throw error;
+  }
+}
