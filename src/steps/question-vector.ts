@@ -1,12 +1,14 @@
 /**
  * The question's vector, paid once per search: an intent before the request and the vector after it, as for every model
- * call (`journal.ts`). A crash in between is asked again, and the lost request is counted as possibly billed.
+ * call (`journal.ts`). A crash in between is asked again, and the lost request is counted as possibly billed; a step whose
+ * time is over leaves the request running, and its next try joins it.
  */
 import { ModelError, type Embedder, type ModelErrorCode } from '../ports';
 import { unitVector } from '../search/schema-ranking';
 import type { UsageDelta } from '../search/steps';
 import type { StepContext } from './context';
 import { embedded } from './embed';
+import { shareWork } from './shared-work';
 import { fromBase64, toBase64 } from './vector-store';
 
 /** Of the question; what is longer says more than a ranking of tables needs. */
@@ -20,13 +22,28 @@ export interface QuestionVector {
 }
 
 export async function questionVector(context: StepContext, embedder: Embedder): Promise<QuestionVector> {
-  const { run, position, input, deps, signal } = context;
+  const { run, position, input, deps } = context;
   const text = input.question.text.slice(0, QUESTION_CHARS);
   const inputHash = deps.hash(JSON.stringify([embedder.model, text]));
   const before = await run.find('embedding', position);
   const known = before?.inputHash === inputHash ? before : null;
   if (known !== null && known.reply !== null) return asked(known.reply, known.unanswered);
-  const unanswered = known?.unanswered ?? 0;
+  return shareWork(deps.store, `question ${run.searchId} ${position} ${inputHash}`, context.signal, () =>
+    ask(context, embedder, { text, inputHash, unanswered: known?.unanswered ?? 0 }),
+  );
+}
+
+interface Request {
+  readonly text: string;
+  readonly inputHash: string;
+  readonly unanswered: number;
+}
+
+async function ask(
+  { run, position }: StepContext,
+  embedder: Embedder,
+  { text, inputHash, unanswered }: Request,
+): Promise<QuestionVector> {
   const intent = {
     schemaVersion: 1 as const,
     model: embedder.model,
@@ -35,11 +52,15 @@ export async function questionVector(context: StepContext, embedder: Embedder): 
     reply: null,
   };
   await run.put('embedding', position, intent);
-  const { vectors, tokens, costUsd } = await embedded(embedder, [text], signal).catch(async (error: unknown) => {
-    if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
-      await run.put('embedding', position, { ...intent, unanswered });
-    throw error;
-  });
+  // Every request has a time limit of its own, and there are few tries.
+  const unlimited = new AbortController().signal;
+  const { vectors, tokens, costUsd } = await embedded(embedder, [text], unlimited).catch(
+    async (error: unknown) => {
+      if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
+        await run.put('embedding', position, { ...intent, unanswered });
+      throw error;
+    },
+  );
   const reply = { vector: toBase64(unitVector(vectors[0] ?? [])), tokens, costUsd };
   await run.put('embedding', position, { ...intent, unanswered, reply });
   return asked(reply, unanswered);

@@ -12,6 +12,7 @@ import { ModelError, type Clock, type Embedder, type ObjectStore } from '../port
 import type { Hash } from '../search/body';
 import { cosine, textOfTable, unitVector, type Nearness } from '../search/schema-ranking';
 import { embedded } from './embed';
+import { shareWork } from './shared-work';
 import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from './vector-store';
 
 export interface VectorDeps {
@@ -87,7 +88,6 @@ interface Outcome {
 
 interface Memory {
   readonly vectors: BoundedMap<KeptVectors>;
-  readonly flights: Map<string, Promise<Outcome>>;
   /** Outcomes that somebody was charged for. */
   readonly charged: WeakSet<Outcome>;
 }
@@ -97,7 +97,6 @@ const OF_STORES = new WeakMap<ObjectStore, Memory>();
 function memoryOf(store: ObjectStore): Memory {
   const found = OF_STORES.get(store) ?? {
     vectors: new BoundedMap<KeptVectors>(MEMORY_BYTES),
-    flights: new Map<string, Promise<Outcome>>(),
     charged: new WeakSet<Outcome>(),
   };
   OF_STORES.set(store, found);
@@ -105,17 +104,13 @@ function memoryOf(store: ObjectStore): Memory {
 }
 
 async function vectorsOf(deps: VectorDeps, place: VectorPlace, request: Wanted): Promise<Outcome> {
-  const { vectors, flights, charged } = memoryOf(deps.store);
+  const { vectors, charged } = memoryOf(deps.store);
   const name = folderOf(place);
   const remembered = vectors.get(name);
   const isInUse = remembered !== undefined && deps.clock.now() - remembered.usedAtMs < USED_AGAIN_AFTER_MS;
   if (isInUse && hasAll(remembered, request)) return { kept: remembered, error: null, paid: NOTHING };
-  const key = `${name} ${request.length} ${deps.hash([...request.wanted.keys()].join())}`;
-  const flight = flights.get(key) ?? compute(deps, place, request);
-  flights.set(key, flight);
-  const forget = (): void => void flights.delete(key);
-  flight.then(forget, forget);
-  const outcome = await Promise.race([flight, aborted(request.signal)]);
+  const key = `vectors ${name} ${request.length} ${deps.hash([...request.wanted.keys()].join())}`;
+  const outcome = await shareWork(deps.store, key, request.signal, () => compute(deps, place, request));
   vectors.set(name, outcome.kept, outcome.kept.numbers.byteLength);
   if (charged.has(outcome)) return { ...outcome, paid: NOTHING };
   charged.add(outcome);
@@ -230,11 +225,4 @@ function packed(found: ReadonlyMap<string, Float32Array>, length: number, usedAt
     at.set(hash, at.size * length);
   }
   return { length, at, numbers, usedAtMs };
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

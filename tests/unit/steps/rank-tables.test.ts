@@ -139,6 +139,25 @@ describe('what is paid', () => {
     expect(await deps.store.list(`runs/${searchId}/embedding/`)).toHaveLength(1);
   });
 
+  test('a step that runs out of time leaves the request running, and its next try joins it', async () => {
+    const embedder = testEmbedder();
+    const { deps, searchId } = await world(embedder);
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    embedder.gate = () => opened;
+    const controller = new AbortController();
+    const step = { purpose: 'prepare' as const, searchId, position: 'prepare' };
+    const first = createSteps(deps).prepare(step, { signal: controller.signal });
+    while (embedder.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new Error('too slow'));
+    await expect(first).rejects.toThrow('too slow');
+    const second = createSteps(deps).prepare(step);
+    await new Promise((resolve) => setImmediate(resolve));
+    open();
+    expect((await second).usage).toEqual({ promptTokens: 10_010, costUsd: expect.closeTo(1.001) as number });
+    expect(embedder.requests.filter(([text]) => text === QUESTION)).toHaveLength(1);
+  });
+
   test('a request whose reply never came is counted as possibly billed', async () => {
     const embedder = testEmbedder();
     const { prepare, deps } = await world(embedder);

@@ -217,6 +217,29 @@ describe('when the model fails', () => {
     expect(near).toMatchObject({ kind: 'failed', error: { message: containing('different lengths') } });
   });
 
+  test('after a minute it is given up, and what came until then is kept', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const world = new World(10);
+    const quick = world.embedder.embed.bind(world.embedder);
+    const slow: TestEmbedder = {
+      ...world.embedder,
+      embed: (texts, options) =>
+        world.embedder.requests.length < 2
+          ? quick(texts, options)
+          : new Promise((_, reject) => {
+              options.signal.addEventListener('abort', () => reject(options.signal.reason as Error));
+            }),
+    };
+    const asked = world.near(schema(100), { embedder: slow });
+    await jest.advanceTimersByTimeAsync(60_000);
+    jest.useRealTimers();
+    expect(await asked).toMatchObject({
+      kind: 'failed',
+      error: { code: 'timeout', message: containing('did not give all vectors within 60 s (20 of 100 tables') },
+      paid: { texts: 20 },
+    });
+  });
+
   test('a defect is thrown and not taken for a failure of the model', async () => {
     const world = new World();
     world.embedder.failures.push(new TypeError('a defect'));
