@@ -21,29 +21,23 @@ export interface QuestionVector {
   readonly usage: UsageDelta;
 }
 
-export async function questionVector(context: StepContext, embedder: Embedder): Promise<QuestionVector> {
-  const { run, position, input, deps } = context;
+export function questionVector(context: StepContext, embedder: Embedder): Promise<QuestionVector> {
+  const { run, position, input, deps, signal } = context;
   const text = input.question.text.slice(0, QUESTION_CHARS);
+  const key = `question ${run.searchId} ${position} ${deps.hash(JSON.stringify([embedder.model, text]))}`;
+  return shareWork(deps.store, key, signal, () => askOnce(context, embedder, text));
+}
+
+async function askOnce(
+  { run, position, deps }: StepContext,
+  embedder: Embedder,
+  text: string,
+): Promise<QuestionVector> {
   const inputHash = deps.hash(JSON.stringify([embedder.model, text]));
   const before = await run.find('embedding', position);
   const known = before?.inputHash === inputHash ? before : null;
   if (known !== null && known.reply !== null) return asked(known.reply, known.unanswered);
-  return shareWork(deps.store, `question ${run.searchId} ${position} ${inputHash}`, context.signal, () =>
-    ask(context, embedder, { text, inputHash, unanswered: known?.unanswered ?? 0 }),
-  );
-}
-
-interface Request {
-  readonly text: string;
-  readonly inputHash: string;
-  readonly unanswered: number;
-}
-
-async function ask(
-  { run, position }: StepContext,
-  embedder: Embedder,
-  { text, inputHash, unanswered }: Request,
-): Promise<QuestionVector> {
+  const unanswered = known?.unanswered ?? 0;
   const intent = {
     schemaVersion: 1 as const,
     model: embedder.model,
@@ -54,13 +48,11 @@ async function ask(
   await run.put('embedding', position, intent);
   // Every request has a time limit of its own, and there are few tries.
   const unlimited = new AbortController().signal;
-  const { vectors, tokens, costUsd } = await embedded(embedder, [text], unlimited).catch(
-    async (error: unknown) => {
-      if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
-        await run.put('embedding', position, { ...intent, unanswered });
-      throw error;
-    },
-  );
+  const { vectors, tokens, costUsd } = await embedded(embedder, [text], unlimited).catch(async (error: unknown) => {
+    if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
+      await run.put('embedding', position, { ...intent, unanswered });
+    throw error;
+  });
   const reply = { vector: toBase64(unitVector(vectors[0] ?? [])), tokens, costUsd };
   await run.put('embedding', position, { ...intent, unanswered, reply });
   return asked(reply, unanswered);
