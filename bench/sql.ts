@@ -3,6 +3,12 @@
  * The bare driver does the same work: PostgreSQL in one read-only transaction that is rolled back, with and without the
  * settings of a session; SQLite in this process, and in a child process as the port has it (a runaway query of SQLite
  * can be ended in no other way).
+ *
+ * `SELECT 1` costs the database nothing, so that what the port guarantees is all there is to see; an aggregate over 100,000
+ * rows is what a search asks. Its text is another one each time, and has been read by the parser in front before it is
+ * asked, as in a search, which reads it with the reply; what that takes is a figure of its own. Each side asks in blocks, one
+ * question after the other, so that what one leaves to be done behind its answer (the port does not wait for its ROLLBACK)
+ * falls on its own next question.
  */
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,12 +20,17 @@ import { createGuardedEngine } from '../src/adapters/guard';
 import { createLocalStore } from '../src/adapters/local';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
-import type { SqlEngine } from '../src/ports';
+import type { SqlEngine, SqlInspector } from '../src/ports';
 import { toCsv } from '../src/search/csv';
 import { startPostgres } from '../tests/helpers/postgres';
 import { median, printFigures, SHORT, type Figure } from './figure';
 
-const ONE = 'SELECT 1 AS one';
+const ORDERS = 100_000;
+/** A text for each turn. */
+type Text = (turn: number) => string;
+const ONE: Text = () => 'SELECT 1 AS one';
+const BY_KEY: Text = (turn) => `SELECT id, shop, amount FROM orders WHERE id = ${turn + 1}`;
+const AGGREGATE: Text = (turn) => `SELECT count(*) AS orders, avg(amount) AS mean FROM orders WHERE id > ${turn}`;
 const COLUMNS = Array.from({ length: 30 }, (_, index) =>
   index % 3 === 0
     ? `i * ${index + 1} AS c${index}`
@@ -28,20 +39,30 @@ const COLUMNS = Array.from({ length: 30 }, (_, index) =>
       : `i / 7.0 AS c${index}`,
 );
 const SERIES = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10000)';
-const NARROW = `${SERIES} SELECT i, 'name ' || i AS name, i * 2 AS twice FROM r`;
-const WIDE = `${SERIES} SELECT ${COLUMNS.join(', ')} FROM r`;
+const NARROW: Text = () => `${SERIES} SELECT i, 'name ' || i AS name, i * 2 AS twice FROM r`;
+const WIDE: Text = () => `${SERIES} SELECT ${COLUMNS.join(', ')} FROM r`;
 const RATIO = 1.3;
 
 type Ask = (sql: string) => Promise<unknown>;
 
-/** Medians of each, asked by turns, so that what else the machine does falls on both. */
-async function timed(asks: readonly Ask[], sql: string, times: number): Promise<number[]> {
+/** Medians by side, after as many questions to warm up. The sides take turns, so that what else the machine does falls on both. */
+async function timed(
+  asks: readonly Ask[],
+  text: Text,
+  { blocks, inBlock, inspector }: { blocks: number; inBlock: number; inspector: SqlInspector | null },
+): Promise<number[]> {
   const taken = asks.map((): number[] => []);
-  for (let turn = -Math.min(20, times); turn < times; turn += 1) {
+  let turn = 0;
+  for (let block = -blocks; block < blocks; block += 1) {
     for (const [index, ask] of asks.entries()) {
-      const started = performance.now();
-      await ask(sql);
-      if (turn >= 0) taken[index]?.push(performance.now() - started);
+      const texts = Array.from({ length: inBlock }, () => text((turn += 1)));
+      for (const sql of texts) inspector?.inspect(sql);
+      for (const sql of texts) {
+        const started = performance.now();
+        await ask(sql);
+        if (block >= 0) taken[index]?.push(performance.now() - started);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2)); // the other side begins when this one has finished
     }
   }
   return taken.map(median);
@@ -52,22 +73,55 @@ const portOf =
   (sql) =>
     engine.run([sql], { timeoutMs: 60_000, maxRows: 10_000, signal: new AbortController().signal, tag: 'bench' });
 
-async function compare(name: string, port: Ask, bare: Ask, how: string, atMost: number | null): Promise<Figure[]> {
+interface Sides {
+  readonly port: Ask;
+  readonly bare: Ask;
+  readonly inspector: SqlInspector;
+}
+
+async function compare(
+  name: string,
+  { port, bare, inspector }: Sides,
+  how: string,
+  atMost: number | null,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const [rows, sql, times] of [
-    ['1 row', ONE, 300],
-    ['10,000 rows', NARROW, 25],
+  for (const [rows, text, blocks, inBlock] of [
+    ['1 row (SELECT 1)', ONE, 80, 20],
+    ['1 row (by its key)', BY_KEY, 60, 20],
+    ['1 row (aggregate of 100,000)', AGGREGATE, 30, 5],
+    ['10,000 rows', NARROW, 15, 3],
   ] as const) {
-    const [ours = 0, theirs = 1] = await timed([port, bare], sql, SHORT ? Math.min(times, 5) : times);
+    const repeats = { blocks: SHORT ? 2 : blocks, inBlock, inspector };
+    const [ours = 0, theirs = 1] = await timed([port, bare], text, repeats);
     figures.push({
       name: `${name}, ${rows}`,
       value: ours / theirs,
       unit: 'x',
       atMost,
-      how: `${ours.toFixed(2)} ms against ${theirs.toFixed(2)} ms, ${how}`,
+      how: `${milliseconds(ours)} against ${milliseconds(theirs)}, ${how}`,
     });
   }
   return figures;
+}
+
+const milliseconds = (value: number): string => `${value.toFixed(value < 1 ? 3 : 1)} ms`;
+
+/** Once for each text: what follows finds it read (`inspect-once.ts`). */
+function reading(name: string, inspector: SqlInspector): Figure {
+  const taken: number[] = [];
+  for (let turn = 0; turn < (SHORT ? 50 : 1_000); turn += 1) {
+    const started = performance.now();
+    inspector.inspect(`${AGGREGATE(turn)} AND shop < 100`);
+    taken.push(performance.now() - started);
+  }
+  return {
+    name: `${name}: the parser in front, a new text`,
+    value: median(taken),
+    unit: 'ms',
+    atMost: null,
+    how: 'once for each text, when the reply with it is read; not in the figures above',
+  };
 }
 
 async function toStore(name: string, engine: SqlEngine, folder: string): Promise<Figure> {
@@ -87,7 +141,7 @@ async function toStore(name: string, engine: SqlEngine, folder: string): Promise
   };
   return {
     name: `${name}: 10,000 x 30 to CSV and store`,
-    value: (await timed([save], WIDE, SHORT ? 2 : 9))[0] ?? Number.NaN,
+    value: (await timed([save], WIDE, { blocks: SHORT ? 2 : 9, inBlock: 1, inspector: null }))[0] ?? Number.NaN,
     unit: 'ms',
     atMost: 300,
     how: 'query, values, CSV, local store, median',
@@ -96,9 +150,14 @@ async function toStore(name: string, engine: SqlEngine, folder: string): Promise
 
 async function measurePostgres(folder: string): Promise<Figure[]> {
   const server = await startPostgres();
-  const client = new Client({ connectionString: server.url('postgres') });
+  await server.createDatabase(
+    'shop',
+    `CREATE TABLE orders AS SELECT i AS id, i % 50 AS shop, (i * 7919::bigint) % 1000 / 10.0 AS amount
+       FROM generate_series(1, ${ORDERS}) i; ALTER TABLE orders ADD PRIMARY KEY (id); ANALYZE orders`,
+  );
+  const client = new Client({ connectionString: server.url('shop') });
   const inspector = await createPostgresInspector();
-  const engine = createGuardedEngine(createPostgresEngine({ url: server.url('postgres') }), inspector);
+  const engine = createGuardedEngine(createPostgresEngine({ url: server.url('shop') }), inspector);
   try {
     await client.connect();
     const inTransaction: Ask = async (sql) => {
@@ -109,14 +168,19 @@ async function measurePostgres(folder: string): Promise<Figure[]> {
     const autocommit: Ask = (sql) => client.query({ text: sql, rowMode: 'array' });
     const port = portOf(engine);
     return [
-      ...(await compare('PostgreSQL port', port, inTransaction, 'bare driver in one read-only transaction', RATIO)),
+      ...(await compare(
+        'PostgreSQL port',
+        { port, bare: inTransaction, inspector },
+        'bare driver in one read-only transaction',
+        RATIO,
+      )),
       ...(await compare(
         'PostgreSQL port, no transaction',
-        port,
-        autocommit,
+        { port, bare: autocommit, inspector },
         'bare driver without a transaction',
         null,
       )),
+      reading('PostgreSQL', inspector),
       await toStore('PostgreSQL', engine, folder),
     ];
   } finally {
@@ -135,11 +199,16 @@ const CHILD = `
 async function measureSqlite(folder: string): Promise<Figure[]> {
   const file = join(folder, 'bench.sqlite');
   const database = new Database(file);
-  database.exec('CREATE TABLE t (a)');
+  database.exec(
+    `CREATE TABLE orders (id INTEGER PRIMARY KEY, shop INTEGER, amount REAL);
+     WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${ORDERS})
+     INSERT INTO orders SELECT i, i % 50, (i * 7919) % 1000 / 10.0 FROM r`,
+  );
   const script = join(folder, 'child.js');
   writeFileSync(script, CHILD);
   const child = fork(script, [require.resolve('libsql'), file]);
-  const engine = createGuardedEngine(createSqliteEngine({ path: file, poolSize: 1 }), createSqliteInspector());
+  const inspector = createSqliteInspector();
+  const engine = createGuardedEngine(createSqliteEngine({ path: file, poolSize: 1 }), inspector);
   try {
     const inChild: Ask = (sql) =>
       new Promise((resolve) => {
@@ -149,8 +218,14 @@ async function measureSqlite(folder: string): Promise<Figure[]> {
     const inProcess: Ask = (sql) => Promise.resolve(database.prepare(sql).raw(true).all());
     const port = portOf(engine);
     return [
-      ...(await compare('SQLite port', port, inChild, 'bare driver in a child process', RATIO)),
-      ...(await compare('SQLite port, one process', port, inProcess, 'bare driver in this process', null)),
+      ...(await compare('SQLite port', { port, bare: inChild, inspector }, 'bare driver in a child process', RATIO)),
+      ...(await compare(
+        'SQLite port, one process',
+        { port, bare: inProcess, inspector },
+        'bare driver in this process',
+        null,
+      )),
+      reading('SQLite', inspector),
       await toStore('SQLite', engine, folder),
     ];
   } finally {

@@ -43,8 +43,8 @@ export class GateClient extends Client {
   overran = false;
   /** The line was cut because the server did not stop a statement. */
   wasCut = false;
-  /** How its constant settings are made (`settings.ts`); null: not looked at yet. */
-  settled: 'for the session' | 'for each transaction' | null = null;
+  /** What is set for the whole session (`settings.ts`); null: not looked at yet. */
+  settled: Readonly<Record<string, string>> | null = null;
   #received = 0;
   #limit = Number.POSITIVE_INFINITY;
 

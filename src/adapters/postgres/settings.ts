@@ -4,8 +4,8 @@
  * 1. A superuser's session lays its rights down for the transaction (`pg_read_all_data`, which reads every table and may
  *    do nothing else), so that files, programs, large objects and other sessions are out of reach. Row-level security
  *    then is an error instead of a silent filter.
- * 2. Settings that never change are made once for the session, where the connection has one of its own: a pooler between
- *    (PgBouncer and its like) gives every transaction another session, and then they are made for each transaction. Every
+ * 2. What most transactions have is set once for the session, where the connection has one of its own: a pooler between
+ *    (PgBouncer and its like) gives every transaction another session, and then all is set for each transaction. Every
  *    transaction checks that it is where it should be. What a statement sets ends with its transaction either way.
  */
 import type { GateClient } from './connection';
@@ -35,8 +35,11 @@ export function keepsSuperuserRights(client: GateClient, role: string | null): b
 
 type Settings = Readonly<Record<string, string>>;
 
-function constants(client: GateClient, role: string | null): Settings {
+/** What they are for most transactions; the others have them otherwise. */
+function usual(client: GateClient, role: string | null): Settings {
   return {
+    lock_timeout: String(LOCK_TIMEOUT_MS),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
     datestyle: 'ISO, YMD',
     intervalstyle: 'postgres',
     bytea_output: 'hex',
@@ -52,31 +55,34 @@ function constants(client: GateClient, role: string | null): Settings {
   };
 }
 
-/** Once for a new connection; every transaction does without as well. */
+/** Once for a new connection; a transaction does without as well. */
 export async function settle(client: GateClient, role: string | null): Promise<void> {
-  client.settled = 'for each transaction';
+  client.settled = {};
   const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid()::text AS pid');
   if (!client.isBackend(rows[0]?.pid)) return;
-  const settings = Object.entries(constants(client, role));
-  await client.query(settings.map(([name, value]) => `SET SESSION ${name} TO ${literal(value)}`).join('; '));
-  client.settled = 'for the session';
+  const settings = usual(client, role);
+  const texts = Object.entries(settings).map(([name, value]) => `SET SESSION ${name} TO ${literal(value)}`);
+  await client.query(texts.join('; '));
+  client.settled = settings;
 }
 
 /** One statement in place of a dozen. It prints the process that serves the session first. */
 export function settingsOf(client: GateClient, { timeoutMs, tag, role, schemas }: SessionSettings): string {
   const taken = laysDownRights(client, role) ? READER : role === 'none' ? null : role;
   const milliseconds = Math.max(1, Math.ceil(timeoutMs));
-  const local: Settings = {
+  const wanted: Settings = {
+    ...usual(client, role),
     statement_timeout: String(milliseconds),
     lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, milliseconds)),
     idle_in_transaction_session_timeout: String(Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)),
     application_name: applicationName(tag),
-    ...(client.settled === 'for the session' ? {} : constants(client, role)),
     ...(schemas.length > 0 ? { search_path: schemas.map(identifier).join(', ') } : {}),
     // Last, since it may not be allowed to set the others.
     ...(taken === null ? {} : { role: taken }),
   };
-  const calls = Object.entries(local).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
+  const calls = Object.entries(wanted)
+    .filter(([name, value]) => client.settled?.[name] !== value)
+    .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
   return `SELECT pg_backend_pid()::text, ${calls.join(', ')}`;
 }
 

@@ -47,7 +47,7 @@ export class Transaction {
       const answer = await sendBatch(this.client, [...first, ...steps]);
       if (first.length === 0) return answer;
       const { client } = this;
-      if (client.settled === 'for the session' && !client.isBackend(answer.printed[SETTINGS]))
+      if (client.settled?.['datestyle'] !== undefined && !client.isBackend(answer.printed[SETTINGS]))
         throw new Error('the connection has got another session');
       return { ...answer, printed: answer.printed.slice(first.length) };
     } catch (error) {
