@@ -13,7 +13,7 @@ import { batchPorts } from '../src/cli/services';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/folders';
-import type { LanguageModel } from '../src/ports';
+import { WebError, type LanguageModel, type Web } from '../src/ports';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
 import { connectClient, type GateClient } from '../src/workers/client';
 import { sha256 } from '../src/sha256';
@@ -27,6 +27,14 @@ import { privateParts, readableText, toCleanJson, toText, type HistoryJson } fro
 import { hangingModel, MODELS } from './histories/replies';
 
 const HISTORIES = join(__dirname, '..', 'tests', 'replay', 'histories');
+
+const scriptedWeb: Web = {
+  search: () =>
+    Promise.resolve([
+      { title: 'Dominant', url: 'https://example.org/gone', snippet: 'A victory is dominant by a clear margin.' },
+    ]),
+  fetch: () => Promise.reject(new WebError('not-found', 'the page answered 404')),
+};
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-histories-'));
@@ -53,6 +61,7 @@ async function record(folder: string, address: string): Promise<void> {
     ...{ store, hash: sha256, clock: { now: () => Date.now() } },
     models: (name: string) => known(models, name),
     engine: () => Promise.resolve({ engine, inspector }),
+    web: () => Promise.resolve(scriptedWeb),
   };
   const temporal = { address, namespace: 'default' };
   const bundle = { code: (await bundleWorkflows()).code };
@@ -67,7 +76,8 @@ async function record(folder: string, address: string): Promise<void> {
     ...{ gate, store },
     ask: (searchId, text, settings) => {
       const question: Question = {
-        ...{ schemaVersion: 1, text, database: DATABASE, outputMode: 'answer', tools: ['execute_sql'] },
+        ...{ schemaVersion: 1, text, database: DATABASE, outputMode: 'answer' },
+        tools: settings.lookups === undefined ? ['execute_sql'] : ['execute_sql', 'web_search', 'fetch_url'],
         ...{ context: null, instructions: null, documents: [] },
       };
       return storeInput(deps, { schemaVersion: 1, searchId, namespace: 'replay', question, settings });

@@ -62,6 +62,7 @@ export const CASES: readonly RecordedCase[] = [
     overrides: { iterations: 5 },
   }),
   question('gate-failed', { model: 'revoked', ends: 'failed: the endpoint refused the key: check OPENAI_API_KEY' }),
+  question('gate-web', { model: 'curious', overrides: { lookups: 3 }, ends: 'answered agreement' }),
   question('react', { model: 'acting', method: 'react', ends: 'answered finished' }),
   {
     name: 'gate-cancelled',

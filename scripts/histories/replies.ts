@@ -60,6 +60,16 @@ const undecided: Reply = (request) => {
   }
 };
 
+/** Looks a word up before it plans; the page behind the result does not answer. */
+const curious: Reply = (request) => {
+  if (request.role !== 'plan' || textOf(request).includes('by a clear margin')) return agreeing(request);
+  const lookups = [
+    { tool: 'web_search', request: 'dominant victory sprint' },
+    { tool: 'fetch_url', request: 'https://example.org/gone' },
+  ];
+  return { ...firstPlan, kind: 'lookup', operators: [], tests: [], lookups };
+};
+
 /** Two looks, a final query that does not run, one that does. */
 const acting: Reply = (request) => {
   const done = request.messages.filter(({ role }) => role === 'assistant').length;
@@ -114,6 +124,7 @@ export const MODELS = {
   doubtful: model(doubtful),
   undecided: model(undecided),
   acting: model(acting),
+  curious: model(curious),
   refusing: model(refusing, 50),
   revoked: model(revoked),
 } as const;
