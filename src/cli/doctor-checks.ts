@@ -12,6 +12,7 @@ import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
 import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
+import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
 import { checkEmbeddings } from './doctor-embeddings';
@@ -20,7 +21,7 @@ import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
 import { unpricedModels } from './preflight';
-import { configuredTemporal } from './temporal-session';
+import { configuredTemporal, openRunning } from './temporal-session';
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
   const node = nodeVersion(process.versions.node);
@@ -35,10 +36,11 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     config.file === null
       ? note('configuration', 'no gate.config.json; environment and defaults apply', null)
       : ok('configuration', config.file);
-  const [model, embeddings, temporal, store, web, databases] = await Promise.all([
+  const [model, embeddings, temporal, queues, store, web, databases] = await Promise.all([
     checkModels(config, options.call),
     checkEmbeddings(config, options.call),
     checkTemporal(config, io),
+    checkModelQueues(config, io),
     checkStore(config),
     checkWebSearch(config, options.call),
     checkDatabases(config, io, options.db),
@@ -50,6 +52,7 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     ...embeddings,
     ...limitsIn(config),
     temporal,
+    ...queues,
     store,
     encryptionOf(config),
     ...web,
@@ -178,6 +181,20 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
       go ? null : fix,
     );
   });
+}
+
+/** Nothing where none holds calls that nobody fetches; a Temporal that does not answer is a finding of its own. */
+async function checkModelQueues(config: Config, io: Io): Promise<Finding[]> {
+  const session = await openRunning(config, io.env);
+  if (session === null) return [];
+  try {
+    const queues = await unservedModelQueues(session.gate, io.now());
+    return queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX));
+  } catch (error) {
+    return [note('model queue', errorText(error, false), null)];
+  } finally {
+    await session.close();
+  }
 }
 
 async function checkStore(config: Config): Promise<Finding> {

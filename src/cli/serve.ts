@@ -3,8 +3,10 @@ import type { Config } from '../config';
 import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { compose } from '../workers/composition';
+import type { GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
@@ -64,13 +66,36 @@ export async function serveUntilInterrupted(
     workers.stop();
   });
   serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
+  const stopWatching = watchModelQueues(session.gate, serving.debug, io);
   try {
     await workers.run();
   } finally {
+    stopWatching();
     stopListening();
     forget();
     await composition.close();
   }
+}
+
+const WATCH_EVERY_MS = 90_000;
+
+/** Says once for each queue that calls wait in it and nobody serves it; the server remembers a stopped worker for a while. */
+function watchModelQueues(gate: GateClient, debug: boolean, io: Pick<Io, 'err' | 'now'>): () => void {
+  const told = new Set<string>();
+  const look = async (): Promise<void> => {
+    for (const queue of await unservedModelQueues(gate, io.now())) {
+      if (!told.has(queue.taskQueue)) io.err(`${unservedLine(queue)}: ${UNSERVED_FIX}\n`);
+      told.add(queue.taskQueue);
+    }
+  };
+  // A Temporal that cannot be asked is told of by the workers; the next look may succeed.
+  const attempt = (): void =>
+    void look().catch((error: unknown) => {
+      if (debug) io.err(`the queues of models could not be looked at: ${String(error)}\n`);
+    });
+  attempt();
+  const timer = setInterval(attempt, WATCH_EVERY_MS);
+  return () => clearInterval(timer);
 }
 
 /** Throws when a part names a model without a queue: said before anything starts. */

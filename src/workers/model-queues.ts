@@ -8,11 +8,14 @@
  * 2. Model steps need no database, so any process with the same limits may serve the queue.
  * 3. Only models that the configuration (or `GATE_MODEL…`) names have a queue, so that every worker with that
  *    configuration serves it. One given by `--model` alone, under the limits of `*`, keeps to them in its own process.
+ * 4. A search keeps to the queue it began with. Once its entry is gone nobody serves that: `unserved-queues.ts` finds out.
  */
 import type { Config } from '../config';
 import { limitsOf, shareOf } from '../config-limits';
 import { storeLocation } from '../config-store';
 import { sha256 } from '../sha256';
+
+export const MODEL_QUEUE_PREFIX = 'gate-model-';
 
 export interface ModelQueue {
   readonly model: string;
@@ -57,5 +60,5 @@ export function queuesByModel(queues: readonly ModelQueue[]): Readonly<Record<st
 function modelQueueName(config: Config, model: string): string {
   const where = JSON.stringify([model, config.models.baseUrl, storeLocation(config.store)]);
   const readable = model.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
-  return `gate-model-${readable}-${sha256(where).slice(0, 8)}`;
+  return `${MODEL_QUEUE_PREFIX}${readable}-${sha256(where).slice(0, 8)}`;
 }

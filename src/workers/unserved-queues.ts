@@ -1,0 +1,84 @@
+/**
+ * Calls that wait where nobody fetches them: a search keeps to the queue of a model with limits that it began with
+ * (`model-queues.ts`), also when the entry has been removed since, or endpoint or store of the configuration changed.
+ * A worker does not serve such a queue by itself, since it would take the calls of others past their limits; it says so.
+ */
+import type { GateClient } from './client';
+import { MODEL_QUEUE_PREFIX } from './model-queues';
+
+export interface UnservedQueue {
+  readonly taskQueue: string;
+  /** Calls of running searches; at least, where more searches run than are looked at. */
+  readonly waiting: number;
+}
+
+/** A poll takes up to a minute and is remembered from its beginning. */
+const POLLED_WITHIN_MS = 75_000;
+const LOOKED_AT = 200;
+const AT_ONCE = 8;
+const RUNNING = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
+/** Of the server's enumerations. */
+const SCHEDULED = 1;
+/** Its type comes from a package that is no dependency of this one. */
+const ACTIVITY_QUEUE = 2 as never;
+
+export async function unservedModelQueues(gate: GateClient, nowMs: number): Promise<UnservedQueue[]> {
+  const waiting = new Map<string, number>();
+  for (const taskQueue of await waitingCalls(gate)) waiting.set(taskQueue, (waiting.get(taskQueue) ?? 0) + 1);
+  const found: UnservedQueue[] = [];
+  for (const [taskQueue, calls] of [...waiting].sort()) {
+    if (!(await isPolled(gate, taskQueue, nowMs))) found.push({ taskQueue, waiting: calls });
+  }
+  return found;
+}
+
+export function unservedLine({ taskQueue, waiting }: UnservedQueue): string {
+  const calls = waiting === 1 ? '1 model call waits' : `${String(waiting)} model calls wait`;
+  return `${calls} in the queue ${taskQueue}, which no worker serves`;
+}
+
+export const UNSERVED_FIX =
+  'put the entry of that model back into "models.limits", with the same endpoint and store, until its searches are done';
+
+/** The queue of each call that no worker has taken. */
+async function waitingCalls({ listing }: GateClient): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { workflowId } of listing.workflow.list({ query: RUNNING, pageSize: LOOKED_AT })) {
+    ids.push(workflowId);
+    if (ids.length >= LOOKED_AT) break;
+  }
+  const { namespace } = listing.options;
+  const queues: string[] = [];
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const described = await Promise.allSettled(
+      ids.slice(at, at + AT_ONCE).map((workflowId) =>
+        // The raw one: the client's own would decode what the search is called, with a key that may be missing here.
+        listing.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+      ),
+    );
+    for (const one of described) {
+      if (one.status === 'rejected') {
+        if ((one.reason as { code?: unknown }).code === NOT_FOUND) continue; // It has ended and is forgotten.
+        throw one.reason;
+      }
+      for (const { state, activityOptions } of one.value.pendingActivities) {
+        const name = activityOptions?.taskQueue?.name ?? '';
+        if ((state as number) === SCHEDULED && name.startsWith(MODEL_QUEUE_PREFIX)) queues.push(name);
+      }
+    }
+  }
+  return queues;
+}
+
+const NOT_FOUND = 5;
+
+async function isPolled({ listing }: GateClient, name: string, nowMs: number): Promise<boolean> {
+  const { namespace } = listing.options;
+  const { pollers } = await listing.workflowService.describeTaskQueue({
+    ...{ namespace, taskQueue: { name }, taskQueueType: ACTIVITY_QUEUE },
+  });
+  return pollers.some(({ lastAccessTime }) => {
+    const seconds = Number(lastAccessTime?.seconds ?? 0);
+    return seconds * 1_000 > nowMs - POLLED_WITHIN_MS;
+  });
+}
