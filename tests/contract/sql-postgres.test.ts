@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -192,6 +193,96 @@ describe('load', () => {
     await eventually(async () => (await sessions('gate orphan', 'active')) === 1);
     child.kill('SIGKILL');
     await eventually(async () => (await sessions('gate orphan')) === 0);
+  });
+});
+
+/** Hands on what both sides say, and counts; `disguise`: says that another process serves the session, as a pooler does. */
+async function relay(disguise: boolean): Promise<{
+  readonly url: string;
+  /** What the client said since the last look, one text for each time that it waited for an answer. */
+  asked(): string[];
+  close(): void;
+}> {
+  const asked: string[] = [];
+  let waiting = true;
+  const server = createServer((client) => {
+    const upstream = connect(postgres.port, postgres.host);
+    let started = false;
+    client.on('data', (chunk) => {
+      if (waiting) asked.push('');
+      waiting = false;
+      asked.push(`${asked.pop() ?? ''}${chunk.toString('latin1')}`);
+      upstream.write(chunk);
+    });
+    upstream.on('data', (chunk) => {
+      waiting = true;
+      const at = chunk.indexOf('K\0\0\0\x0c'); // the key of the session: its process, and a secret
+      if (!started && at >= 0) {
+        started = true;
+        if (disguise) chunk.writeInt32BE(chunk.readInt32BE(at + 5) + 1, at + 5);
+      }
+      client.write(chunk);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const)
+      one.on('close', () => other.destroy()).on('error', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(postgres.url('shop'));
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    asked: () => asked.splice(0),
+    close: () => server.close(),
+  };
+}
+
+describe('round trips', () => {
+  const LOOK = `SELECT '\\x00ff'::bytea, current_setting('datestyle'), current_setting('lock_timeout'), current_setting('statement_timeout')`;
+
+  test('a small result costs one, and its end is not waited for', async () => {
+    const line = await relay(false);
+    const engine = open({ poolSize: 1 }, line.url);
+    await runOne(engine, 'SELECT 1');
+    line.asked();
+    expect(await runOne(engine, 'SELECT count(*) FROM big')).toMatchObject({ rows: [[20000]] });
+    await eventually(() => Promise.resolve(line.asked().some((text) => text.includes('ROLLBACK'))));
+    await runOne(engine, 'SELECT 2');
+    const asked = line.asked();
+    expect(asked[0]).toMatch(/BEGIN.*READ ONLY.*statement_timeout.*DECLARE gate_cursor.*SELECT 2/s);
+    expect(asked.length).toBeLessThanOrEqual(2);
+    line.close();
+  });
+
+  test('what holds for every transaction is set once for a session of our own, and holds whatever a statement sets', async () => {
+    const line = await relay(false);
+    const engine = open({ poolSize: 1, role: 'none' }, line.url);
+    const usual = [['\\x00ff', 'ISO, YMD', '5s', '30s']];
+    expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
+    expect(line.asked().filter((text) => text.includes('SET SESSION datestyle'))).toHaveLength(1);
+    await runOne(
+      engine,
+      "SELECT set_config('bytea_output', 'escape', false), set_config('datestyle', 'SQL', false), set_config('lock_timeout', '0', false)",
+    );
+    expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
+    expect(await runOne(engine, LOOK, { timeoutMs: 2_000 })).toMatchObject({
+      rows: [['\\x00ff', 'ISO, YMD', '2s', '2s']],
+    });
+    expect(line.asked().join('')).not.toMatch(/SET SESSION|set_config\('datestyle', 'ISO/);
+    line.close();
+  });
+
+  test('behind a pooler every transaction sets all of it', async () => {
+    const line = await relay(true);
+    const engine = open({ poolSize: 1 }, line.url);
+    for (let run = 0; run < 2; run += 1)
+      expect(await runOne(engine, LOOK)).toMatchObject({ rows: [['\\x00ff', 'ISO, YMD', '5s', '30s']] });
+    const asked = line.asked();
+    expect(asked.filter((text) => text.includes("set_config('datestyle', 'ISO, YMD', true)"))).toHaveLength(2);
+    expect(asked.join('')).not.toContain('SET SESSION');
+    line.close();
   });
 });
 

@@ -1,5 +1,5 @@
 /** SQLite beyond the common contract: large values, virtual tables, dates as stored, odd names, text that is not UTF-8. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +93,31 @@ test('a table that vanishes between two runs is a value', async () => {
     kind: 'sql-error',
     message: expect.stringContaining('no such table: fleeting') as string,
   });
+});
+
+test('the same text is looked at anew when the schema has changed', async () => {
+  write('CREATE TABLE growing (a); INSERT INTO growing VALUES (1)');
+  const names = async (): Promise<string[]> => {
+    const result = await runOne('SELECT * FROM growing');
+    return result.kind === 'rows' ? result.columns.map(({ name }) => name) : [];
+  };
+  expect(await names()).toEqual(['a']);
+  expect(await names()).toEqual(['a']);
+  write('ALTER TABLE growing ADD COLUMN b');
+  expect(await names()).toEqual(['a', 'b']);
+  write('DROP TABLE growing; CREATE VIEW growing AS SELECT writefile(1, 2) AS c');
+  expect((await runOne('SELECT * FROM growing')).kind).toMatch(/refused|sql-error/);
+  write('DROP VIEW growing');
+});
+
+test('a writer that holds the file delays a statement, and does not take its time', async () => {
+  const HOLD = `const [, library, file] = process.argv; const database = new (require(library))(file);
+    database.exec('BEGIN EXCLUSIVE'); console.log('held'); setTimeout(() => database.exec('COMMIT'), 1500);`;
+  const holder = spawn(process.execPath, ['-e', HOLD, require.resolve('libsql'), file]);
+  const released = new Promise((resolve) => holder.once('exit', resolve));
+  await new Promise((resolve) => holder.stdout.once('data', resolve));
+  expect(await runOne('SELECT 1 FROM mixed LIMIT 1', { timeoutMs: 500 })).toMatchObject({ rows: [[1]] });
+  await released;
 });
 
 test('reading leaves nothing beside the file', () => {

@@ -21,6 +21,8 @@ import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './
 let database: Database.Database | null = null;
 let versionReader: Database.Statement | null = null;
 let path = '';
+/** The schema that the connection knows. */
+let knownVersion: string | null = null;
 /** Of the snapshot that is being read. */
 let schemaVersion: string | null = null;
 const compiler = new Compiler(() => connect(path));
@@ -64,8 +66,16 @@ function open(given: string): ChildReply {
 /** The snapshot is taken by the first read, so one is made at once. */
 function begin(): ChildReply {
   connection().exec('BEGIN');
-  schemaVersion = readSchemaVersion();
+  const version = readSchemaVersion();
+  if (version !== knownVersion) readSchema();
+  knownVersion = version;
+  schemaVersion = version;
   return { kind: 'done' };
+}
+
+/** SQLite compiles against the schema that it knows, and finds out only by reading that there is another one. */
+function readSchema(): void {
+  connection().prepare('SELECT count(*) FROM sqlite_master').all();
 }
 
 function readSchemaVersion(): string {
