@@ -259,6 +259,34 @@ describe.each(subjects)('the engine of $name', ({ open, write, lacks = [] }) => 
     });
   });
 
+  test('NULL, integers, decimals, booleans, dates, bytes and any text arrive alike, with their kinds', async () => {
+    const bytes = { postgresql: ["'\\x00ff'", 'bytea'], sqlite: ["x'00ff'", 'blob'], snowflake: ["x'00ff'", 'binary'] }[
+      engine.dialect
+    ];
+    const text = `one\n\r\n"two", it's;-- é 漢 😀\ttab `;
+    await write('DROP TABLE IF EXISTS kinds');
+    await write(
+      `CREATE TABLE kinds (id integer, big bigint, amount decimal(12,2), flag boolean, day date, note text, raw ${bytes[1]})`,
+    );
+    await write(
+      `INSERT INTO kinds VALUES (1, 9223372036854775807, 1234.50, true, '2024-02-29', '${text.replaceAll("'", "''")}', ${bytes[0]}),
+        (2, -9007199254740991, -0.05, false, '1999-12-31', '', NULL), (3, NULL, NULL, NULL, NULL, NULL, NULL)`,
+    );
+    const result = await runOne(engine, 'SELECT id, big, amount, day, note, raw FROM kinds ORDER BY id');
+    expect(rowsOf(result)).toEqual([
+      [1, '9223372036854775807', 1234.5, '2024-02-29', text, '\\x00ff'],
+      [2, -9007199254740991, -0.05, '1999-12-31', '', null],
+      [3, null, null, null, null, null],
+    ]);
+    expect(result).toMatchObject({
+      columns: ['number', 'number', 'number', 'time', 'text', 'other'].map((kind) => ({ kind })),
+    });
+    // SQLite has no booleans: it stores numbers.
+    const [yes, no] = engine.dialect === 'sqlite' ? [1, 0] : [true, false];
+    expect(rowsOf(await runOne(engine, 'SELECT flag FROM kinds ORDER BY id'))).toEqual([[yes], [no], [null]]);
+    await write('DROP TABLE kinds');
+  });
+
   test('a digest does not depend on order or on digits beyond the seventh, and does on values and repetition', async () => {
     const digest = async (sql: string): Promise<unknown> => engine.digest(sql, options());
     const base = await digest('SELECT id, weight FROM player ORDER BY id;');
