@@ -6,11 +6,14 @@
  *    so an object that is needed soon is young; the age is looked at once more by the deletion itself.
  * 2. Objects are listed before references are read, so that a reference written meanwhile is seen or its object is young.
  * 3. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
+ * 4. In a bucket the age is looked at in another request than the deletion: there a copy is laid aside, which a later sweep
+ *    takes away, or puts back where its content is needed after all (`steps/swept.ts`).
  */
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../steps';
 import { objectName, OBJECTS } from '../steps/objects';
+import { broughtBack, SWEPT, sweepAway } from '../steps/swept';
 import { EMBEDDINGS, vectorsReference } from '../steps/vector-store';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
@@ -40,7 +43,8 @@ const NOTHING: Swept = { removed: [], young: 0, problem: null };
 
 export async function sweepObjects(store: ObjectStore, options: SweepOptions): Promise<Swept> {
   const objects = await store.entries(OBJECTS);
-  if (objects.length === 0) return NOTHING;
+  const aside = await asideOf(store, OBJECTS);
+  if (objects.length + aside.length === 0) return NOTHING;
   let needed: ReadonlySet<string>;
   try {
     needed = await neededObjects(store, options.without);
@@ -48,7 +52,9 @@ export async function sweepObjects(store: ObjectStore, options: SweepOptions): P
     if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
     return { ...NOTHING, problem: `no object was removed: ${error.message}` };
   }
-  const unneeded = objects.filter(({ key }) => !needed.has(objectName(key) ?? key));
+  const isNeeded = (key: string): boolean => needed.has(objectName(key) ?? key);
+  await clearAside(store, aside, options, (key) => Promise.resolve(isNeeded(key)));
+  const unneeded = objects.filter(({ key }) => !isNeeded(key));
   return remove(store, unneeded, options);
 }
 
@@ -60,19 +66,51 @@ export async function sweepPayloads(
   options: SweepOptions,
 ): Promise<Swept> {
   if (ask === null) return NOTHING;
+  /** Null for payloads whose workflow cannot be told, or is of another namespace. */
+  const isNeeded = async (folder: string, { key }: ObjectEntry): Promise<boolean | null> => {
+    const text = await store.get(key);
+    const owner = text === null ? null : payloadOwner(text);
+    if (owner === null || owner === UNKNOWN_OWNER || payloadFolder(namespace, owner) !== folder) return null;
+    return (await ask(owner)) !== 'gone';
+  };
+  await clearAside(store, await asideOf(store, PAYLOADS), options, (key, entry) => isNeeded(folderOf(key), entry));
   const folders = new Map<string, ObjectEntry[]>();
   for (const entry of await store.entries(PAYLOADS)) {
-    const folder = entry.key.replace(/sha256\/[^/]*$/, '');
+    const folder = folderOf(entry.key);
     folders.set(folder, [...(folders.get(folder) ?? []), entry]);
   }
   const gone: ObjectEntry[] = [];
   await each([...folders], async ([folder, entries]) => {
-    const text = entries[0] === undefined ? null : await store.get(entries[0].key);
-    const owner = text === null ? null : payloadOwner(text);
-    if (owner === null || owner === UNKNOWN_OWNER || payloadFolder(namespace, owner) !== folder) return;
-    if ((await ask(owner)) === 'gone') gone.push(...entries);
+    if (entries[0] !== undefined && (await isNeeded(folder, entries[0])) === false) gone.push(...entries);
   });
   return remove(store, gone, options);
+}
+
+function folderOf(key: string): string {
+  return key.replace(/sha256\/[^/]*$/, '');
+}
+
+/** What earlier sweeps laid aside. */
+function asideOf(store: ObjectStore, prefix: string): Promise<readonly ObjectEntry[]> {
+  return store.deletesInTwoRequests === true ? store.entries(`${SWEPT}${prefix}`) : Promise.resolve([]);
+}
+
+/** Copies older than the grace period go; what is needed after all is put back first. `isNeeded` gets the key it had. */
+async function clearAside(
+  store: ObjectStore,
+  aside: readonly ObjectEntry[],
+  { nowMs, dryRun, graceMs = OBJECT_GRACE_MS }: SweepOptions,
+  isNeeded: (key: string, entry: ObjectEntry) => Promise<boolean | null>,
+): Promise<void> {
+  if (dryRun) return;
+  const old = aside.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
+  await each(old, async (entry) => {
+    const key = entry.key.slice(SWEPT.length);
+    const needed = await isNeeded(key, entry);
+    if (needed === null) return;
+    if (needed && (await store.get(key)) === null) await broughtBack(store, key);
+    await store.delete(entry.key, { unmodifiedSinceMs: nowMs - graceMs });
+  });
 }
 
 async function neededObjects(store: ObjectStore, without: ReadonlySet<string>): Promise<ReadonlySet<string>> {
@@ -100,6 +138,10 @@ export async function remove(
 ): Promise<Swept> {
   const unmodifiedSinceMs = nowMs - graceMs;
   const removed = unneeded.filter(({ modifiedMs }) => modifiedMs <= unmodifiedSinceMs);
-  if (!dryRun) await each(removed, ({ key }) => store.delete(key, { unmodifiedSinceMs }));
+  const isContent = (key: string): boolean => key.startsWith(OBJECTS) || key.startsWith(PAYLOADS);
+  if (!dryRun)
+    await each(removed, ({ key }) =>
+      isContent(key) ? sweepAway(store, key, unmodifiedSinceMs) : store.delete(key, { unmodifiedSinceMs }),
+    );
   return { removed, young: unneeded.length - removed.length, problem: null };
 }

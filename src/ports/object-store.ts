@@ -14,6 +14,8 @@ export interface ObjectStore {
   /** The same keys with size and age, by the store's own clock. */
   entries(prefix: string): Promise<readonly ObjectEntry[]>;
   delete(key: string, options?: { readonly unmodifiedSinceMs?: number }): Promise<void>;
+  /** A delete with `unmodifiedSinceMs` looks first and deletes then: somebody may write in between (`steps/swept.ts`). */
+  readonly deletesInTwoRequests?: boolean;
   /** Names an object by its content where a plain hash would tell too much of it; default: SHA-256. */
   readonly nameOf?: (text: string) => string;
 }

@@ -14,6 +14,7 @@ import { NO_USAGE } from '../search/budgets';
 import { ROOT } from '../search/frontier';
 import { objectKey } from './objects';
 import { createRunStore, referenceIn, type RunStore } from './run-store';
+import { broughtBack } from './swept';
 
 export interface ForkDeps {
   readonly store: ObjectStore;
@@ -135,7 +136,7 @@ function iterationOf(id: string): number | null {
 
 async function renew(store: ObjectStore, name: string, neededBy: string): Promise<void> {
   const key = objectKey(name);
-  const text = await store.get(key);
+  const text = (await store.get(key)) ?? (await broughtBack(store, key));
   if (text === null)
     throw new StoreError('missing', `${key} is missing from the store (${neededBy} needs it): restore it`);
   await store.put(key, text, { overwrite: true });

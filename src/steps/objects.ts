@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
+import { broughtBack } from './swept';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON: smaller contents are one object with their envelope. */
@@ -67,7 +68,7 @@ export async function getObject(
   const remembered = contents.get(cacheKey);
   if (remembered !== undefined) return remembered;
   const place = objectKey(reference.name);
-  const text = await store.get(place);
+  const text = (await store.get(place)) ?? (await broughtBack(store, place));
   if (text === null) {
     writtenMs.delete(reference.name);
     throw new StoreError(

@@ -137,6 +137,7 @@ export function createS3Store(options: S3Options): ObjectStore {
   }
 
   return {
+    deletesInTwoRequests: true,
     get,
     async put(key, text, { overwrite = false } = {}) {
       assertKey(key);

@@ -276,6 +276,61 @@ describe('shared objects', () => {
     },
   );
 
+  describe('of a store that looks at the age and deletes in two requests', () => {
+    const later = (days: number) => ({ ...SWEEP, nowMs: NOW + days * DAY });
+    const inTwo = (world: World, between?: () => Promise<void>): ObjectStore => ({
+      ...world.store,
+      deletesInTwoRequests: true,
+      async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
+        const entry = (await world.store.entries(key)).find((one) => one.key === key);
+        if ((entry?.modifiedMs ?? 0) > unmodifiedSinceMs) return;
+        await between?.();
+        await world.store.delete(key);
+      },
+    });
+    const unneeded = async (): Promise<World> => {
+      const world = new World();
+      await world.search('q-1', 2 * DAY, { large: true });
+      await world.store.delete('runs/q-1/profile/p.json');
+      return world;
+    };
+    const takenUp = async (store: ObjectStore) =>
+      createRunStore({ ...store }, 'q-2', sha256).put('profile', 'p', PROFILES);
+    const readBy = async (store: ObjectStore) => createRunStore({ ...store }, 'q-2', sha256).get('profile', 'p');
+
+    test('one that is taken up between the two is brought back by whoever reads it', async () => {
+      const world = await unneeded();
+      const store = inTwo(world, () => takenUp(world.store));
+      await sweepObjects(store, SWEEP);
+      expect(await world.store.list('objects/')).toEqual([]);
+      expect(await readBy(inTwo(world))).toEqual(PROFILES);
+      expect(await world.store.list('objects/')).toHaveLength(1);
+    });
+
+    test('or by a later sweep, before the copy goes', async () => {
+      const world = await unneeded();
+      await sweepObjects(
+        inTwo(world, () => takenUp(world.store)),
+        SWEEP,
+      );
+      await sweepObjects(inTwo(world), later(0.5));
+      expect(await world.store.list('swept/')).toHaveLength(1);
+      await sweepObjects(inTwo(world), later(2));
+      expect(await world.store.list('swept/')).toEqual([]);
+      expect(await readBy(inTwo(world))).toEqual(PROFILES);
+    });
+
+    test('one that nobody takes up is gone with its copy after two sweeps', async () => {
+      const world = await unneeded();
+      expect((await sweepObjects(inTwo(world), { ...SWEEP, dryRun: true })).removed).toHaveLength(1);
+      expect(await world.store.list('swept/')).toEqual([]);
+      expect((await sweepObjects(inTwo(world), SWEEP)).removed).toHaveLength(1);
+      expect(await world.store.list('objects/')).toEqual([]);
+      expect((await sweepObjects(inTwo(world), later(2))).removed).toEqual([]);
+      expect(await world.store.list('swept/')).toEqual([]);
+    });
+  });
+
   test('a writer at work beside it loses nothing, though it takes up objects that are old and unneeded', async () => {
     const { home } = testProcess();
     const store = createLocalStore(home);
@@ -406,6 +461,23 @@ describe('payloads', () => {
     await sweepPayloads(world.store, null, 'default', options);
     await sweepPayloads(world.store, world.ask, 'other', options);
     expect(await world.store.list('payloads/')).toHaveLength(1);
+  });
+
+  test('in a bucket a copy stays until a later sweep of the same namespace, which puts back what is needed again', async () => {
+    const world = new World();
+    const bucket: ObjectStore = { ...world.store, deletesInTwoRequests: true };
+    for (const id of ['question-gone', 'question-again']) await withPayload(world, id, 2 * DAY);
+    expect((await sweepPayloads(bucket, world.ask, 'default', options)).removed).toHaveLength(2);
+    expect(await world.store.list('payloads/')).toEqual([]);
+    world.states.set('question-again', 'running');
+    const later = { ...options, nowMs: NOW + 2 * DAY };
+    await sweepPayloads(bucket, world.ask, 'other', later);
+    expect(await world.store.list('swept/')).toHaveLength(2);
+    await sweepPayloads(bucket, world.ask, 'default', later);
+    expect(await world.store.list('swept/')).toEqual([]);
+    expect(await world.store.list('payloads/')).toEqual([
+      expect.stringContaining(payloadFolder('default', 'question-again')) as string,
+    ]);
   });
 });
 
