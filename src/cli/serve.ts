@@ -59,15 +59,20 @@ export async function serveUntilInterrupted(
     background: serving.background,
   });
   let interrupts = 0;
+  let interrupt: () => void = () => undefined;
+  const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
   const stopListening = io.onInterrupt(() => {
     interrupts += 1;
     if (interrupts > 1) process.exit(1);
     io.err('stopping: running steps may finish; interrupt again to quit at once\n');
     workers.stop();
+    interrupt();
   });
   serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
   const stopWatching = watchModelQueues(session.gate, serving.debug, io);
   try {
+    // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
+    if (workers.taskQueues.length === 0) await interrupted;
     await workers.run();
   } finally {
     stopWatching();
