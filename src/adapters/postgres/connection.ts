@@ -11,6 +11,7 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig } from 'pg';
 import { SqlEngineError } from '../../ports/sql-engine';
+import type { Settled } from './settings';
 
 export interface Target {
   readonly host: string;
@@ -43,8 +44,8 @@ export class GateClient extends Client {
   overran = false;
   /** The line was cut because the server did not stop a statement. */
   wasCut = false;
-  /** What is set for the whole session (`settings.ts`); null: not looked at yet. */
-  settled: Readonly<Record<string, string>> | null = null;
+  /** null: not looked at yet. */
+  settled: Settled | null = null;
   #received = 0;
   #limit = Number.POSITIVE_INFINITY;
 
@@ -69,9 +70,9 @@ export class GateClient extends Client {
     });
   }
 
-  /** Served by this process of the server, as the server said at the start; a pooler between says something else. */
-  isBackend(pid: string | null | undefined): boolean {
-    return pid !== undefined && Number(pid) === (this as unknown as { processID: number | null }).processID;
+  /** As the server said at the start; a pooler between says something else. */
+  isServedBy(process: number): boolean {
+    return process === (this as unknown as { processID: number | null }).processID;
   }
 
   /** Since counting began. */

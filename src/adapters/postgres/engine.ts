@@ -128,8 +128,9 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     };
     try {
       signal.throwIfAborted();
-      if (client.settled === null) await settle(client, role);
-      const transaction = new Transaction(client, { timeoutMs, tag, role, schemas }, lone);
+      const settings = { timeoutMs, tag, role, schemas };
+      if (client.settled === null) await settle(client, settings);
+      const transaction = new Transaction(client, settings, lone);
       const value = await use(transaction, watch, () => (drop = true));
       signal.throwIfAborted();
       transaction.end();

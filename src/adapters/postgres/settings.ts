@@ -4,9 +4,10 @@
  * 1. A superuser's session lays its rights down for the transaction (`pg_read_all_data`, which reads every table and may
  *    do nothing else), so that files, programs, large objects and other sessions are out of reach. Row-level security
  *    then is an error instead of a silent filter.
- * 2. What most transactions have is set once for the session, where the connection has one of its own: a pooler between
- *    (PgBouncer and its like) gives every transaction another session, and then all is set for each transaction. Every
- *    transaction checks that it is where it should be. What a statement sets ends with its transaction either way.
+ * 2. Where the connection has a session of its own, what its first transaction has is set for the session, and the others
+ *    set what differs. A pooler between (PgBouncer and its like) gives every transaction another session, and then all is
+ *    set for each transaction. Every transaction makes sure that it is where it should be before anything is executed.
+ *    What a statement sets ends with its transaction either way.
  */
 import type { GateClient } from './connection';
 
@@ -35,11 +36,15 @@ export function keepsSuperuserRights(client: GateClient, role: string | null): b
 
 type Settings = Readonly<Record<string, string>>;
 
-/** What they are for most transactions; the others have them otherwise. */
-function usual(client: GateClient, role: string | null): Settings {
+/** All but the name of who asks. */
+function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSettings): Settings {
+  const lowered = laysDownRights(client, role);
+  const taken = lowered ? READER : role === 'none' ? null : role;
+  const milliseconds = Math.max(1, Math.ceil(timeoutMs));
   return {
-    lock_timeout: String(LOCK_TIMEOUT_MS),
-    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    statement_timeout: String(milliseconds),
+    lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, milliseconds)),
+    idle_in_transaction_session_timeout: String(Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)),
     datestyle: 'ISO, YMD',
     intervalstyle: 'postgres',
     bytea_output: 'hex',
@@ -51,40 +56,51 @@ function usual(client: GateClient, role: string | null): Settings {
     cursor_tuple_fraction: '1',
     // A statement of a process that was killed ends without having to send a row first.
     ...(client.serverVersion >= 14 ? { client_connection_check_interval: '2000' } : {}),
-    ...(laysDownRights(client, role) ? { row_security: 'off' } : {}),
-  };
-}
-
-/** Once for a new connection; a transaction does without as well. */
-export async function settle(client: GateClient, role: string | null): Promise<void> {
-  client.settled = {};
-  const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid()::text AS pid');
-  if (!client.isBackend(rows[0]?.pid)) return;
-  const settings = usual(client, role);
-  const texts = Object.entries(settings).map(([name, value]) => `SET SESSION ${name} TO ${literal(value)}`);
-  await client.query(texts.join('; '));
-  client.settled = settings;
-}
-
-/** One statement in place of a dozen. It prints the process that serves the session first. */
-export function settingsOf(client: GateClient, { timeoutMs, tag, role, schemas }: SessionSettings): string {
-  const taken = laysDownRights(client, role) ? READER : role === 'none' ? null : role;
-  const milliseconds = Math.max(1, Math.ceil(timeoutMs));
-  const wanted: Settings = {
-    ...usual(client, role),
-    statement_timeout: String(milliseconds),
-    lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, milliseconds)),
-    idle_in_transaction_session_timeout: String(Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)),
-    application_name: applicationName(tag),
+    ...(lowered ? { row_security: 'off' } : {}),
     ...(schemas.length > 0 ? { search_path: schemas.map(identifier).join(', ') } : {}),
     // Last, since it may not be allowed to set the others.
     ...(taken === null ? {} : { role: taken }),
   };
-  const calls = Object.entries(wanted)
-    .filter(([name, value]) => client.settled?.[name] !== value)
-    .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`);
-  return `SELECT pg_backend_pid()::text, ${calls.join(', ')}`;
 }
+
+/** What is set for a whole session. */
+export interface Settled {
+  /** The process of the server that serves it; null: there may be another one for each transaction, and nothing is set. */
+  readonly process: number | null;
+  readonly settings: Settings;
+  /** What they were set for: an engine's role and schemas stay the same. */
+  readonly timeoutMs: number | null;
+}
+
+const NOTHING: Settled = { process: null, settings: {}, timeoutMs: null };
+
+/** Once for a new connection; a transaction does without as well. */
+export async function settle(client: GateClient, wanted: SessionSettings): Promise<void> {
+  client.settled = NOTHING;
+  const { rows } = await client.query<{ process: string }>('SELECT pg_catalog.pg_backend_pid()::text AS process');
+  const process = Number(rows[0]?.process);
+  if (!client.isServedBy(process)) return;
+  const settings = settingsFor(client, wanted);
+  const texts = Object.entries(settings).map(
+    ([name, value]) => `SELECT set_config('${name}', ${literal(value)}, false)`,
+  );
+  await client.query(texts.join('; '));
+  client.settled = { process, settings, timeoutMs: wanted.timeoutMs };
+}
+
+/** One statement in place of a dozen. It fails, and what follows is not executed, where another process serves the session. */
+export function settingsOf(client: GateClient, wanted: SessionSettings): string {
+  const { process, settings, timeoutMs } = client.settled ?? NOTHING;
+  let calls = `set_config('application_name', ${literal(applicationName(wanted.tag))}, true)`;
+  if (process !== null) calls = `1 / (pg_catalog.pg_backend_pid() = ${process})::integer, ${calls}`;
+  if (wanted.timeoutMs === timeoutMs) return `SELECT ${calls}`;
+  for (const [name, value] of Object.entries(settingsFor(client, wanted)))
+    if (settings[name] !== value) calls += `, set_config('${name}', ${literal(value)}, true)`;
+  return `SELECT ${calls}`;
+}
+
+/** How the server says that it was another process. */
+export const OTHER_SESSION = '22012';
 
 /** PostgreSQL cuts the name at 63 bytes and prints anything but ASCII as question marks. */
 function applicationName(tag: string): string {

@@ -7,15 +7,14 @@
  */
 import { sendBatch, StepFailed, type Answer, type Step } from './batch';
 import type { GateClient } from './connection';
-import { settingsOf, type SessionSettings } from './settings';
+import { OTHER_SESSION, settingsOf, type SessionSettings } from './settings';
 
 /** A page of rows larger than this costs its connection, whatever it is made of. */
 export const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 
 const BEGIN = 'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
-const SETTINGS = 1;
 /** Also gives back what a session keeps beyond its transactions. */
-const END = 'ROLLBACK; SELECT pg_advisory_unlock_all(); DEALLOCATE ALL';
+const END = 'ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(); DEALLOCATE ALL';
 
 export class Transaction {
   /** What begins it, until that is sent. */
@@ -46,13 +45,10 @@ export class Transaction {
     try {
       const answer = await sendBatch(this.client, [...first, ...steps]);
       if (first.length === 0) return answer;
-      const { client } = this;
-      if (client.settled?.['datestyle'] !== undefined && !client.isBackend(answer.printed[SETTINGS]))
-        throw new Error('the connection has got another session');
       return { ...answer, printed: answer.printed.slice(first.length) };
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
-      if (error.step < first.length) throw error.reason;
+      if (error.step < first.length) throw beginningFailed(error.reason);
       throw new StepFailed(error.step - first.length, error.reason);
     }
   }
@@ -67,6 +63,11 @@ export class Transaction {
     if (this.#beginning.length > 0) return;
     this.client.query(END).catch(() => this.client.disconnect());
   }
+}
+
+function beginningFailed(reason: unknown): unknown {
+  if ((reason as { code?: string }).code !== OTHER_SESSION) return reason;
+  return new Error('the connection was given another session: run it again', { cause: reason });
 }
 
 /** One whose statements may be sent past every parser, for the engine's own. */
