@@ -4,7 +4,7 @@
  * The flags are measured (`npm run bench -- step`): the dev server has one shard whose transfer queue is polled 20
  * times a second by default, which makes every durable step wait; write-ahead logging and eager execution do the rest.
  * Tasks are written to one partition of a queue instead of four, since one process serves them all anyway: with four, the
- * first task of a search that began before its worker polled waited for 2.0 s in 5 of 16 starts, with one in none of 48.
+ * first task of a search that began before its worker polled waited for 2.0 s in 5 of 16 starts, with one in none of 32.
  * All four are still read: an older server may have left tasks there.
  */
 import { spawn } from 'node:child_process';
