@@ -5,7 +5,7 @@
  */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Environment } from './folders';
+import type { Environment, Folders } from './folders';
 
 const text = z.string().min(1);
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -72,7 +72,7 @@ export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place): Stor
   if (given !== null) return { kind: 'directory', directory: resolve(at.cwd, given) };
   if (entry.s3 !== undefined) return bucketOf(entry.s3, at);
   if (entry.directory !== undefined) return { kind: 'directory', directory: resolve(at.base, entry.directory) };
-  return { kind: 'directory', directory: join(at.dataFolder, 'store') };
+  return ownStore(at.dataFolder);
 }
 
 /** A path, or `s3://bucket/prefix`: for messages, and to tell whether two processes use one store. */
@@ -80,6 +80,17 @@ export function storeLocation(store: StoreConfig): string {
   if (store.kind === 'directory') return store.directory;
   const at = store.endpoint === null ? '' : ` at ${store.endpoint}`;
   return `s3://${store.bucket}${store.prefix === '' ? '' : `/${store.prefix}`}${at}`;
+}
+
+/** Where the embedded Temporal of this store has its files. */
+export function embeddedPlace({ folders, store }: { readonly folders: Folders; readonly store: StoreConfig }) {
+  const location = storeLocation(store);
+  const own = location === storeLocation(ownStore(folders.data));
+  return { cache: folders.cache, state: folders.state, otherStore: own ? null : location };
+}
+
+function ownStore(dataFolder: string): StoreConfig {
+  return { kind: 'directory', directory: join(dataFolder, 'store') };
 }
 
 /** Null for a path. */

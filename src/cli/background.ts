@@ -98,8 +98,10 @@ export async function serveInBackground(
 }
 
 /** Ends the processes that `--detach` left; returns how many. */
+/** Those of this configuration's store, as its embedded server. */
 export async function stopBackground(config: Config): Promise<number> {
-  const processes = servingProcesses(config).filter(({ background }) => background);
+  const here = storeLocation(config.store);
+  const processes = servingProcesses(config).filter(({ background, store }) => background && store === here);
   for (const { pid } of processes) process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (processes.some(({ pid }) => isAlive(pid)) && Date.now() < deadline) await sleep(50);

@@ -1,7 +1,7 @@
 /** `gate codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted. */
 import { Command } from 'commander';
 import { CODEC_PORT } from '../config-encryption';
-import type { Folders } from '../folders';
+import { embeddedPlace } from '../config-store';
 import { UsageError } from './errors';
 import type { Io } from './io';
 import { collect, port, withExamples } from './options';
@@ -34,7 +34,7 @@ export const codecServerCommand: CommandFactory = (io) =>
         if (!isLoopback(host) && token === null) {
           throw new UsageError(`--host ${host}: whoever reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`);
         }
-        const origins = (flags.origin ?? (await embeddedOrigins(config.folders))).map(checkedOrigin);
+        const origins = (flags.origin ?? (await embeddedOrigins(embeddedPlace(config)))).map(checkedOrigin);
         const server = await startCodecServer({
           ...{ codecs: codecsOf(config), stored: storedPayloads(openStore(config)), host, origins, token },
           port: flags.port ?? CODEC_PORT,
@@ -57,10 +57,10 @@ export function uiOrigins(uiPort: number): string[] {
   return [`http://127.0.0.1:${String(uiPort)}`, `http://localhost:${String(uiPort)}`];
 }
 
-async function embeddedOrigins(folders: Folders): Promise<string[]> {
+async function embeddedOrigins(place: ReturnType<typeof embeddedPlace>): Promise<string[]> {
   const { embeddedServerInfo } = await import('../workers/embedded-server');
   const { PREFERRED_UI_PORT } = await import('../workers/temporal-process');
-  const info = await embeddedServerInfo(folders);
+  const info = await embeddedServerInfo(place);
   return uiOrigins(info?.uiPort ?? PREFERRED_UI_PORT);
 }
 

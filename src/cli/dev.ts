@@ -23,9 +23,10 @@ export const devCommand: CommandFactory = (io) =>
         const config = loadConfig(io);
         if (flags.stop) {
           const { stopBackground } = await import('./background');
+          const { embeddedPlace } = await import('../config-store');
           const { stopEmbeddedServer } = await import('../workers/embedded-server');
           const workers = await stopBackground(config);
-          const server = await stopEmbeddedServer(config.folders);
+          const server = await stopEmbeddedServer(embeddedPlace(config));
           io.out(
             `${server ? 'stopped the embedded server' : 'no embedded server was running'}; ${workers} background workers stopped\n`,
           );

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { detectOllama, DEFAULT_PRICES_DATE, OPENAI_BASE_URL } from '../adapters/openai';
 import { loadConfig, type Config } from '../config';
-import { storeLocation } from '../config-store';
+import { embeddedPlace, storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { counted, cut } from '../report/printable';
 import { compose, openEngines } from '../workers/composition';
@@ -169,7 +169,7 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
       await gate.close();
       return ok(what, `${address}, namespace ${namespace}`);
     }
-    const running = await embeddedServerInfo(config.folders);
+    const running = await embeddedServerInfo(embeddedPlace(config));
     if (running !== null) return ok(what, `embedded server ${running.version} is up on port ${running.port}`);
     const binary = findPresentBinary({ env: io.env, cacheFolder: config.folders.cache });
     if (binary !== null) return ok(what, `embedded server, from ${binary}`);

@@ -7,6 +7,7 @@ import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../config';
 import { codecEndpoint } from '../config-encryption';
+import { embeddedPlace } from '../config-store';
 import type { Environment } from '../folders';
 import type { Progress } from '../search/control';
 import type { EmbeddedServer } from '../workers/embedded-server';
@@ -86,7 +87,7 @@ export async function openTemporal(
   }
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
   const codec = config.encryption === null ? {} : { uiCodecEndpoint: codecEndpoint(config.encryption) };
-  const embedded = await joinEmbeddedServer({ folders: config.folders, env, ...codec, ...options });
+  const embedded = await joinEmbeddedServer({ folders: embeddedPlace(config), env, ...codec, ...options });
   const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
   options.onTarget?.({ ...target, dataConverter: converter });
   try {
@@ -107,7 +108,7 @@ export async function openRunning(config: Config, env: Environment): Promise<Tem
     });
   }
   const { embeddedServerInfo } = await import('../workers/embedded-server');
-  const info = await embeddedServerInfo(config.folders);
+  const info = await embeddedServerInfo(embeddedPlace(config));
   if (info === null) return null;
   const target = { address: `127.0.0.1:${String(info.port)}`, namespace: 'default', connectionOptions: null };
   return session(

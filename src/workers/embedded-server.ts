@@ -1,17 +1,20 @@
 /**
- * The embedded Temporal of one user (design D9): whoever needs it first starts it, others join, the last one out stops
- * it. Files in the cache folder: `server.json` (what runs), `server.lock` (held while someone joins, starts or leaves)
+ * The embedded Temporal of one user and store (design D9): whoever needs it first starts it, others join, the last one out
+ * stops it. Files in the cache folder: `server.json` (what runs), `server.lock` (held while someone joins, starts or leaves)
  * and `users/<pid>` (who needs it).
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
  * 2. A user that died without leaving does not count; a server that outlived its users is joined by the next one.
- * 3. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
+ * 3. Histories refer to objects of the store, and a worker of another store would answer into its own: no two stores share
+ *    a server.
+ * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Environment, Folders } from '../folders';
+import { sha256 } from '../sha256';
 import { isAlive, withFileLock } from './file-lock';
 import { findTemporalBinary } from './temporal-binary';
 import { isServerProcess, serverVersionAt, startServerProcess, stopServerProcess } from './temporal-process';
@@ -30,8 +33,13 @@ export const ServerInfo = z.object({
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
+export interface EmbeddedPlace extends Pick<Folders, 'cache' | 'state'> {
+  /** `storeLocation` of a store other than the user's own. */
+  readonly otherStore?: string | null;
+}
+
 export interface EmbeddedOptions {
-  readonly folders: Pick<Folders, 'cache' | 'state'>;
+  readonly folders: EmbeddedPlace;
   readonly env: Environment;
   readonly onProgress?: (line: string) => void;
   /** Fixed ports; one in use is an error. They apply when this call starts the server. */
@@ -71,12 +79,12 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
 }
 
 /** What runs now; null when nothing does. */
-export async function embeddedServerInfo(folders: EmbeddedOptions['folders']): Promise<ServerInfo | null> {
+export async function embeddedServerInfo(folders: EmbeddedPlace): Promise<ServerInfo | null> {
   return runningServer(filesIn(folders));
 }
 
 /** Stops it whoever uses it; false when nothing ran. */
-export async function stopEmbeddedServer(folders: EmbeddedOptions['folders']): Promise<boolean> {
+export async function stopEmbeddedServer(folders: EmbeddedPlace): Promise<boolean> {
   const files = filesIn(folders);
   return withFileLock(files.lock, async () => {
     const info = await runningServer(files);
@@ -87,14 +95,15 @@ export async function stopEmbeddedServer(folders: EmbeddedOptions['folders']): P
 
 type Files = ReturnType<typeof filesIn>;
 
-function filesIn({ cache, state }: EmbeddedOptions['folders']) {
-  const home = join(cache, 'temporal');
+function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
+  const name = otherStore === null ? null : sha256(otherStore).slice(0, 12);
+  const home = join(cache, 'temporal', ...(name === null ? [] : ['stores', name]));
   const users = join(home, 'users');
   return {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
     log: join(home, 'server.log'),
-    database: join(state, 'temporal.sqlite'),
+    database: join(state, name === null ? 'temporal.sqlite' : `temporal-${name}.sqlite`),
     users,
     user: (pid: number) => join(users, String(pid)),
   };

@@ -115,3 +115,14 @@ test('a fixed port in use is one clear line', async () => {
   );
   blocker.close();
 });
+
+test('another store has a server of its own', async () => {
+  const user = freshUser();
+  const elsewhere = { ...user, otherStore: '/elsewhere/store' };
+  const own = await joinEmbeddedServer({ folders: user, env, uiPort: null });
+  const other = await joinEmbeddedServer({ folders: elsewhere, env, uiPort: null });
+  expect(other.started).toBe(true);
+  expect(other.info.databaseFile).not.toBe(own.info.databaseFile);
+  expect(await stopEmbeddedServer(elsewhere)).toBe(true);
+  expect((await embeddedServerInfo(user))?.pid).toBe(own.info.pid);
+});

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, type ConfigSource } from '../../../src/config';
-import { storeLocation, type StoreConfig } from '../../../src/config-store';
+import { embeddedPlace, storeLocation, type StoreConfig } from '../../../src/config-store';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-config-store-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
@@ -78,4 +78,13 @@ test.each<[string, unknown, Record<string, string>, string]>([
 
 test('a password in GATE_STORE is not repeated', () => {
   expect(() => load({}, { GATE_STORE: 'http://me:hush@host/x' })).toThrow("'http://***@host/x' is no store");
+});
+
+test("the own store has the user's embedded server, and another one that of its place", () => {
+  const placeOf = (env: ConfigSource['env']) =>
+    embeddedPlace(loadConfig({ cwd, env: { HOME: '/home/x', ...env }, platform: 'linux' }));
+  writeFileSync(join(cwd, 'gate.config.json'), '{}');
+  expect(placeOf({})).toMatchObject({ otherStore: null });
+  expect(placeOf({ GATE_STORE: 'here' })).toMatchObject({ otherStore: join(cwd, 'here') });
+  expect(placeOf({ GATE_STORE: 's3://my-bucket' })).toMatchObject({ otherStore: 's3://my-bucket' });
 });
