@@ -96,7 +96,7 @@ const AT_ONCE = 16;
 async function copyContents(deps: ForkDeps, state: SearchState, { from, to, after }: Copying): Promise<void> {
   const prefix = `runs/${from}/`;
   const taken = (await deps.store.list(prefix)).filter((key) => {
-    const [, kind, id] = /^([a-z]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
+    const [, kind, id] = /^([a-z-]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
     return kind !== undefined && id !== undefined && isBefore(kind, id, state, after);
   });
   const renewed = new Map<string, Promise<void>>();

@@ -93,6 +93,16 @@ test('the journal is copied up to the fork, and neither ending nor later iterati
   expect(kept.filter((key) => /^result|^selection/.test(key))).toEqual([]);
 });
 
+test('tables that a plan brought into view are in view for the fork, too', async () => {
+  const parent = await finishedParent();
+  const extra = { schemaVersion: 1 as const, tables: ['zz_hidden_gaps'] };
+  for (const plan of ['i1.t0.plan', 'i2.t0.plan']) await parent.run.put('schema-extra', plan, extra);
+  await storeFork({ store: parent.store, hash }, forkOf(parent));
+  const child = createRunStore(parent.store, CHILD, hash);
+  expect(await child.find('schema-extra', 'i1.t0.plan')).toEqual(extra);
+  expect(await child.find('schema-extra', 'i2.t0.plan')).toBeNull();
+});
+
 test('objects are written again before they are referred to, so that no sweep takes them', async () => {
   const parent = await finishedParent();
   const { store } = parent;
