@@ -20,33 +20,31 @@ export function createPool(size: number, open: (signal: AbortSignal) => Promise<
     closing.add(closed);
   };
 
-  const turn = async (signal: AbortSignal): Promise<void> => {
-    while (idle.length === 0 && count >= size) {
-      await new Promise<void>((resolve, reject) => {
-        const onAbort = (): void => {
-          waiting.splice(waiting.indexOf(go), 1);
-          reject(signal.reason as Error);
-        };
-        const go = (): void => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        waiting.push(go);
-      });
-    }
-  };
+  const released = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        waiting.splice(waiting.indexOf(go), 1);
+        reject(signal.reason as Error);
+      };
+      const go = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      waiting.push(go);
+    });
 
   return {
     async acquire(signal) {
       signal.throwIfAborted();
       for (;;) {
-        await turn(signal);
         const kept = idle.pop();
-        if (kept === undefined) break;
-        if (kept.isUp()) return kept;
-        discard(kept);
+        if (kept?.isUp()) return kept;
+        if (kept !== undefined) discard(kept);
+        else if (count < size) break;
+        else await released(signal);
       }
+      // At once after the look at it: several ask at the same time.
       count += 1;
       try {
         return await open(signal);
