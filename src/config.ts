@@ -42,6 +42,8 @@ const DatabaseEntry = z.strictObject({
   maxConnections: z.number().int().positive().max(1000).optional(),
   /** PostgreSQL: statements that the planner expects to cost more are refused before they run. */
   maxPlanCost: z.number().positive().optional(),
+  /** Snowflake: statements that would scan more bytes, by their plan, are refused before they run. */
+  maxScanBytes: z.number().positive().optional(),
   snowflake: SnowflakeEntry.optional(),
   /** Tables (`orders`) and columns (`orders.total`) that may, or may not, reach a model. */
   access: z.strictObject({ allow: names.optional(), deny: names.optional() }).optional(),
@@ -134,8 +136,12 @@ export interface DatabaseConfig {
     | { readonly kind: 'unset'; readonly fix: string };
   readonly role: string | null;
   readonly schemas: readonly string[];
-  /** null: the engine's default, and no ceiling. */
-  readonly limits: { readonly maxConnections: number | null; readonly maxPlanCost: number | null };
+  /** null: the engine's default, and no ceilings. */
+  readonly limits: {
+    readonly maxConnections: number | null;
+    readonly maxPlanCost: number | null;
+    readonly maxScanBytes: number | null;
+  };
   /** Read by Snowflake databases only. */
   readonly snowflake: SnowflakeAccess<Secret>;
   readonly access: { readonly allow: readonly string[]; readonly deny: readonly string[] };
@@ -302,7 +308,11 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
     address: addressOf(entry, at),
     role: entry.role ?? null,
     schemas: entry.schemas ?? [],
-    limits: { maxConnections: entry.maxConnections ?? null, maxPlanCost: entry.maxPlanCost ?? null },
+    limits: {
+      maxConnections: entry.maxConnections ?? null,
+      maxPlanCost: entry.maxPlanCost ?? null,
+      maxScanBytes: entry.maxScanBytes ?? null,
+    },
     snowflake: snowflakeAccess(entry.snowflake, {
       ...at,
       place: `${at.place}.snowflake`,

@@ -32,7 +32,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
 const OPEN_ACCESS = {
   role: null,
   schemas: [],
-  limits: { maxConnections: null, maxPlanCost: null },
+  limits: { maxConnections: null, maxPlanCost: null, maxScanBytes: null },
   access: { allow: [], deny: [] },
   docs: [],
   snowflake: snowflakeAccess<Secret>(undefined, {

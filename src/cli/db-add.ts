@@ -20,6 +20,7 @@ export interface AddFlags {
   readonly deny?: readonly string[];
   readonly docs?: readonly string[];
   readonly maxPlanCost?: number;
+  readonly maxScanBytes?: number;
   readonly replace?: boolean;
 }
 
@@ -47,7 +48,7 @@ export function addDatabase(name: string, flags: AddFlags, io: Io): Promise<void
 }
 
 function entryOf(flags: AddFlags, io: Pick<Io, 'cwd'>, base: string): Json {
-  const { path, url, urlEnv, urlFile, role, maxPlanCost } = flags;
+  const { path, url, urlEnv, urlFile, role, maxPlanCost, maxScanBytes } = flags;
   const given = [path, url, urlEnv, urlFile].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw new UsageError(
@@ -72,6 +73,7 @@ function entryOf(flags: AddFlags, io: Pick<Io, 'cwd'>, base: string): Json {
     ...(role === undefined ? {} : { role }),
     ...(flags.schemas === undefined ? {} : { schemas: split(flags.schemas) }),
     ...(maxPlanCost === undefined ? {} : { maxPlanCost }),
+    ...(maxScanBytes === undefined ? {} : { maxScanBytes }),
     ...(Object.keys(access).length === 0 ? {} : { access }),
     ...(flags.docs === undefined ? {} : { docs: flags.docs.map((doc) => fromConfig(doc, io.cwd, base)) }),
   };

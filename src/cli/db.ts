@@ -28,6 +28,11 @@ export const dbCommand: CommandFactory = (io, outcome) =>
               'PostgreSQL: refuse statements that the planner expects to cost more',
               positiveNumber,
             )
+            .option(
+              '--max-scan-bytes <n>',
+              'Snowflake: refuse statements that would scan more, by their plan',
+              positiveNumber,
+            )
             .option('--replace', 'replace the database of that name')
             .action(async (name: string, flags: AddFlags) => {
               const { addDatabase } = await import('./db-add');

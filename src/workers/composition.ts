@@ -152,7 +152,15 @@ async function openEngine(database: ResolvedDatabase): ReturnType<StepDeps['engi
     const inspector = createSnowflakeInspector({ functions });
     const opened = createSnowflakeEngine({
       url: address.url.reveal(),
-      options: { login: revealedLogin(login), role, schemas, accessUrl, allowPrivilegedRole },
+      options: {
+        login: revealedLogin(login),
+        role,
+        schemas,
+        accessUrl,
+        allowPrivilegedRole,
+        ...(limits.maxConnections === null ? {} : { poolSize: limits.maxConnections }),
+        ...(limits.maxScanBytes === null ? {} : { maxScanBytes: limits.maxScanBytes }),
+      },
     });
     return { engine: createGuardedEngine(opened, inspector, access), inspector };
   }

@@ -4,10 +4,15 @@
  * answers so is not shown here.
  */
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createSnowflakeEngine, type SnowflakeEngineSettings } from '../../src/adapters/snowflake';
+import { loadConfig } from '../../src/config';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
+import { openEngines } from '../../src/workers/composition';
 import { grants, startRecorder, type Recorder, type Reply, type Script } from '../helpers/snowflake-recorder';
 
 const engines: SqlEngine[] = [];
@@ -158,6 +163,13 @@ describe('session and statement', () => {
     });
   });
 
+  test('twenty runs at once take no more sessions than allowed, and all are answered', async () => {
+    const { recorder, engine } = await open({}, { poolSize: 3 });
+    const results = await Promise.all(Array.from({ length: 20 }, () => runOne(engine, 'SELECT 1')));
+    expect(results.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'rows'));
+    expect(recorder.logins).toHaveLength(3);
+  });
+
   test('closing ends the sessions on the server', async () => {
     const { recorder, engine } = await open();
     await runOne(engine, 'SELECT 1');
@@ -273,6 +285,168 @@ describe('the role', () => {
     );
     expect(await runOne(engine, 'WITH a AS (SELECT 1) INSERT INTO t SELECT 1')).toMatchObject({ kind: 'sql-error' });
     expect(recorder.asked()).toHaveLength(1);
+  });
+});
+
+describe('the ceiling on what a statement scans', () => {
+  const EXPLAIN = 'EXPLAIN USING JSON ';
+  const SCANS = 'SELECT SUM(o.total) FROM orders o JOIN team t ON t.id = o.team_id';
+  const scan = (name: string, bytesAssigned: number, partitionsAssigned: number) => ({
+    operation: 'TableScan',
+    objects: [name],
+    partitionsAssigned,
+    partitionsTotal: 3_100,
+    bytesAssigned,
+  });
+  /** As the documentation prints it. */
+  const plan = (bytesAssigned: number, ...scans: object[]): Reply => ({
+    columns: [['content', 'text']],
+    rows: [
+      [
+        JSON.stringify({
+          GlobalStats: { partitionsTotal: 3_104, partitionsAssigned: 3_004, bytesAssigned },
+          Operations: [[{ id: 0, operation: 'Result', expressions: ['SUM(O.TOTAL)'] }, ...scans]],
+        }),
+      ],
+    ],
+  });
+  const text = (content: string): Reply => ({ columns: [['content', 'text']], rows: [[content]] });
+  const planned = (reply: Reply | ((sql: string) => Reply | undefined)): Script => ({
+    onQuery: answering((sql) =>
+      sql.startsWith(EXPLAIN) ? (typeof reply === 'function' ? reply(sql) : reply) : undefined,
+    ),
+  });
+  const HIDDEN = {
+    code: '002003',
+    sqlState: '02000',
+    message: "EXPLAIN command has insufficient privilege on object 'TABLES'",
+  };
+
+  test('above it a statement is refused before it runs, with what it would scan and how to scan less', async () => {
+    const { recorder, engine } = await open(
+      planned(plan(1.204e12, scan('CLUB.PUBLIC.TEAM', 4e9, 4), scan('CLUB.PUBLIC.ORDERS', 1.2e12, 3_000))),
+      { maxScanBytes: 100e9 },
+    );
+    expect(await runOne(engine, `${SCANS};`)).toEqual({
+      kind: 'refused',
+      message:
+        'the statement would scan too much here: up to 1.2 TB in 3,004 of 3,104 micro-partitions, the ceiling is 100 GB; ' +
+        'the largest part is CLUB.PUBLIC.ORDERS (1.2 TB in 3,000 of 3,100 micro-partitions): compare columns that the rows ' +
+        'are stored by, such as dates or ids, with constants, and leave out tables that are not needed; joins, subqueries ' +
+        'and LIMIT do not count',
+    });
+    expect(recorder.asked()).toEqual([EXPLAIN + SCANS]);
+  });
+
+  test('what a view reads is not named', async () => {
+    const { engine } = await open(planned(plan(5e9, scan('CLUB.PAYROLL.SALARIES', 5e9, 4))), { maxScanBytes: 1e9 });
+    const result = await runOne(engine, 'SELECT * FROM headcount');
+    expect(result).toMatchObject({ kind: 'refused', message: expect.stringContaining('up to 5 GB') as string });
+    expect(JSON.stringify(result)).not.toContain('SALARIES');
+  });
+
+  test('up to it a statement runs, in the same session, with its tag, and in what its plan left of the time', async () => {
+    const { recorder, engine } = await open(planned(plan(1e9)), { maxScanBytes: 1e9 });
+    expect(await runOne(engine, SCANS, { timeoutMs: 3_000, tag: 'q7f i2.probe' })).toMatchObject({ rows: [[1]] });
+    expect(recorder.asked()).toEqual([EXPLAIN + SCANS, SCANS]);
+    expect(recorder.logins).toHaveLength(1);
+    for (const { parameters } of recorder.queries.slice(-2))
+      expect(parameters).toMatchObject({ QUERY_TAG: 'gate q7f i2.probe', STATEMENT_TIMEOUT_IN_SECONDS: 3 });
+  });
+
+  test.each([
+    ['without figures', text('{"Operations":[[{"id":0,"operation":"Result"}]]}')],
+    ['of constants', plan(0)],
+  ])('a plan %s passes', async (_, reply) => {
+    const { engine } = await open(planned(reply), { maxScanBytes: 1 });
+    expect(await runOne(engine, 'SELECT 1')).toMatchObject({ kind: 'rows' });
+  });
+
+  test.each<[string, Reply, string]>([
+    ['which Snowflake does not explain', HIDDEN, 'insufficient privilege on object'],
+    ['whose plan is no plan', text('Result'), 'the answer to EXPLAIN is none'],
+    ['whose plan is empty', { columns: [['content', 'text']] }, 'the answer to EXPLAIN is none'],
+  ])('a statement %s is refused, since nothing bounds it', async (_, reply, reason) => {
+    const { recorder, engine } = await open(planned(reply), { maxScanBytes: 1e6 });
+    const sql = 'SELECT * FROM orders, INFORMATION_SCHEMA.TABLES';
+    expect(await runOne(engine, sql)).toEqual({
+      kind: 'refused',
+      message: expect.stringMatching(
+        `^what the statement would scan cannot be told, and the ceiling is 1 MB: .*${reason}.*; leave out INFORMATION_SCHEMA`,
+      ) as string,
+    });
+    expect(recorder.queries.filter(({ sql: sent, describeOnly }) => sent === sql && !describeOnly)).toEqual([]);
+  });
+
+  test('an error of the statement is its own, with the places of its own text', async () => {
+    const wrong = (place: number) => ({
+      code: '000904',
+      sqlState: '42000',
+      message: `SQL compilation error: error line 1 at position ${place}\ninvalid identifier 'NOPE'`,
+    });
+    const { recorder, engine } = await open(
+      { onQuery: answering((sql) => wrong(sql.indexOf('nope'))) },
+      { maxScanBytes: 1e6 },
+    );
+    expect(await runOne(engine, 'SELECT nope FROM t')).toMatchObject({
+      kind: 'sql-error',
+      message: expect.stringContaining('position 7 ') as string,
+    });
+    expect(recorder.queries.at(-1)).toMatchObject({ sql: 'SELECT nope FROM t', describeOnly: true });
+  });
+
+  test('a plan that takes too long is a timeout, and the statement does not run', async () => {
+    const late = { code: '000630', message: 'Statement reached its statement timeout', sqlState: '57014' };
+    const { recorder, engine } = await open(planned(late), { maxScanBytes: 1e6 });
+    expect(await runOne(engine, SCANS, { timeoutMs: 1_000 })).toEqual({ kind: 'timeout', afterMs: 1_000 });
+    expect(recorder.asked()).toEqual([EXPLAIN + SCANS, EXPLAIN + SCANS]);
+  });
+
+  test('a digest is held against it like a statement', async () => {
+    const { recorder, engine } = await open(planned(plan(2e6)), { maxScanBytes: 1e6 });
+    expect(await engine.digest(SCANS, options())).toMatchObject({ kind: 'refused' });
+    expect(recorder.queries.filter(({ sql, describeOnly }) => !describeOnly && sql.startsWith('WITH'))).toEqual([]);
+  });
+
+  test.each([
+    'EXPLAIN SELECT 1',
+    'SHOW TABLES',
+    'DESCRIBE TABLE t',
+    'CALL p()',
+    'INSERT INTO t SELECT 1',
+    'SELECT 1; SELECT 2',
+  ])('what EXPLAIN does not take never gets to it: %s', async (sql) => {
+    const { recorder, engine } = await open(planned(plan(0)), { maxScanBytes: 1e6 });
+    expect(await runOne(engine, sql)).toMatchObject({ kind: 'refused' });
+    expect(recorder.asked()).toEqual([]);
+  });
+
+  test('without a ceiling no plan is asked for', async () => {
+    const { recorder, engine } = await open();
+    await runOne(engine, SCANS);
+    expect(recorder.asked()).toEqual([SCANS]);
+  });
+
+  test('the configuration sets it, and the number of sessions', async () => {
+    const { recorder } = await open(planned(plan(2e6)));
+    const cwd = mkdtempSync(join(tmpdir(), 'gate-snowflake-'));
+    const club = {
+      url: 'snowflake://ann@my-account/club/public?warehouse=wh&role=reader',
+      maxScanBytes: 1e6,
+      maxConnections: 1,
+      snowflake: { passwordEnv: 'CLUB_PASSWORD', accessUrl: recorder.accessUrl },
+    };
+    writeFileSync(join(cwd, 'gate.config.json'), JSON.stringify({ databases: { club } }));
+    const opened = openEngines(loadConfig({ cwd, env: { HOME: cwd, CLUB_PASSWORD: 'secret' } }));
+    try {
+      const { engine } = await opened.engine('club');
+      const results = await Promise.all([runOne(engine, SCANS), runOne(engine, SCANS)]);
+      expect(results).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+      expect(recorder.logins).toHaveLength(1);
+    } finally {
+      await opened.close();
+      rmSync(cwd, { recursive: true });
+    }
   });
 });
 

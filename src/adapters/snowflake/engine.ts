@@ -7,6 +7,7 @@
  *    without executing it): only a query is one by itself and between those brackets.
  * 3. Every statement sees what was committed before it began; the results of a run share a moment, not a snapshot.
  * 4. A run in which a statement timed out is repeated once on a fresh session; an abort cancels the statement.
+ * 5. With a ceiling on what a statement may scan, its plan is looked at first, within its time limit (`scan.ts`).
  */
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
@@ -15,6 +16,7 @@ import { digestSql } from './digest';
 import { toEngineError, toResult } from './errors';
 import { createPool } from './pool';
 import { refuseWriter } from './role';
+import { refuseScan } from './scan';
 import { loadSdk, type LoadSdk } from './sdk';
 import { openSession, Unanswered, type Request, type Session } from './session';
 import { connectionOptions, readTarget, type SnowflakeLoginSettings } from './target';
@@ -33,6 +35,8 @@ export interface SnowflakeEngineSettings {
     readonly allowPrivilegedRole?: boolean;
     /** Sessions kept at most; default 4. */
     readonly poolSize?: number;
+    /** Bytes that a statement may scan at most, by its plan; default: any number. */
+    readonly maxScanBytes?: number;
     readonly connectTimeoutMs?: number;
     /** Where the driver comes from; default: the package snowflake-sdk. */
     readonly load?: LoadSdk;
@@ -42,7 +46,7 @@ export interface SnowflakeEngineSettings {
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
 export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSettings): SqlEngine {
-  const { poolSize = 4, connectTimeoutMs = 30_000, allowPrivilegedRole = false, schemas = [] } = options;
+  const { poolSize = 4, connectTimeoutMs = 30_000, allowPrivilegedRole = false, schemas = [], maxScanBytes } = options;
   const target = readTarget({ url, ...options });
   let proven: Promise<void> | null = null;
 
@@ -99,7 +103,13 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
     try {
       if (allowPrivilegedRole)
         await session.execute(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
-      const { columns, rows, truncated } = await session.execute(text, request);
+      let { timeoutMs } = request;
+      if (maxScanBytes !== undefined) {
+        const refused = await refuseScan(session, text, request, maxScanBytes);
+        if (refused !== null) return refused;
+        timeoutMs = Math.max(1, timeoutMs - elapsed());
+      }
+      const { columns, rows, truncated } = await session.execute(text, { ...request, timeoutMs });
       return { kind: 'rows', columns, rows, truncated, elapsedMs: elapsed() };
     } catch (error) {
       request.signal.throwIfAborted();

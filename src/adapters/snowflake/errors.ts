@@ -35,7 +35,7 @@ export function toResult(
   return { kind: 'sql-error', message, code: codeOf(error), elapsedMs: limits.elapsedMs };
 }
 
-const isCancelled = (error: unknown): boolean =>
+export const isCancelled = (error: unknown): boolean =>
   CANCELLED.has(codeOf(error)) || (error as SdkError).sqlState === '57014';
 
 /** The statement's own doing, its cancellation included: another one may well run. */

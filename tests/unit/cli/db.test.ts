@@ -45,12 +45,14 @@ describe('gate db add', () => {
       'a,b',
       '--max-plan-cost',
       '1e6',
+      '--max-scan-bytes',
+      '1e11',
     );
     expect(config()).toEqual({
       ...before,
       databases: {
         ...before.databases,
-        sales: { urlEnv: 'SALES_URL', role: 'reader', schemas: ['a', 'b'], maxPlanCost: 1e6 },
+        sales: { urlEnv: 'SALES_URL', role: 'reader', schemas: ['a', 'b'], maxPlanCost: 1e6, maxScanBytes: 1e11 },
       },
     });
     expect(readFileSync(file, 'utf8')).toContain('\n    "databases"');

@@ -1,0 +1,96 @@
+/**
+ * The cost guard: what a statement would read at most, by the plan that the server compiles without a warehouse
+ * (`EXPLAIN USING JSON`), held against a ceiling in bytes before the statement runs. The figure counts the micro-partitions
+ * that are left after compiling; what joins leave out later is not known yet. A plan without the figure reads no table and
+ * passes; a statement whose plan the server does not show is refused, since nothing bounds it.
+ */
+import type { SqlResult } from '../../domain';
+import { isCancelled, isOfStatement } from './errors';
+import type { Request, Session } from './session';
+
+interface Scan {
+  readonly bytesAssigned?: number;
+  readonly partitionsAssigned?: number;
+  readonly partitionsTotal?: number;
+}
+
+interface Plan {
+  readonly GlobalStats?: Scan;
+  /** The operations of each step; those that read a table name it. */
+  readonly Operations?: readonly (readonly (Scan & { readonly objects?: readonly string[] })[])[];
+}
+
+/** Null when the statement is within the ceiling; its own errors are thrown. */
+export async function refuseScan(
+  session: Session,
+  sql: string,
+  request: Request,
+  ceiling: number,
+): Promise<SqlResult | null> {
+  let explained: string;
+  try {
+    const { rows } = await session.execute(`EXPLAIN USING JSON ${sql}`, { ...request, maxRows: 1 });
+    explained = String(rows[0]?.[0]);
+  } catch (error) {
+    if (!isOfStatement(error) || isCancelled(error)) throw error;
+    // An error in the statement itself is told with the places of its own text.
+    await session.execute(sql, { ...request, describeOnly: true });
+    return unbounded((error as Error).message, ceiling);
+  }
+  const plan = planOf(explained);
+  return plan === null ? unbounded('the answer to EXPLAIN is none', ceiling) : refusePlan(plan, sql, ceiling);
+}
+
+function refusePlan(
+  { GlobalStats: all = {}, Operations: steps = [] }: Plan,
+  sql: string,
+  ceiling: number,
+): SqlResult | null {
+  const bytes = all.bytesAssigned ?? 0;
+  if (bytes <= ceiling) return null;
+  const [largest] = steps.flat().filter(({ objects }) => objects !== undefined).sort((a, b) => (b.bytesAssigned ?? 0) - (a.bytesAssigned ?? 0)); // prettier-ignore
+  const name = largest?.objects?.[0];
+  const most = largest !== undefined && name !== undefined && isIn(sql, name) ? `; the largest part is ${name} (${figure(largest)})` : ''; // prettier-ignore
+  return {
+    kind: 'refused',
+    message:
+      `the statement would scan too much here: up to ${figure(all)}, the ceiling is ${size(ceiling)}${most}: ` +
+      `compare columns that the rows are stored by, such as dates or ids, with constants, and leave out tables that are ` +
+      `not needed; joins, subqueries and LIMIT do not count`,
+  };
+}
+
+function unbounded(reason: string, ceiling: number): SqlResult {
+  return {
+    kind: 'refused',
+    message:
+      `what the statement would scan cannot be told, and the ceiling is ${size(ceiling)}: Snowflake shows no plan ` +
+      `(${reason.trim().replace(/\s*\n\s*/g, ' ')}); leave out INFORMATION_SCHEMA and views that hide what they read`,
+  };
+}
+
+function planOf(explained: string): Plan | null {
+  try {
+    const parsed: unknown = JSON.parse(explained);
+    return typeof parsed === 'object' ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a view reads is not named to who asked for the view. */
+function isIn(sql: string, object: string): boolean {
+  const name = object.slice(object.lastIndexOf('.') + 1).replaceAll('"', '');
+  return sql.toUpperCase().includes(name.toUpperCase());
+}
+
+function figure({ bytesAssigned = 0, partitionsAssigned, partitionsTotal }: Scan): string {
+  const count = (value: number): string => value.toLocaleString('en-US');
+  if (partitionsAssigned === undefined || partitionsTotal === undefined) return size(bytesAssigned);
+  return `${size(bytesAssigned)} in ${count(partitionsAssigned)} of ${count(partitionsTotal)} micro-partitions`;
+}
+
+function size(bytes: number): string {
+  const power = Math.min(5, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'][power]}`;
+}
