@@ -332,8 +332,8 @@ describe('the ceiling on what a statement scans', () => {
       message:
         'the statement would scan too much here: up to 1.2 TB in 3,004 of 3,104 micro-partitions, the ceiling is 100 GB; ' +
         'the largest part is CLUB.PUBLIC.ORDERS (1.2 TB in 3,000 of 3,100 micro-partitions): compare columns that the rows ' +
-        'are stored by, such as dates or ids, with constants, and leave out tables that are not needed; joins, subqueries ' +
-        'and LIMIT do not count',
+        'are stored by, such as dates or ids, with constants, and leave out tables that are not needed; what ' +
+        'joins, subqueries and LIMIT leave out while running does not count',
     });
     expect(recorder.asked()).toEqual([EXPLAIN + SCANS]);
   });

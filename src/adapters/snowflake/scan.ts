@@ -56,7 +56,7 @@ function refusePlan(
     message:
       `the statement would scan too much here: up to ${figure(all)}, the ceiling is ${size(ceiling)}${most}: ` +
       `compare columns that the rows are stored by, such as dates or ids, with constants, and leave out tables that are ` +
-      `not needed; joins, subqueries and LIMIT do not count`,
+      `not needed; what joins, subqueries and LIMIT leave out while running does not count`,
   };
 }
 
