@@ -6,6 +6,8 @@
  *    ended after all, Temporal refuses, and nothing is lost: the journal has its reply.
  * 2. The workflow's next task comes to whoever is there, instead of waiting for the process that has it in memory.
  * 3. What is not known for certain is left alone, and to the heartbeat timeout.
+ * 4. Temporal is told of a step by its name alone, whoever holds it by then. So it is tried again a moment later only: other
+ *    workers that started at the same time and saw the dead process, too, find nothing under way.
  */
 import type { NativeConnection } from '@temporalio/worker';
 import { isGone } from './process-identity';
@@ -16,6 +18,8 @@ const PAGE = 200;
 const AT_ONCE = 8;
 /** `PendingActivityState`: taken by a worker. */
 const STARTED = 2;
+/** Longer than an answer of the server takes. */
+const AGAIN_AFTER = { nanos: 250_000_000 };
 /** gRPC's status. */
 const NOT_FOUND = 5;
 
@@ -65,15 +69,17 @@ async function release(service: Service, namespace: string, execution: Execution
     ({ state, lastWorkerIdentity }) => (state as number) === STARTED && isGone(lastWorkerIdentity ?? ''),
   );
   if (abandoned.length === 0) return 0;
+  await Promise.all(
+    abandoned.map(({ activityId, lastWorkerIdentity }) => {
+      const message = `its process (${lastWorkerIdentity ?? ''}) is gone`;
+      const applicationFailureInfo = { type: 'ProcessGone', nextRetryDelay: AGAIN_AFTER };
+      const failure = { message, source: 'gate', applicationFailureInfo };
+      return known(
+        service.respondActivityTaskFailedById({ namespace, ...execution, activityId: activityId ?? '', failure }),
+      );
+    }),
+  );
   await known(service.resetStickyTaskQueue({ namespace, execution }));
-  for (const { activityId, lastWorkerIdentity } of abandoned) {
-    const message = `its process (${lastWorkerIdentity ?? ''}) is gone`;
-    const applicationFailureInfo = { type: 'ProcessGone', nextRetryDelay: { nanos: 1_000_000 } };
-    const failure = { message, source: 'gate', applicationFailureInfo };
-    await known(
-      service.respondActivityTaskFailedById({ ...{ namespace, ...execution }, activityId: activityId ?? '', failure }),
-    );
-  }
   return abandoned.length;
 }
 

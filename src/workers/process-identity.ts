@@ -1,15 +1,18 @@
 /**
  * The name under which a process takes work from Temporal, by which its successor on the same machine can tell that it is
- * gone. Process ids mean nothing in another container, so that its process namespace is a part of the name.
+ * gone. Many machines have the same name, and process ids mean nothing in another container, so that what tells this
+ * machine since its start and the process namespace from others is a part of the name.
  */
-import { readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isAlive } from './file-lock';
 
 /** Linux gives the machine's own namespace this number, always. */
 const OF_THE_MACHINE = '4026531836';
+/** Digits of the kernel's random id of its start. */
+const DIGITS = 12;
 
-/** `123@host`, in a container `123@host/4026532201`. */
+/** `123@host/3f9a10c2be7d`, in a container `123@host/3f9a10c2be7d/4026532201`; elsewhere than on Linux `123@host`. */
 export function processIdentity(pid = process.pid): string {
   return `${String(pid)}@${place()}`;
 }
@@ -20,17 +23,20 @@ export function isGone(identity: string): boolean {
   return pid !== undefined && where === place() && !isAlive(Number(pid));
 }
 
+/** In a sandbox without /proc no process can be told from those of others: its name is then nobody else's. */
 function place(): string {
-  const namespace = processNamespace();
-  return namespace === null || namespace === OF_THE_MACHINE ? hostname() : `${hostname()}/${namespace}`;
+  if (process.platform !== 'linux') return hostname();
+  const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').replace(/[^0-9a-f]/g, ''));
+  const namespace = read(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]);
+  if (boot === null || namespace === null) return `${hostname()}/unknown-${String(process.pid)}`;
+  const machine = `${hostname()}/${boot.slice(0, DIGITS)}`;
+  return namespace === OF_THE_MACHINE ? machine : `${machine}/${namespace}`;
 }
 
-function processNamespace(): string | null {
-  if (process.platform !== 'linux') return null;
+function read(from: () => string | undefined): string | null {
   try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? null;
+    return from() ?? null;
   } catch {
-    // A sandbox without /proc: the host's name has to do.
-    return null;
+    return null; // There is no such file in a sandbox.
   }
 }

@@ -19,3 +19,13 @@ test('nothing is known of processes on other machines and in other containers', 
   expect(isGone(`${pid}@elsewhere`)).toBe(false);
   expect(isGone(`${pid}@${hostname()}/1`)).toBe(false);
 });
+
+test('nothing is known of processes on another machine that has the same name', () => {
+  const [, where = ''] = processIdentity().split('@');
+  const [host, boot = ''] = where.split('/');
+  expect([host, boot]).toEqual([hostname(), expect.stringMatching(/^[0-9a-f]{12}$/)]);
+  const pid = String(ended());
+  expect(isGone(`${pid}@${where}`)).toBe(true);
+  expect(isGone(`${pid}@${where.replace(boot, '0123456789ab')}`)).toBe(false);
+  expect(isGone(`${pid}@${hostname()}`)).toBe(false);
+});
