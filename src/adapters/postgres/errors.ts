@@ -24,7 +24,8 @@ export function toResult(
   offset = 0,
 ): SqlResult {
   const { message, code, detail, hint, position, severity } = error as ServerError;
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || isInfrastructure(code, severity))
+  // A lost line has a code too, and EPIPE even looks like one of the server's.
+  if (code === undefined || severity === undefined || isInfrastructure(code, severity))
     throw toEngineError(error, target);
   if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
   if (code === '25006') return { kind: 'refused', message: `${message}: write one SELECT that only reads` };
