@@ -6,6 +6,12 @@ const AGAIN_AFTER_MS = [500, 2_000];
 /** Who asks for more is not waited for. */
 const LONGEST_WAIT_MS = 10_000;
 const PASSING: ReadonlySet<ModelErrorCode> = new Set(['rate-limited', 'server-error', 'connection']);
+const MAY_BE_BILLED: ReadonlySet<ModelErrorCode> = new Set(['connection', 'timeout', 'server-error']);
+
+/** As for model calls: a lost reply says nothing about the bill. */
+export function mayBeBilled({ code }: ModelError): boolean {
+  return MAY_BE_BILLED.has(code);
+}
 
 export async function embedded(
   embedder: Embedder,

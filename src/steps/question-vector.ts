@@ -3,18 +3,16 @@
  * call (`journal.ts`). A crash in between is asked again, and the lost request is counted as possibly billed; a step whose
  * time is over leaves the request running, and its next try joins it.
  */
-import { ModelError, type Embedder, type ModelErrorCode } from '../ports';
+import { ModelError, type Embedder } from '../ports';
 import { unitVector } from '../search/schema-ranking';
 import type { UsageDelta } from '../search/steps';
 import type { StepContext } from './context';
-import { embedded } from './embed';
+import { embedded, mayBeBilled } from './embed';
 import { shareWork } from './shared-work';
 import { fromBase64, toBase64 } from './vector-store';
 
 /** Of the question; what is longer says more than a ranking of tables needs. */
 const QUESTION_CHARS = 4_000;
-/** As for model calls: a lost reply says nothing about the bill. */
-const MAY_BE_BILLED: ReadonlySet<ModelErrorCode> = new Set(['connection', 'timeout', 'server-error']);
 
 export interface QuestionVector {
   readonly vector: Float32Array;
@@ -49,7 +47,7 @@ async function askOnce(
   // Every request has a time limit of its own, and there are few tries.
   const unlimited = new AbortController().signal;
   const { vectors, tokens, costUsd } = await embedded(embedder, [text], unlimited).catch(async (error: unknown) => {
-    if (error instanceof ModelError && !MAY_BE_BILLED.has(error.code))
+    if (error instanceof ModelError && !mayBeBilled(error))
       await run.put('embedding', position, { ...intent, unanswered });
     throw error;
   });
@@ -58,11 +56,19 @@ async function askOnce(
   return asked(reply, unanswered);
 }
 
+/** What a question without its vector may have cost. */
+export async function unanswered({ run, position }: StepContext): Promise<UsageDelta> {
+  return billed((await run.find('embedding', position))?.unanswered ?? 0);
+}
+
 function asked(
   reply: { readonly vector: string; readonly tokens: number; readonly costUsd: number },
   possiblyBilledCalls: number,
 ): QuestionVector {
   const { vector, tokens, costUsd } = reply;
-  const billed = possiblyBilledCalls === 0 ? {} : { possiblyBilledCalls };
-  return { vector: fromBase64(vector), usage: { promptTokens: tokens, costUsd, ...billed } };
+  return { vector: fromBase64(vector), usage: { promptTokens: tokens, costUsd, ...billed(possiblyBilledCalls) } };
+}
+
+function billed(possiblyBilledCalls: number): UsageDelta {
+  return possiblyBilledCalls === 0 ? {} : { possiblyBilledCalls };
 }

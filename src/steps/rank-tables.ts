@@ -9,7 +9,8 @@ import type { Nearness } from '../search/schema-ranking';
 import type { UsageDelta } from '../search/steps';
 import { addDeltas, type StepContext } from './context';
 import type { Contents } from './contents';
-import { questionVector } from './question-vector';
+import { SCHEMA_ID } from './prompt-context';
+import { questionVector, unanswered } from './question-vector';
 import { nearnessOf, type Paid } from './table-vectors';
 
 export interface MeaningRank {
@@ -28,7 +29,10 @@ export async function rankByMeaning(
   const { embedder } = context.deps;
   if (embedder === undefined || fitsWhole(description, maxChars)) return null;
   const { model, open } = embedder;
-  const { nearness, error, usage, paid } = await near(context, description, open);
+  const { nearness, error, usage, paid } = afterAll(
+    await context.run.find('ranking', SCHEMA_ID),
+    await near(context, description, open),
+  );
   const warning = error === null ? null : `tables were ranked by the question's words alone: ${error.message}`;
   return {
     nearness,
@@ -56,26 +60,36 @@ interface Ranked {
 
 const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
+/** What the tables cost was paid once, and perhaps by a try of this step that ranked them and did not end. */
+function afterAll(before: Contents['ranking'] | null, ranked: Ranked): Ranked {
+  // With the question's tokens, where there are any: its journal gives them again to each try.
+  if (before === null || before.tokens === 0) return ranked;
+  const { usage, paid } = ranked;
+  return {
+    ...ranked,
+    usage: { ...usage, promptTokens: before.tokens + paid.tokens, costUsd: before.costUsd + paid.costUsd },
+    paid: { ...paid, texts: before.embeddedTables + paid.texts },
+  };
+}
+
 async function near(
   context: StepContext,
   description: DatabaseDescription,
   open: () => Promise<Embedder>,
 ): Promise<Ranked> {
   const { deps, input, signal } = context;
-  let usage: UsageDelta = {};
   try {
     const embedder = await open();
     const question = await questionVector(context, embedder);
-    usage = question.usage;
     const { database } = input.question;
     const found = await nearnessOf({ ...deps, embedder }, { database, description, question: question.vector, signal });
-    const { tokens: promptTokens, costUsd } = found.paid;
-    usage = addDeltas(usage, { promptTokens, costUsd });
+    const { texts: _, tokens: promptTokens, ...rest } = found.paid;
+    const usage = addDeltas(question.usage, { promptTokens, ...rest });
     if (found.kind === 'ok') return { nearness: found.nearness, error: null, usage, paid: found.paid };
     return { nearness: null, error: found.error, usage, paid: found.paid };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ModelError)) throw error;
-    return { nearness: null, error, usage, paid: NOTHING };
+    return { nearness: null, error, usage: await unanswered(context), paid: NOTHING };
   }
 }

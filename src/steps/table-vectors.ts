@@ -11,7 +11,7 @@ import type { DatabaseDescription } from '../domain';
 import { ModelError, type Clock, type Embedder, type ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import { cosine, textOfTable, unitVector, type Nearness } from '../search/schema-ranking';
-import { embedded } from './embed';
+import { embedded, mayBeBilled } from './embed';
 import { shareWork } from './shared-work';
 import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from './vector-store';
 
@@ -35,6 +35,8 @@ export interface Paid {
   readonly texts: number;
   readonly tokens: number;
   readonly costUsd: number;
+  /** Batches that were asked for and never came; left out: none. */
+  readonly possiblyBilledCalls?: number;
 }
 
 export type Near =
@@ -137,7 +139,8 @@ async function compute(deps: VectorDeps, place: VectorPlace, { wanted, length }:
   const isOld = stored !== null && nowMs - stored.usedAtMs > USED_AGAIN_AFTER_MS;
   const isOther = found.size !== usable?.at.size;
   if (found.size > 0 && (made.vectors.size > 0 || isOld || isOther)) await writeVectors(place, kept);
-  const paid = { texts: made.vectors.size, tokens: made.tokens, costUsd: made.costUsd };
+  const { tokens, costUsd, lost } = made;
+  const paid = { texts: made.vectors.size, tokens, costUsd, ...(lost === 0 ? {} : { possiblyBilledCalls: lost }) };
   return { kept, error: made.error === null ? null : soFar(made.error, found.size, wanted.size), paid };
 }
 
@@ -151,6 +154,8 @@ interface Made {
   readonly vectors: Map<string, Float32Array>;
   tokens: number;
   costUsd: number;
+  /** Batches that may have been billed and whose vectors never came. */
+  lost: number;
   error: ModelError | null;
 }
 
@@ -160,7 +165,7 @@ async function make(
   missing: readonly (readonly [hash: string, text: string])[],
   length: number,
 ): Promise<Made> {
-  const made: Made = { vectors: new Map(), tokens: 0, costUsd: 0, error: null };
+  const made: Made = { vectors: new Map(), tokens: 0, costUsd: 0, lost: 0, error: null };
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(outOfTime(embedder)), TIME_LIMIT_MS);
   let next = 0;
@@ -170,7 +175,10 @@ async function make(
       try {
         await makeBatch(embedder, batch, { made, length, signal: controller.signal });
       } catch (error) {
-        made.error ??= modelErrorOf(error, controller.signal);
+        const failure = modelErrorOf(error, controller.signal);
+        // One that another's failure broke off was under way, too.
+        if (controller.signal.aborted || mayBeBilled(failure)) made.lost += 1;
+        made.error ??= failure;
         controller.abort(made.error);
       }
     }

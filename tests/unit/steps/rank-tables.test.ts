@@ -115,7 +115,7 @@ describe('what is paid', () => {
 
   test('the question is paid once, also when the step dies right after it and runs again', async () => {
     const embedder = testEmbedder();
-    const { prepare, deps, searchId } = await world(embedder);
+    const { prepare, deps, run, searchId } = await world(embedder);
     let died = false;
     const dying = {
       ...deps,
@@ -131,7 +131,9 @@ describe('what is paid', () => {
       },
     };
     await expect(prepare(dying)).rejects.toThrow('killed');
-    await prepare();
+    // What the tables cost was paid by the try that died, and is the search's all the same.
+    expect((await prepare()).usage).toEqual({ promptTokens: 10_010, costUsd: expect.closeTo(1.001) as number });
+    expect(await run.get('ranking', 'schema')).toMatchObject({ embeddedTables: 1_000, tokens: 10_010 });
     expect(embedder.requests.filter(([text]) => text === QUESTION)).toHaveLength(1);
     expect(embedder.requests.flat()).toHaveLength(1_001);
     await prepare();
@@ -168,15 +170,15 @@ describe('what is paid', () => {
 });
 
 describe('when the embedding model fails', () => {
-  test.each<[string, Error[]]>([
-    ['a wrong key', [refused()]],
-    ['an unknown model', [new ModelError('unknown-model', 'test has no model "x": set schema.embeddings.model')]],
-    ['a request that hangs', [new ModelError('timeout', 'test gave no complete reply')]],
-  ])('%s: the search goes on by words, and its record says so', async (_, failures) => {
+  test.each<[string, Error[], object]>([
+    ['a wrong key', [refused()], {}],
+    ['an unknown model', [new ModelError('unknown-model', 'test has no model "x": set schema.embeddings.model')], {}],
+    ['a request that hangs', [new ModelError('timeout', 'test gave no complete reply')], { possiblyBilledCalls: 1 }],
+  ])('%s: the search goes on by words, and its record says so', async (_, failures, usage) => {
     const embedder = testEmbedder();
     embedder.failures.push(...failures);
     const { prepare, finish, run, searchId } = await world(embedder);
-    expect((await prepare()).usage).toEqual({});
+    expect((await prepare()).usage).toEqual(usage);
     const { text } = await run.get('schema', 'schema');
     expect(text).toBe(schemaContext(wide(), { maxChars: SCHEMA_CHARS, question: QUESTION }).text);
     await finish();
@@ -199,6 +201,13 @@ describe('when the embedding model fails', () => {
     const { prepare, run } = await world(embedder);
     expect((await prepare()).usage).toMatchObject({ promptTokens: 10 });
     expect(await run.get('ranking', 'schema')).toMatchObject({ by: 'words', tokens: 10 });
+  });
+
+  test('requests for tables that hang are counted as possibly billed', async () => {
+    const embedder = testEmbedder({ batchSize: 1_000 });
+    embedder.failures.push(null, new ModelError('timeout', 'test gave no complete reply'));
+    const { prepare } = await world(embedder);
+    expect((await prepare()).usage).toEqual({ promptTokens: 10, costUsd: 0.001, possiblyBilledCalls: 1 });
   });
 
   test('a cancelled search is cancelled and not ranked by words', async () => {
