@@ -104,7 +104,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
       : [
           web.lookupRules(
             tools,
-            'Before you plan you may look things up: kind lookup, operators [], outline saying why,',
+            'Before you plan you may look things up: kind lookup, operators [], potential 0, outline saying why,',
           ),
         ]),
     shared.engineGuide(input.dialect),

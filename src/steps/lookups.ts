@@ -48,7 +48,8 @@ export async function spelledOut(context: Pick<StepContext, 'run'>, text: string
   let spelled = text;
   for (const [id] of text.matchAll(CITED)) {
     const urls = await citedIn(context, id);
-    spelled = spelled.replace(id, urls.join(', ') || 'a lookup without result');
+    // By a function: an address may hold what a replacement text would read as a pattern.
+    spelled = spelled.replace(id, () => urls.join(', ') || 'a lookup without result');
   }
   return spelled;
 }

@@ -76,6 +76,13 @@ describe('where it may', () => {
     expect(renderGround({ ...given.groundInput, web: [page] })[1]?.content).toContain('A close finish is below');
   });
 
+  test('it says what a reply that only asks holds in the field that cannot be null', () => {
+    expect(renderPlan(allowed)[0]?.content).toContain('kind lookup, operators [], potential 0,');
+    const asks = lookups(['web_search', 'close finish']);
+    const nothing = { reason: null, control: null, ordered: null, wording: null, bottleneck: null, tests: null };
+    expect(parsePlanOrLookups(reply({ ...nothing, ...asks, potential: 0 }), allowed)).toMatchObject({ kind: 'ok' });
+  });
+
   test('a reply may ask instead of planning', () => {
     expect(parsePlanOrLookups(reply(lookups(['web_search', ' close finish '])), allowed)).toEqual({
       kind: 'ok',

@@ -126,12 +126,13 @@ test('what a memory hands on to other searches names addresses, as they know no 
   const operators = plan.operators.filter(({ name }) => name !== 'op_runners');
   const grounded = groundReply({}, { sql: GAP_SQL.replace('op_runners', 'entry') });
   const replies = { plan: [SEARCHED, text({ ...plan, operators })], ground: [text(grounded)] };
-  const made = await prepared(replies, scriptedWeb(), { memoryScope: 'database' });
+  const url = `${RESULT.url}?sort=$&of=$$`;
+  const made = await prepared(replies, scriptedWeb([{ ...RESULT, url }]), { memoryScope: 'database' });
   await runSearch(made.start, made.steps, hooks);
   const [key] = await made.deps.store.list('memory/races/');
-  expect(await made.deps.store.get(key!)).toContain(`gaps to the winner in seconds [${RESULT.url}]`);
+  expect(await made.deps.store.get(key!)).toContain(`gaps to the winner in seconds [${url}]`);
   const record = await made.run.get('result', SEARCH);
-  expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'proved', sources: [RESULT.url] });
+  expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'proved', sources: [url] });
 });
 
 test('trace and report show every lookup with what came back', async () => {
