@@ -69,7 +69,7 @@ export async function serveUntilInterrupted(
     interrupt();
   });
   serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
-  const stopWatching = watchModelQueues(session.gate, serving.debug, io);
+  const stopWatching = watchModelQueues(session.gate, workers.taskQueues, serving.debug, io);
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
     if (workers.taskQueues.length === 0) await interrupted;
@@ -85,10 +85,15 @@ export async function serveUntilInterrupted(
 const WATCH_EVERY_MS = 90_000;
 
 /** Says once for each queue that calls wait in it and nobody serves it; the server remembers a stopped worker for a while. */
-function watchModelQueues(gate: GateClient, debug: boolean, io: Pick<Io, 'err' | 'now'>): () => void {
+function watchModelQueues(
+  gate: GateClient,
+  ours: readonly string[],
+  debug: boolean,
+  io: Pick<Io, 'err' | 'now'>,
+): () => void {
   const told = new Set<string>();
   const look = async (): Promise<void> => {
-    for (const queue of await unservedModelQueues(gate, io.now())) {
+    for (const queue of await unservedModelQueues(gate, io.now(), ours)) {
       if (!told.has(queue.taskQueue)) io.err(`${unservedLine(queue)}: ${UNSERVED_FIX}\n`);
       told.add(queue.taskQueue);
     }

@@ -22,9 +22,15 @@ const SCHEDULED = 1;
 /** Its type comes from a package that is no dependency of this one. */
 const ACTIVITY_QUEUE = 2 as never;
 
-export async function unservedModelQueues(gate: GateClient, nowMs: number): Promise<UnservedQueue[]> {
+/** `ours`: queues that this process serves, also while it only begins to. */
+export async function unservedModelQueues(
+  gate: GateClient,
+  nowMs: number,
+  ours: readonly string[] = [],
+): Promise<UnservedQueue[]> {
   const waiting = new Map<string, number>();
-  for (const taskQueue of await waitingCalls(gate)) waiting.set(taskQueue, (waiting.get(taskQueue) ?? 0) + 1);
+  for (const taskQueue of await waitingCalls(gate))
+    if (!ours.includes(taskQueue)) waiting.set(taskQueue, (waiting.get(taskQueue) ?? 0) + 1);
   const found: UnservedQueue[] = [];
   for (const [taskQueue, calls] of [...waiting].sort()) {
     if (!(await isPolled(gate, taskQueue, nowMs))) found.push({ taskQueue, waiting: calls });

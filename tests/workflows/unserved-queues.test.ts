@@ -23,6 +23,8 @@ test('calls in a model’s queue that no worker polls are counted, and gone from
     const [found] = ours(await unservedModelQueues(gate, Date.now()));
     expect(found).toEqual({ taskQueue, waiting: 1 });
     expect(unservedLine(found!)).toBe(`1 model call waits in the queue ${taskQueue}, which no worker serves`);
+    // After a long stop a worker looks before its own polls have arrived.
+    expect(ours(await unservedModelQueues(gate, later(), [taskQueue]))).toEqual([]);
     const modelQueues = [{ model: 'scripted', taskQueue, requestsPerSecond: null, concurrency: null }];
     await withWorkers({ steps, batch: noBatch, databases: [], modelQueues }, async () => {
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
