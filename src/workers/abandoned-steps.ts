@@ -10,9 +10,10 @@
  *    workers that started at the same time and saw the dead process, too, find nothing under way.
  */
 import type { NativeConnection } from '@temporalio/worker';
+import { MODEL_QUEUE_PREFIX } from './model-queues';
 import { isGone } from './process-identity';
 
-/** More than that many searches of one queue are left to the heartbeat timeout. */
+/** More than that many searches are left to the heartbeat timeout. */
 const MOST = 1_000;
 const PAGE = 200;
 const AT_ONCE = 8;
@@ -36,6 +37,7 @@ export async function releaseAbandonedSteps(
   namespace: string,
   taskQueues: readonly string[],
 ): Promise<number> {
+  if (taskQueues.length === 0) return 0;
   const left = await runningOn(service, namespace, taskQueues);
   let released = 0;
   const work = async (): Promise<void> => {
@@ -47,8 +49,7 @@ export async function releaseAbandonedSteps(
 }
 
 async function runningOn(service: Service, namespace: string, taskQueues: readonly string[]): Promise<Execution[]> {
-  const names = taskQueues.map((name) => `'${name.replaceAll("'", "''")}'`).join(', ');
-  const query = `ExecutionStatus = 'Running' AND TaskQueue IN (${names})`;
+  const query = `ExecutionStatus = 'Running' AND ${among(taskQueues)}`;
   const found: Execution[] = [];
   let nextPageToken: Uint8Array | undefined;
   do {
@@ -61,6 +62,13 @@ async function runningOn(service: Service, namespace: string, taskQueues: readon
     nextPageToken = page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
   } while (nextPageToken !== undefined && found.length < MOST);
   return found;
+}
+
+/** Searches whose steps may be on these queues. A model's queue is none of theirs, and has calls of all of them. */
+function among(taskQueues: readonly string[]): string {
+  const names = taskQueues.filter((name) => !name.startsWith(MODEL_QUEUE_PREFIX));
+  if (names.length === 0) return "WorkflowType = 'answerQuestion'";
+  return `TaskQueue IN (${names.map((name) => `'${name.replaceAll("'", "''")}'`).join(', ')})`;
 }
 
 async function release(service: Service, namespace: string, execution: Execution): Promise<number> {

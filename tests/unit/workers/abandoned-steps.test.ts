@@ -22,11 +22,11 @@ function server(activities: readonly string[], heldBy: string) {
   const stickyReset: string[] = [];
   const connection = (answersAfterMs: number): Connection => {
     const service = {
-      listWorkflowExecutions: () =>
-        Promise.resolve({
-          executions: [{ execution: { workflowId: 'w', runId: 'r' } }],
-          nextPageToken: new Uint8Array(),
-        }),
+      listWorkflowExecutions: ({ query }: { query: string }) => {
+        const found = !query.includes('TaskQueue') || query.includes("'gate-db-x'");
+        const executions = found ? [{ execution: { workflowId: 'w', runId: 'r' } }] : [];
+        return Promise.resolve({ executions, nextPageToken: new Uint8Array() });
+      },
       describeWorkflowExecution: async () => {
         const pendingActivities = steps.map((step) => ({ ...step }));
         await sleep(answersAfterMs);
@@ -63,6 +63,14 @@ test('the steps of a dead process are given back, those of a living one are not'
   const held = server(['1'], alive);
   expect(await releaseAbandonedSteps(held.connection(0), 'default', ['gate-db-x'])).toBe(0);
   expect([held.failed, held.stickyReset]).toEqual([[], []]);
+});
+
+test('a worker that serves nothing but a model takes over its calls, whatever the queues of their searches', async () => {
+  const abandoned = server(['1'], dead);
+  for (const queues of [[], ['gate-db-y']])
+    expect(await releaseAbandonedSteps(abandoned.connection(0), 'default', queues)).toBe(0);
+  expect(await releaseAbandonedSteps(abandoned.connection(0), 'default', ['gate-model-small-1f'])).toBe(1);
+  expect(abandoned.failed).toEqual([dead]);
 });
 
 test('two workers that start together do not take a step away from the one that has just begun it', async () => {
