@@ -3,8 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { KeyRing } from '../../src/adapters/encryption';
-import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
-import { payloadFolder, payloadOwner } from '../../src/workers/external-storage';
+import {
+  awaitQuestion,
+  connectClient,
+  startQuestion,
+  type GateClient,
+  type StartQuestion,
+} from '../../src/workers/client';
+import { initialState } from '../../src/search/control';
+import { OFFLOAD_BYTES, payloadFolder, payloadOwner } from '../../src/workers/external-storage';
 import { createDataConverter } from '../../src/workers/payloads';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
@@ -14,7 +21,7 @@ import { scriptedSettings, scriptedSteps } from './scripted-steps';
 
 const SECRET = 'Zyxwora Quillonbrack';
 
-async function searchWith(ring: KeyRing | null) {
+async function searchWith(ring: KeyRing | null, large: Partial<StartQuestion> = {}) {
   const store = createMemoryStore();
   const dataConverter = createDataConverter(ring, store);
   const searchId = unique('q');
@@ -28,7 +35,8 @@ async function searchWith(ring: KeyRing | null) {
     try {
       await startQuestion(gate, {
         ...{ searchId, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x' },
-        settings: { ...scriptedSettings(), ...padding },
+        settings: { ...scriptedSettings(), ...(large.state ? {} : padding) },
+        ...large,
       });
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
       return await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
@@ -55,6 +63,15 @@ test('a payload of 600 KB leaves a reference in the history and is fetched by wo
   expect(key).toMatch(/^payloads\/default\/question-q-[0-9a-f]{8}\/sha256\/[0-9a-f]{64}$/);
   expect(payloadOwner((await store.get(key!))!)).toBe(questionWorkflowId(searchId));
   expect(bytesOf(history)).toBeLessThan(100_000);
+  await replay();
+});
+
+test('the state of a long search, which is small once compressed, is not offloaded with each checkpoint', async () => {
+  const event = { iteration: 1, kind: 'step-failed' as const, subject: 'i1.t0.plan', detail: 'no usable plan' };
+  const state = { ...initialState('q', Date.now()), events: Array.from({ length: 5_000 }, () => event) };
+  expect(JSON.stringify(state).length).toBeGreaterThan(2 * OFFLOAD_BYTES);
+  const { store, replay } = await searchWith(null, { state });
+  expect(await store.list('payloads/')).toEqual([]);
   await replay();
 });
 
