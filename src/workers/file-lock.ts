@@ -46,9 +46,20 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, opti
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  return !isZombie(pid);
+}
+
+/** It has ended, and nobody has asked how: in a container, often for ever. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    // The name before the state is in brackets and may hold anything.
+    return /^ [ZX]/.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(')').at(-1) ?? '');
+  } catch {
+    return false; // Gone meanwhile, or not to be seen: the next look tells.
   }
 }
 

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withFileLock } from '../../../src/workers/file-lock';
+import { isAlive, withFileLock } from '../../../src/workers/file-lock';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-lock-'));
 const lock = join(folder, 'a.lock');
@@ -57,4 +59,18 @@ test('whoever waits learns for whom, once', async () => {
   rmSync(lock);
   await waiting;
   expect(waits).toEqual([process.ppid]);
+});
+
+test('a process that ended and that its parent does not bury is not alive', async () => {
+  // What the shell becomes knows nothing of its child.
+  const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const child = Number(line.toString());
+    expect(isAlive(child)).toBe(true);
+    while (isAlive(child)) await sleep(20);
+    expect(isAlive(parent.pid ?? 0)).toBe(true);
+  } finally {
+    parent.kill('SIGKILL');
+  }
 });
