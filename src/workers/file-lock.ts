@@ -57,7 +57,11 @@ function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
     // The name before the state is in brackets and may hold anything.
-    return /^ [ZX]/.test(readFileSync(`/proc/${String(pid)}/stat`, 'utf8').split(')').at(-1) ?? '');
+    return /^ [ZX]/.test(
+      readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+        .split(')')
+        .at(-1) ?? '',
+    );
   } catch {
     return false; // Gone meanwhile, or not to be seen: the next look tells.
   }
