@@ -9,11 +9,36 @@ export function exactNumber(text: string): SqlValue {
 
 /** Without the space that the server prints between tokens, and no other: numbers keep their digits, keys their order. */
 export function compactJson(text: string): string {
-  return text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+  let compact = '';
+  for (let at = 0; at < text.length;) {
+    const quote = text.indexOf('"', at);
+    const opening = quote < 0 ? text.length : quote;
+    compact += text.slice(at, opening).replace(/\s+/g, '');
+    at = endOfString(text, opening);
+    compact += text.slice(opening, at);
+  }
+  return compact;
+}
+
+/** By hand: on a long text an expression that knows escapes runs out of stack. */
+function endOfString(text: string, opening: number): number {
+  for (let at = opening + 1; ;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
 }
 
 /** Without the zeros that a scale adds: `1.50` is `1.5`, `-0.00` is `0`. */
 function canonical(text: string): string {
-  const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  let end = text.length;
+  if (text.includes('.')) {
+    while (text[end - 1] === '0') end -= 1;
+    if (text[end - 1] === '.') end -= 1;
+  }
+  const trimmed = text.slice(0, end);
   return trimmed === '-0' ? '0' : trimmed;
 }
