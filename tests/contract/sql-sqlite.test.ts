@@ -10,8 +10,8 @@ import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 const folder = mkdtempSync(join(tmpdir(), 'gate-sql-lite-'));
 const file = join(folder, 'odd.sqlite');
 const MAKE = 'const [, library, file, sql] = process.argv; new (require(library))(file).exec(sql);';
-const write = (sql: string): Buffer =>
-  execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), file, sql]);
+const write = (sql: string, path = file): Buffer =>
+  execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), path, sql]);
 
 let engine: SqlEngine;
 beforeAll(() => {
@@ -32,9 +32,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function runOne(sql: string, more: Partial<SqlOptions> = {}): Promise<SqlResult> {
+async function runOne(sql: string, more: Partial<SqlOptions> = {}, on = engine): Promise<SqlResult> {
   const options = { timeoutMs: 60_000, maxRows: 1000, signal: new AbortController().signal, tag: 't', ...more };
-  return SqlResult.parse((await engine.run([sql], options)).results[0]);
+  return SqlResult.parse((await on.run([sql], options)).results[0]);
 }
 
 test('names with blanks, quotes and keywords are described as they are, and dates come as stored', async () => {
@@ -85,6 +85,28 @@ test('a value too large to return is a value that says what to do, and the next 
   });
   expect(await runOne('SELECT 1')).toMatchObject({ rows: [[1]] });
 }, 240_000);
+
+test.each([
+  ['delete', 'query'],
+  ['wal', 'query'],
+  ['delete', 'digest'],
+  ['wal', 'digest'],
+])('a value too large to return keeps no lock and no snapshot (%s, %s)', async (mode, kind) => {
+  const path = join(folder, `${mode}-${kind}.sqlite`);
+  const series = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000) SELECT i FROM r';
+  write(`PRAGMA journal_mode = ${mode}; CREATE TABLE grown (a); INSERT INTO grown ${series}`, path);
+  const own = createSqliteEngine({ path, poolSize: 1 });
+  const count = (): Promise<SqlResult> => runOne('SELECT count(*) FROM grown', {}, own);
+  expect(await count()).toMatchObject({ rows: [[1000]] });
+  const sql = (size: number): string => `SELECT a, CASE a WHEN 5 THEN zeroblob(${size}) END FROM grown`;
+  const options = { timeoutMs: 60_000, maxRows: 1000, signal: new AbortController().signal, tag: 't' };
+  const result =
+    kind === 'query' ? await runOne(sql(50_000_000), {}, own) : await own.digest(sql(300_000_000), options);
+  expect(result).toMatchObject({ kind: 'sql-error' });
+  write('INSERT INTO grown VALUES (1001)', path);
+  expect(await count()).toMatchObject({ rows: [[1001]] });
+  await own.close();
+});
 
 test('a table that vanishes between two runs is a value', async () => {
   expect(await runOne('SELECT * FROM fleeting')).toMatchObject({ rows: [] });

@@ -134,16 +134,14 @@ function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
   const seen: Seen[] = prepared.columns.map(() => ({ numbers: 0, texts: 0 }));
   let truncated = false;
   let bytes = 0;
-  const source = prepared.rows()[Symbol.iterator]();
-  for (let next = source.next(); next.done !== true; next = source.next()) {
+  for (const raws of reading(prepared.rows())) {
     if (rows.length >= request.maxRows || bytes > request.maxBytes) {
       truncated = true;
-      finish(source);
       break;
     }
-    const row = next.value as SqlValue[];
+    const row = raws as SqlValue[];
     for (const [index, column] of seen.entries()) {
-      const raw = next.value[index] ?? null;
+      const raw = raws[index] ?? null;
       checkSize(raw, index);
       const value = toSqlValue(raw);
       row[index] = value;
@@ -169,7 +167,22 @@ function checkSize(value: RawValue, index: number): void {
   );
 }
 
-/** A statement left in the middle would keep its read lock beyond the transaction; libsql has no reset. */
+/** Whoever stops reading, or fails, leaves no statement in the middle: it would keep its lock and its snapshot. */
+function* reading(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
+  const source = rows[Symbol.iterator]();
+  let left = false;
+  try {
+    for (let next = source.next(); next.done !== true; next = source.next()) {
+      left = true;
+      yield next.value;
+      left = false;
+    }
+  } finally {
+    if (left) finish(source);
+  }
+}
+
+/** libsql has no reset. */
 function finish(rows: Iterator<unknown>): void {
   (connection() as unknown as { interrupt(): void }).interrupt(); // missing in its types
   try {
@@ -188,7 +201,7 @@ function digest({ sql, asBytes }: Extract<ChildRequest, { kind: 'digest' }>): Ch
   let count = 0;
   let high = 0n;
   let low = 0n;
-  for (const raw of prepared.rows()) {
+  for (const raw of reading(prepared.rows())) {
     const hash = createHash('md5').update(raw.map(digestText).join('|')).digest();
     high = (high + hash.readBigUInt64BE(0)) % MODULUS;
     low = (low + hash.readBigUInt64BE(8)) % MODULUS;

@@ -39,7 +39,8 @@ export class Compiler {
     const program = this.#database.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
     const refused = refuseProgram(text, program);
     const compiled = { refused, columns: refused === null ? statement.columns() : [] };
-    this.#kept.set(text, compiled, text.length + 100);
+    const size = compiled.columns.reduce((sum, { name, type }) => sum + name.length + (type?.length ?? 0) + 100, 100);
+    this.#kept.set(text, compiled, text.length + size);
     return compiled;
   }
 }
