@@ -14,6 +14,7 @@ import {
   createPostgresInspector,
   type PostgresEngineSettings,
 } from '../../src/adapters/postgres';
+import type { Step } from '../../src/adapters/postgres/batch';
 import { GateClient } from '../../src/adapters/postgres/connection';
 import { settle } from '../../src/adapters/postgres/settings';
 import { Transaction } from '../../src/adapters/postgres/transaction';
@@ -184,6 +185,13 @@ describe('load', () => {
     await eventually(async () => (await sessions('gate stopped')) === 0);
   });
 
+  test('a statement that had to be stopped costs none of the later ones its time', async () => {
+    // Its rows come slowly: each page stays below the limit of the server, all of them together do not.
+    const slow = (rows: number): string => `SELECT pg_sleep(0.025) FROM generate_series(1, ${rows})`;
+    const { results } = await open().run([slow(300), slow(90), slow(90)], options({ timeoutMs: 2_900 }));
+    expect(results.map(({ kind }) => kind)).toEqual(['timeout', 'rows', 'rows']);
+  });
+
   test('a session says which search and step asks, once', async () => {
     expect(await runOne(open(), "SELECT current_setting('application_name')")).toMatchObject({
       rows: [['gate s7 i1.probe']],
@@ -287,16 +295,51 @@ describe('round trips', () => {
   });
 
   test('in another session than the one that was set up nothing is executed', async () => {
-    await admin.query('CREATE SEQUENCE ran');
+    // A lock of the session: read-only transactions may take it, and it outlives one that fails.
+    const lock: Step = { kind: 'statement', text: 'SELECT pg_advisory_lock(4711)' };
+    const held = async (): Promise<number> =>
+      (await admin.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711")).rows.length;
     const client = new GateClient({ connectionString: postgres.url('shop') });
     await client.connect();
     const settings = { timeoutMs: 1_000, tag: 'moved', role: 'none', schemas: [] };
     await settle(client, settings);
-    client.settled = { ...client.settled!, process: client.settled!.process! + 1 };
-    const moved = new Transaction(client, settings);
-    await expect(moved.send([{ kind: 'statement', text: "SELECT nextval('ran')" }])).rejects.toThrow('another session');
+    const own = client.settled!;
+    client.settled = { ...own, process: own.process! + 1 };
+    await expect(new Transaction(client, settings).send([lock])).rejects.toThrow('another session');
+    await client.query('ROLLBACK');
+    expect(await held()).toBe(0);
+    client.settled = own;
+    await new Transaction(client, settings).send([lock]);
+    await client.query('ROLLBACK');
+    expect(await held()).toBe(1);
     await client.end();
-    expect((await admin.query('SELECT is_called FROM ran')).rows).toEqual([{ is_called: false }]);
+  });
+});
+
+describe('pages', () => {
+  test.each([null, 1e12])(
+    'a result that ends with a page is whole, and one row more is said (ceiling %p)',
+    async (ceiling) => {
+      const engine = open({ poolSize: 1, ...(ceiling === null ? {} : { maxPlanCost: ceiling }) });
+      for (const rows of [0, 1, 99, 100, 101, 201])
+        for (const maxRows of [0, 1, 99, 100, 101, 1000]) {
+          const sql = `SELECT generate_series(1, ${rows})`;
+          const expected = {
+            truncated: rows > maxRows,
+            rows: Array.from({ length: Math.min(rows, maxRows) }, (_, n) => [n + 1]),
+          };
+          const { results } = await engine.run([sql, sql], options({ maxRows }));
+          expect([rows, maxRows, results]).toMatchObject([rows, maxRows, [expected, expected]]);
+        }
+    },
+  );
+
+  test.each([1, 100, 101, 500])('row %i that fails is an error of its statement and of no other', async (row) => {
+    const { results } = await open().run(
+      [`SELECT 1 / (n - ${row}) FROM generate_series(1, 600) n`, 'SELECT 2'],
+      options(),
+    );
+    expect(results).toMatchObject([{ kind: 'sql-error', code: '22012' }, { rows: [[2]] }]);
   });
 });
 
@@ -376,6 +419,12 @@ describe('values', () => {
     ]);
     expect(process.memoryUsage.rss() - start).toBeLessThan(600 * 1024 * 1024);
   }, 240_000);
+
+  test('a JSON text of 20 MB arrives', async () => {
+    const result = await runOne(open(), "SELECT to_json(repeat('x', 20000000))");
+    expect(result).toMatchObject({ kind: 'rows', columns: [{ kind: 'json' }] });
+    expect(result.kind === 'rows' && (result.rows[0]?.[0] as string).length).toBe(20_000_002);
+  });
 
   test('wide rows are cut by their size, and the cut is said', async () => {
     const result = await runOne(open(), "SELECT repeat('x', 300000) FROM generate_series(1, 900)");

@@ -102,14 +102,16 @@ const CANCEL_WITHIN_MS = 3_000;
 
 /**
  * Asks the server to stop what the client's session runs: a request of its own (not a session, so that it needs neither a
- * login nor a free connection). If the session still holds on after a while, its line is cut.
+ * login nor a free connection). If the session still holds on after a while, its line is cut; what comes back keeps it
+ * from that, for when the statement has ended.
  */
-export function cancelStatement(config: ClientConfig, client: GateClient): void {
+export function cancelStatement(config: ClientConfig, client: GateClient): () => void {
   const cut = setTimeout(() => client.cut(), CANCEL_WITHIN_MS);
   cut.unref();
-  client.once('end', () => clearTimeout(cut));
+  const spare = (): void => clearTimeout(cut);
+  client.once('end', spare);
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number | null };
-  if (processID === null || secretKey === null) return;
+  if (processID === null || secretKey === null) return spare;
   const carrier = new Client(config);
   const wire = wireOf(carrier);
   const send = (): void => wire.cancel(processID, secretKey);
@@ -121,6 +123,7 @@ export function cancelStatement(config: ClientConfig, client: GateClient): void 
   else wire.connect(port, host);
   setTimeout(() => wireOf(carrier).stream.destroy(), CANCEL_WITHIN_MS).unref();
   wire.stream.unref();
+  return spare;
 }
 
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];

@@ -117,14 +117,18 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     const onError = (): void => undefined; // a lost connection also fails the query that waits for it
     client.on('error', onError);
     let drop = false;
-    const stop = (): void => {
+    const stop = (): (() => void) => {
       drop = true; // the request may arrive late, and would then stop somebody else's statement
-      cancelStatement(config, client);
+      return cancelStatement(config, client);
     };
     signal.addEventListener('abort', stop, { once: true });
     const watch: Watch = async (run) => {
-      const timer = setTimeout(stop, timeoutMs + CANCEL_AFTER_MS);
-      return run().finally(() => clearTimeout(timer));
+      let spare = (): void => undefined;
+      const timer = setTimeout(() => (spare = stop()), timeoutMs + CANCEL_AFTER_MS);
+      return run().finally(() => {
+        clearTimeout(timer);
+        spare(); // the later statements of the run go on
+      });
     };
     try {
       signal.throwIfAborted();

@@ -32,8 +32,7 @@ export class Transaction {
 
   /** Begins, where nothing was sent yet. */
   async open(): Promise<void> {
-    if (this.#beginning.length === 0) return;
-    await this.send([]);
+    if (this.#beginning.length > 0) await this.send([]);
     this.client.allowBytes(Number.POSITIVE_INFINITY); // what the engine itself asks is not a page of a statement
   }
 
