@@ -294,6 +294,17 @@ describe('round trips', () => {
     expect(asked.join('')).not.toMatch(/set_config\('\w+', '[^']*', false\)/);
   });
 
+  test('what begins and ends a transaction has its time, however short the first limit is', async () => {
+    const client = new GateClient({ connectionString: postgres.url('shop') });
+    await client.connect();
+    await settle(client, { timeoutMs: 1, tag: 'short', role: 'none', schemas: [] });
+    expect((await client.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '5s' }]);
+    await client.end();
+    const engine = open({ poolSize: 1 });
+    await runOne(engine, 'SELECT 1', { timeoutMs: 20 });
+    expect(await runOne(engine, ENDLESS, { timeoutMs: 20 })).toEqual({ kind: 'timeout', afterMs: 20 });
+  });
+
   test('in another session than the one that was set up nothing is executed', async () => {
     // A lock of the session: read-only transactions may take it, and it outlives one that fails.
     const lock: Step = { kind: 'statement', text: 'SELECT pg_advisory_lock(4711)' };

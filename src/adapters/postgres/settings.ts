@@ -22,6 +22,8 @@ export interface SessionSettings {
 
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const LOCK_TIMEOUT_MS = 5_000;
+/** What begins and ends a transaction has at least this long; a shorter limit is for the statements in it. */
+const SESSION_MS = 5_000;
 /** Predefined since 14: reads all tables, is allowed nothing else. */
 const READER = 'pg_read_all_data';
 
@@ -80,12 +82,13 @@ export async function settle(client: GateClient, wanted: SessionSettings): Promi
   const { rows } = await client.query<{ process: string }>('SELECT pg_catalog.pg_backend_pid()::text AS process');
   const process = Number(rows[0]?.process);
   if (!client.isServedBy(process)) return;
-  const settings = settingsFor(client, wanted);
+  const timeoutMs = Math.max(SESSION_MS, wanted.timeoutMs);
+  const settings = settingsFor(client, { ...wanted, timeoutMs });
   const texts = Object.entries(settings).map(
     ([name, value]) => `SELECT set_config('${name}', ${literal(value)}, false)`,
   );
   await client.query(texts.join('; '));
-  client.settled = { process, settings, timeoutMs: wanted.timeoutMs };
+  client.settled = { process, settings, timeoutMs };
 }
 
 /** One statement in place of a dozen. It fails, and what follows is not executed, where another process serves the session. */
