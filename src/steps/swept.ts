@@ -23,7 +23,9 @@ export async function sweepAway(store: ObjectStore, key: string, unmodifiedSince
 export async function broughtBack(store: ObjectStore, key: string): Promise<string | null> {
   if (store.deletesInTwoRequests !== true) return null;
   const text = await store.get(`${SWEPT}${key}`);
-  if (text !== null) await store.put(key, text, { overwrite: true });
+  // Also where a sweep has just brought it back and taken the copy away.
+  if (text === null) return store.get(key);
+  await store.put(key, text, { overwrite: true });
   return text;
 }
 

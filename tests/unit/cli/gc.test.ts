@@ -320,6 +320,23 @@ describe('shared objects', () => {
       expect(await readBy(inTwo(world))).toEqual(PROFILES);
     });
 
+    test('a reader that misses it just before that sweep puts it back finds it all the same', async () => {
+      const world = await unneeded();
+      await sweepObjects(
+        inTwo(world, () => takenUp(world.store)),
+        SWEEP,
+      );
+      const store = inTwo(world);
+      const reading: ObjectStore = {
+        ...store,
+        async get(key) {
+          if (key.startsWith('swept/')) await sweepObjects(store, later(2));
+          return store.get(key);
+        },
+      };
+      expect(await readBy(reading)).toEqual(PROFILES);
+    });
+
     test('one that nobody takes up is gone with its copy after two sweeps', async () => {
       const world = await unneeded();
       expect((await sweepObjects(inTwo(world), { ...SWEEP, dryRun: true })).removed).toHaveLength(1);
