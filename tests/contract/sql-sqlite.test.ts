@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
@@ -92,7 +92,7 @@ test.each([
   ['delete', 'digest'],
   ['wal', 'digest'],
 ])('a value too large to return keeps no lock and no snapshot (%s, %s)', async (mode, kind) => {
-  const path = join(folder, `${mode}-${kind}.sqlite`);
+  const path = join(mkdtempSync(join(tmpdir(), 'gate-sql-large-')), 'grown.sqlite');
   const series = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000) SELECT i FROM r';
   write(`PRAGMA journal_mode = ${mode}; CREATE TABLE grown (a); INSERT INTO grown ${series}`, path);
   const own = createSqliteEngine({ path, poolSize: 1 });
@@ -106,6 +106,7 @@ test.each([
   write('INSERT INTO grown VALUES (1001)', path);
   expect(await count()).toMatchObject({ rows: [[1001]] });
   await own.close();
+  rmSync(dirname(path), { recursive: true, force: true });
 });
 
 test('a table that vanishes between two runs is a value', async () => {
