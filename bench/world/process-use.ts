@@ -20,24 +20,28 @@ export function processUse(pid: number): ProcessUse {
 }
 
 function cpuOf(pid: number): number {
-  try {
-    const fields = afterName(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
-      return 0;
-    throw error;
-  }
+  const fields = afterName(readWhileThere(`/proc/${pid}/stat`) ?? '');
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
 function childrenOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+    (readWhileThere(`/proc/${pid}/task/${thread}/children`) ?? '')
       .trim()
       .split(' ')
       .flatMap((child) => (child === '' ? [] : [Number(child)])),
   );
+}
+
+/** null: the process or thread has ended meanwhile. */
+function readWhileThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
 }
 
 /** The name may hold spaces and brackets. */
