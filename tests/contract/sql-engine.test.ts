@@ -621,9 +621,12 @@ describe('the engine of sqlite', () => {
     const script = `const { createSqliteEngine } = require(${JSON.stringify(require.resolve('../../src/adapters/sqlite/index.ts'))});
       createSqliteEngine({ path: ${JSON.stringify(file)} }).run([${JSON.stringify(ENDLESS)}], { timeoutMs: 60000, maxRows: 1, tag: 't', signal: new AbortController().signal });`;
     const parent = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', script], {
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
+    let said = '';
+    parent.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const children = (): string[] => {
+      if (parent.exitCode !== null) throw new Error(`it has ended: ${said}`);
       const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent.pid)]);
       const lines = stdout
         .toString()

