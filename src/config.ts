@@ -304,8 +304,10 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
   if (given.length !== 1) {
     at.problems.push(`${at.place}: set exactly one of url, urlEnv, urlFile, path (set: ${given.join(', ') || 'none'})`);
   }
+  const address = addressOf(entry, at);
+  checkCeilings(entry, address, at);
   return {
-    address: addressOf(entry, at),
+    address,
     role: entry.role ?? null,
     schemas: entry.schemas ?? [],
     limits: {
@@ -321,6 +323,21 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
     access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
     docs: (entry.docs ?? []).map((path) => resolve(at.base, path)),
   };
+}
+
+/** A ceiling that its engine cannot keep would protect nothing. */
+function checkCeilings(
+  { maxPlanCost, maxScanBytes }: z.infer<typeof DatabaseEntry>,
+  address: DatabaseConfig['address'],
+  { place, problems }: Place,
+): void {
+  if (address.kind === 'unset') return;
+  const isSnowflake = address.kind === 'url' && /^snowflake:/i.test(address.url.reveal());
+  const isPostgres = address.kind === 'url' && /^postgres(ql)?:/i.test(address.url.reveal());
+  if (maxPlanCost !== undefined && !isPostgres)
+    problems.push(`${place}.maxPlanCost: only PostgreSQL has it; ${isSnowflake ? 'set maxScanBytes' : 'leave it out'}`);
+  if (maxScanBytes !== undefined && !isSnowflake)
+    problems.push(`${place}.maxScanBytes: only Snowflake has it; ${isPostgres ? 'set maxPlanCost' : 'leave it out'}`);
 }
 
 function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig['address'] {

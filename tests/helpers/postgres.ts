@@ -121,7 +121,9 @@ function handle(
     ...control,
     async createDatabase(name, sql) {
       await withClient(url('postgres'), async (client) => {
-        await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+        // PostgreSQL 12 cannot yet drop WITH (FORCE).
+        await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+        await client.query(`DROP DATABASE IF EXISTS "${name}"`);
         await client.query(`CREATE DATABASE "${name}"`);
       });
       if (sql !== undefined) await withClient(url(name), (client) => client.query(sql));

@@ -72,3 +72,24 @@ describe('resolveDatabase', () => {
     );
   });
 });
+
+describe('a ceiling that the engine cannot keep is said', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-ceilings-'));
+  const load = (entry: object) => {
+    writeFileSync(join(folder, 'gate.config.json'), JSON.stringify({ databases: { d: entry } }));
+    return () => loadConfig({ cwd: folder, env: { HOME: folder } });
+  };
+
+  test.each([
+    [{ path: 'x.sqlite', maxPlanCost: 1 }, 'databases.d.maxPlanCost: only PostgreSQL has it; leave it out'],
+    [{ url: 'snowflake://a/b', maxPlanCost: 1 }, 'databases.d.maxPlanCost: only PostgreSQL has it; set maxScanBytes'],
+    [{ url: 'postgresql://h/d', maxScanBytes: 1 }, 'databases.d.maxScanBytes: only Snowflake has it; set maxPlanCost'],
+  ])('%j', (entry, line) => expect(load(entry)).toThrow(line));
+
+  test.each([
+    { url: 'postgres://h/d', maxPlanCost: 1 },
+    { urlEnv: 'LATER', maxScanBytes: 1 },
+  ])('not of %j', (entry) => {
+    expect(load(entry)).not.toThrow();
+  });
+});
