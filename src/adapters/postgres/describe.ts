@@ -175,10 +175,13 @@ function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[
   return groups;
 }
 
+/** Never looked at: negative since 14, zero rows in zero pages before. */
+const ESTIMATE = 'CASE WHEN c.reltuples = 0 AND c.relpages = 0 THEN -1 ELSE c.reltuples::float8 END';
+
 /** What this user may read; partitions are part of their parent, and what an extension made is not the user's data. */
 export const TABLES = `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind, pg_table_is_visible(c.oid) AS visible,
-    obj_description(c.oid, 'pg_class') AS comment, c.reltuples::float8 AS estimate,
+    obj_description(c.oid, 'pg_class') AS comment, ${ESTIMATE} AS estimate,
     CASE WHEN c.relkind = 'r' THEN pg_relation_size(c.oid) END AS bytes
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
