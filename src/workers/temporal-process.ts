@@ -60,8 +60,22 @@ const START_TIMEOUT_MS = 30_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 export const PREFERRED_UI_PORT = 8833;
 
+const STARTS = 3;
+
 /** Starts a server and returns when it can be used. It does not keep this process alive. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  for (let start = 1; ; start += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      // A port that was free a moment ago: another server was quicker, and the next look at the ports sees it.
+      const taken = error instanceof ServerStartError && /address already in use/i.test(error.message);
+      if (!taken || start === STARTS) throw error;
+    }
+  }
+}
+
+async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> {
   if (options.port !== undefined) await needFree(options.port, 'gRPC port');
   if (typeof options.uiPort === 'number') await needFree(options.uiPort, 'UI port');
   const port = options.port ?? (await freePort());

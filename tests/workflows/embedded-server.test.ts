@@ -126,3 +126,10 @@ test('another store has a server of its own', async () => {
   expect(await stopEmbeddedServer(elsewhere)).toBe(true);
   expect((await embeddedServerInfo(user))?.pid).toBe(own.info.pid);
 });
+
+test('servers of several users that start at once do not take the same port for their UI', async () => {
+  const servers = await Promise.all(
+    [freshUser(), freshUser(), freshUser()].map((folders) => joinEmbeddedServer({ folders, env })),
+  );
+  expect(new Set(servers.map(({ info }) => info.uiPort)).size).toBe(3);
+}, 60_000);
