@@ -2,9 +2,9 @@
  * The setting `encryption`: named 256-bit keys from the environment or from files, never written into the configuration.
  * A key that is configured and cannot be read is a mistake at once: silence would mean plain text.
  */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { secretFile } from './config-secrets';
 import type { Environment } from './folders';
 
 const KEY_BYTES = 32;
@@ -84,7 +84,7 @@ export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined,
       return [];
     }
     const source = env ?? resolve(at.base, file ?? '');
-    const text = env === undefined ? readKeyFile(source, place, at.problems) : (at.env[env] ?? '').trim();
+    const text = env === undefined ? secretFile(source, place, at.problems) : (at.env[env] ?? '').trim();
     if (text === null) return [];
     if (text === '') {
       at.problems.push(
@@ -108,13 +108,4 @@ export function keyBytes(text: string): Buffer | null {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === KEY_BYTES ? bytes : null;
-}
-
-function readKeyFile(path: string, place: string, problems: string[]): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    problems.push(`${place}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-    return null;
-  }
 }

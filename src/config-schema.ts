@@ -2,9 +2,8 @@
  * The setting `schema.embeddings`: a model that ranks the tables of a large schema by meaning. Its endpoint is that of
  * `models` unless it has an address of its own; then the key of `models` is not sent there.
  */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
+import { endpointKey, holdsLogin } from './config-secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -63,9 +62,8 @@ export function embeddingsOf<Text>(
   const place = `${at.where}: schema.embeddings`;
   if (baseUrl === undefined && (apiKeyEnv !== undefined || apiKeyFile !== undefined))
     at.problems.push(`${place}: has a key but no baseUrl; without one the endpoint and the key of "models" are used`);
-  if (baseUrl !== undefined && (new URL(baseUrl).username !== '' || new URL(baseUrl).password !== ''))
-    at.problems.push(`${place}.baseUrl: holds a password; name a key in apiKeyEnv or apiKeyFile`);
-  const key = (apiKeyEnv === undefined ? null : at.env[apiKeyEnv]) || keyFile(apiKeyFile, place, at);
+  if (holdsLogin(given)) at.problems.push(`${place}.baseUrl: holds a password; name a key in apiKeyEnv or apiKeyFile`);
+  const key = (apiKeyEnv === undefined ? null : at.env[apiKeyEnv]) || endpointKey(given, place, at);
   const sources = [apiKeyEnv, apiKeyFile].filter((source) => source !== undefined);
   return {
     model,
@@ -76,15 +74,4 @@ export function embeddingsOf<Text>(
     batchSize: given.batchSize ?? BATCH_SIZE,
     requestTimeoutMs: given.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
   };
-}
-
-function keyFile<Text>(file: string | undefined, place: string, at: Place<Text>): string | null {
-  if (file === undefined) return null;
-  const path = resolve(at.base, file);
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch (error) {
-    at.problems.push(`${place}.apiKeyFile: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-    return null;
-  }
 }

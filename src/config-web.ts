@@ -2,9 +2,8 @@
  * The setting `web`: which provider searches the web. Its key comes from a variable or a file that the configuration
  * names. Without the setting nothing of the web is ever asked; with it, only by questions that allow it (`--web`).
  */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
+import { endpointKey, holdsLogin } from './config-secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -46,10 +45,10 @@ export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Pla
   const { provider, baseUrl } = entry;
   if (provider === 'searxng' && baseUrl === undefined)
     at.problems.push(`${at.where}: web.baseUrl: SearXNG has no address of its own; for example http://127.0.0.1:8080`);
-  if (baseUrl !== undefined && (new URL(baseUrl).username !== '' || new URL(baseUrl).password !== ''))
+  if (holdsLogin(entry))
     at.problems.push(`${at.where}: web.baseUrl: holds a password; name a key in web.apiKeyEnv or web.apiKeyFile`);
   const variable = entry.apiKeyEnv ?? KEY_VARIABLES[provider];
-  const key = at.env[variable] || keyFile(entry.apiKeyFile, at);
+  const key = at.env[variable] || endpointKey(entry, `${at.where}: web`, at);
   const isKeyless = !key && provider !== 'searxng';
   return {
     provider,
@@ -58,17 +57,4 @@ export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Pla
     apiKey: key ? at.wrap(key) : null,
     fix: isKeyless ? `set ${variable}, or web.apiKeyFile in the configuration` : null,
   };
-}
-
-function keyFile<Text>(file: string | undefined, at: Place<Text>): string | null {
-  if (file === undefined) return null;
-  const path = resolve(at.base, file);
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch (error) {
-    at.problems.push(
-      `${at.where}: web.apiKeyFile: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
-    );
-    return null;
-  }
 }

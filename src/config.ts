@@ -20,6 +20,7 @@ import { PresetName, Role } from './domain/question';
 import { embeddingsOf, SchemaEntry, type EmbeddingsConfig } from './config-schema';
 import { StoreEntry, storeOf, type StoreConfig } from './config-store';
 import { WebEntry, webOf, type WebConfig } from './config-web';
+import { secretFile } from './config-secrets';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
 
@@ -365,15 +366,6 @@ function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCon
 
 function hasPassword(url: string): boolean {
   return URL.canParse(url) && (new URL(url).password !== '' || new URL(url).searchParams.has('password'));
-}
-
-function secretFile(path: string, place: string, problems: string[]): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim() || null;
-  } catch (error) {
-    problems.push(`${place}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-    return null;
-  }
 }
 
 const ROLE_VARIABLE = 'GATE_MODEL_';

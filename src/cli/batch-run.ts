@@ -28,7 +28,7 @@ import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
-import { limiter } from './limiter';
+import { limiter } from '../limiter';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
 import { addToIndex, batchPorts, openServices, recordOf, saveInput, type Services } from './services';

@@ -15,7 +15,7 @@ import { StoreError } from '../ports';
 import { sha256 } from '../sha256';
 import { readAsStored } from '../steps';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
-import { each } from './limiter';
+import { each } from '../limiter';
 
 export type WorkflowState = 'running' | 'closed' | 'gone';
 /** What Temporal says of a workflow; null: it cannot be asked. */

@@ -17,7 +17,7 @@ import { broughtBack, SWEPT, sweepAway } from '../steps/swept';
 import { EMBEDDINGS, vectorsReference } from '../steps/vector-store';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
-import { each } from './limiter';
+import { each } from '../limiter';
 
 export const OBJECT_GRACE_MS = 24 * 3_600_000;
 /** References are short, also encrypted; what is longer holds its content itself. */

@@ -26,7 +26,7 @@ import {
   type QuestionDescription,
 } from '../workers/client';
 import { questionWorkflowId } from '../workflows/ids';
-import { each } from './limiter';
+import { each } from '../limiter';
 
 export interface TemporalSession {
   readonly gate: GateClient;

@@ -11,6 +11,8 @@
  */
 import type { NativeConnection } from '@temporalio/worker';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
+import { each } from '../limiter';
+import { unlessGone } from './not-found';
 import { isGone } from './process-identity';
 
 /** More than that many searches are left to the heartbeat timeout. */
@@ -21,8 +23,6 @@ const AT_ONCE = 8;
 const STARTED = 2;
 /** Longer than an answer of the server takes. */
 const AGAIN_AFTER = { nanos: 250_000_000 };
-/** gRPC's status. */
-const NOT_FOUND = 5;
 
 interface Execution {
   readonly workflowId: string;
@@ -38,14 +38,9 @@ export async function releaseAbandonedSteps(
   taskQueues: readonly string[],
 ): Promise<number> {
   if (taskQueues.length === 0) return 0;
-  const left = await runningOn(service, namespace, taskQueues);
-  let released = 0;
-  const work = async (): Promise<void> => {
-    for (let execution = left.pop(); execution !== undefined; execution = left.pop())
-      released += await release(service, namespace, execution);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return released;
+  const running = await runningOn(service, namespace, taskQueues);
+  const released = await each(running, (execution) => release(service, namespace, execution), AT_ONCE);
+  return released.reduce((sum, steps) => sum + steps, 0);
 }
 
 async function runningOn(service: Service, namespace: string, taskQueues: readonly string[]): Promise<Execution[]> {
@@ -72,7 +67,7 @@ function among(taskQueues: readonly string[]): string {
 }
 
 async function release(service: Service, namespace: string, execution: Execution): Promise<number> {
-  const described = await known(service.describeWorkflowExecution({ namespace, execution }));
+  const described = await unlessGone(service.describeWorkflowExecution({ namespace, execution }));
   const abandoned = (described?.pendingActivities ?? []).filter(
     ({ state, lastWorkerIdentity }) => (state as number) === STARTED && isGone(lastWorkerIdentity ?? ''),
   );
@@ -82,21 +77,11 @@ async function release(service: Service, namespace: string, execution: Execution
       const message = `its process (${lastWorkerIdentity ?? ''}) is gone`;
       const applicationFailureInfo = { type: 'ProcessGone', nextRetryDelay: AGAIN_AFTER };
       const failure = { message, source: 'gate', applicationFailureInfo };
-      return known(
+      return unlessGone(
         service.respondActivityTaskFailedById({ namespace, ...execution, activityId: activityId ?? '', failure }),
       );
     }),
   );
-  await known(service.resetStickyTaskQueue({ namespace, execution }));
+  await unlessGone(service.resetStickyTaskQueue({ namespace, execution }));
   return abandoned.length;
-}
-
-/** null: it is there no longer, which is as good. */
-async function known<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NOT_FOUND) return null;
-    throw error;
-  }
 }

@@ -28,6 +28,7 @@ import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-qu
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import type { SteeringReply } from '../workflows/steering';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
+import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
 import type { QuestionQueues } from './task-queues';
 
@@ -202,20 +203,16 @@ export async function questionView<T>(
 
 /** A paused search makes hardly any events: its pause is among the newest, or what its run started with. */
 const NEWEST_EVENTS = 200;
-const NOT_FOUND = 5;
 
 /** Whether a running search is paused, from its history: no worker is asked. */
 export async function isPaused({ client }: GateClient, searchId: string): Promise<boolean> {
-  const newest = await client.workflowService
-    .getWorkflowExecutionHistoryReverse({
+  const newest = await unlessGone(
+    client.workflowService.getWorkflowExecutionHistoryReverse({
       namespace: client.options.namespace,
       execution: { workflowId: questionWorkflowId(searchId) },
       maximumPageSize: NEWEST_EVENTS,
-    })
-    .catch((error: unknown) => {
-      if ((error as { code?: unknown }).code === NOT_FOUND) return null;
-      throw error;
-    });
+    }),
+  );
   for (const event of newest?.history?.events ?? []) {
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
     if (update === 'pause' || update === 'resume') return update === 'pause';

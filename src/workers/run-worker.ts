@@ -123,25 +123,6 @@ async function takeOver(connection: NativeConnection, namespace: string, workers
   }
 }
 
-/** Graceful stop on SIGINT and SIGTERM; a second signal ends the process at once. */
-export async function runUntilSignal(workers: GateWorkers, onSignal?: (signal: string) => void): Promise<void> {
-  let received = 0;
-  const handle = (signal: NodeJS.Signals): void => {
-    received += 1;
-    if (received > 1) process.exit(signal === 'SIGINT' ? 130 : 143);
-    onSignal?.(signal);
-    workers.stop();
-  };
-  process.on('SIGINT', handle);
-  process.on('SIGTERM', handle);
-  try {
-    await workers.run();
-  } finally {
-    process.off('SIGINT', handle);
-    process.off('SIGTERM', handle);
-  }
-}
-
 /** Two events in three carry it; the default is the SDK's version with a hash of the bundle (design D3). */
 const UNVERSIONED = { buildId: 'gate' } as const;
 

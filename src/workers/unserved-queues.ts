@@ -3,8 +3,10 @@
  * (`model-queues.ts`), also when the entry has been removed since, or endpoint or store of the configuration changed.
  * A worker does not serve such a queue by itself, since it would take the calls of others past their limits; it says so.
  */
+import { each } from '../limiter';
 import type { GateClient } from './client';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
+import { unlessGone } from './not-found';
 
 export interface UnservedQueue {
   readonly taskQueue: string;
@@ -54,29 +56,15 @@ async function waitingCalls({ listing }: GateClient): Promise<string[]> {
     if (ids.length >= LOOKED_AT) break;
   }
   const { namespace } = listing.options;
-  const queues: string[] = [];
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const described = await Promise.allSettled(
-      ids.slice(at, at + AT_ONCE).map((workflowId) =>
-        // The raw one: the client's own would decode what the search is called, with a key that may be missing here.
-        listing.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
-      ),
-    );
-    for (const one of described) {
-      if (one.status === 'rejected') {
-        if ((one.reason as { code?: unknown }).code === NOT_FOUND) continue; // It has ended and is forgotten.
-        throw one.reason;
-      }
-      for (const { state, activityOptions } of one.value.pendingActivities) {
-        const name = activityOptions?.taskQueue?.name ?? '';
-        if ((state as number) === SCHEDULED && name.startsWith(MODEL_QUEUE_PREFIX)) queues.push(name);
-      }
-    }
-  }
-  return queues;
+  // The raw one: the client's own would decode what the search is called, with a key that may be missing here.
+  const describe = (workflowId: string) =>
+    unlessGone(listing.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }));
+  const pending = (await each(ids, describe, AT_ONCE)).flatMap((described) => described?.pendingActivities ?? []);
+  return pending
+    .filter(({ state }) => (state as number) === SCHEDULED)
+    .map(({ activityOptions }) => activityOptions?.taskQueue?.name ?? '')
+    .filter((name) => name.startsWith(MODEL_QUEUE_PREFIX));
 }
-
-const NOT_FOUND = 5;
 
 async function isPolled({ listing }: GateClient, name: string, nowMs: number): Promise<boolean> {
   const { namespace } = listing.options;

@@ -9,7 +9,7 @@ import { ResultFile, withResultFolder } from '../../../src/cli/batch-results';
 import type { ResultLine } from '../../../src/cli/batch-score';
 import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
 import { batchDisplay } from '../../../src/cli/batch-table';
-import { limiter } from '../../../src/cli/limiter';
+import { limiter } from '../../../src/limiter';
 import { loadConfig } from '../../../src/config';
 import { testProcess } from './test-io';
 

@@ -1,0 +1,35 @@
+/** Where secrets of the configuration come from, and where they must not stand. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** What the file holds, empty if nothing; null when it cannot be read, which is a problem of `place`. */
+export function secretFile(path: string, place: string, problems: string[]): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    problems.push(`${place}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+    return null;
+  }
+}
+
+interface Keyed {
+  readonly baseUrl?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+}
+
+/** The key file of an endpoint, relative to `base`; null where it has none. */
+export function endpointKey(
+  { apiKeyFile }: Keyed,
+  place: string,
+  at: { readonly base: string; readonly problems: string[] },
+): string | null {
+  if (apiKeyFile === undefined) return null;
+  return secretFile(resolve(at.base, apiKeyFile), `${place}.apiKeyFile`, at.problems);
+}
+
+/** An address goes into messages: nobody may log in with it. */
+export function holdsLogin({ baseUrl }: Keyed): boolean {
+  if (baseUrl === undefined) return false;
+  const { username, password } = new URL(baseUrl);
+  return username !== '' || password !== '';
+}

@@ -1,0 +1,12 @@
+/** gRPC's status. */
+const NOT_FOUND = 5;
+
+/** null: what Temporal was asked about is there no longer. */
+export async function unlessGone<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NOT_FOUND) return null;
+    throw error;
+  }
+}
