@@ -342,6 +342,8 @@ describe('pages', () => {
           };
           const { results } = await engine.run([sql, sql], options({ maxRows }));
           expect([rows, maxRows, results]).toMatchObject([rows, maxRows, [expected, expected]]);
+          const { results: alone } = await engine.run([sql], options({ maxRows }));
+          expect([rows, maxRows, alone]).toMatchObject([rows, maxRows, [expected]]);
         }
     },
   );
@@ -439,9 +441,14 @@ describe('values', () => {
   });
 
   test('wide rows are cut by their size, and the cut is said', async () => {
-    const result = await runOne(open(), "SELECT repeat('x', 300000) FROM generate_series(1, 900)");
-    expect(result).toMatchObject({ kind: 'rows', truncated: true });
-    expect(result.kind === 'rows' && result.rows.length).toBeGreaterThan(100);
+    const wide = "SELECT repeat('x', 300000) FROM generate_series(1, 900)";
+    const engine = open();
+    const { results } = await engine.run([wide, 'SELECT 2'], options());
+    for (const result of [await runOne(engine, wide), results[0]]) {
+      expect(result).toMatchObject({ kind: 'rows', truncated: true });
+      expect(result?.kind === 'rows' && result.rows.length).toBeGreaterThan(100);
+    }
+    expect(results[1]).toMatchObject({ rows: [[2]] });
   });
 
   test('text of a database without an encoding, and of one in another, arrives or fails as a value', async () => {

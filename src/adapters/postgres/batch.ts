@@ -16,7 +16,7 @@ import { converterFor } from './values';
 export type Step =
   /** Its rows are not read; the first value of the last one is kept as `printed`. */
   | { readonly kind: 'statement'; readonly text: string }
-  /** The columns of an open cursor, and as many of its next rows; none are asked for with 0. */
+  /** The columns of an open cursor, and as many of its next rows; none are asked for with 0. One in a batch at most. */
   | { readonly kind: 'page'; readonly cursor: string; readonly rows: number };
 
 export interface Field {
@@ -36,6 +36,8 @@ export class StepFailed extends Error {
     /** Index of the step that failed. */
     readonly step: number,
     readonly reason: unknown,
+    /** What came before. */
+    readonly answer: Answer,
   ) {
     super('a step failed');
   }
@@ -64,7 +66,7 @@ class Batch extends Query {
   readonly #reject: (error: StepFailed) => void;
   #done = 0;
   #fields: readonly Field[] = [];
-  #converters: ((text: string) => SqlValue)[] | null = null;
+  #converters: ((text: string) => SqlValue)[] = [];
   readonly #rows: SqlValue[][] = [];
   readonly #printed: (string | null | undefined)[] = [];
 
@@ -99,11 +101,13 @@ class Batch extends Query {
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {
     this.#fields = fields;
     this.#converters = fields.map(({ dataTypeID }) => converterFor(dataTypeID));
+    const step = this.#steps[this.#done];
+    if (step?.kind === 'page' && step.rows === 0) this.#done += 1; // nothing was executed, so nothing completes
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     const converters = this.#converters;
-    if (converters === null) {
+    if (this.#steps[this.#done]?.kind !== 'page') {
       this.#printed[this.#done] = fields[0];
       return;
     }
@@ -137,10 +141,14 @@ class Batch extends Query {
   }
 
   handleError(error: unknown): void {
-    this.#reject(new StepFailed(this.#done, error));
+    this.#reject(new StepFailed(this.#done, error, this.#answer()));
   }
 
   handleReadyForQuery(): void {
-    this.#resolve({ fields: this.#fields, rows: this.#rows, printed: this.#printed });
+    this.#resolve(this.#answer());
+  }
+
+  #answer(): Answer {
+    return { fields: this.#fields, rows: this.#rows, printed: this.#printed };
   }
 }

@@ -6,11 +6,12 @@
  * 2. It goes through the extended protocol, where the server refuses a second statement.
  * 3. A savepoint before each statement keeps a failure from the later ones.
  * 4. A small result costs one round trip: the beginning of the transaction, the statement and its first page are one
- *    message. With a ceiling on the cost of plans it is two: an open cursor has read nothing yet.
+ *    message; so does a statement that is alone, with all its rows and the end of the transaction. With a ceiling on the
+ *    cost of plans it is two: an open cursor has read nothing yet.
  */
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
-import { StepFailed, type Answer, type Step } from './batch';
+import { StepFailed, type Answer, type Field, type Step } from './batch';
 import type { GateClient, Target } from './connection';
 import { refusePlan } from './cost';
 import { toResult } from './errors';
@@ -46,6 +47,13 @@ const OVERRUN: SqlResult = {
   elapsedMs: 0,
 };
 
+/** Of a statement that is alone, what came before the cut; others would go on with another snapshot than its rows have. */
+function overrun(error: unknown, lone: boolean, elapsedMs: number): SqlResult {
+  if (!(error instanceof StepFailed) || !lone || error.answer.rows.length === 0) return OVERRUN;
+  const { fields, rows } = error.answer;
+  return { kind: 'rows', columns: columnsOf(fields), rows, truncated: true, elapsedMs };
+}
+
 /** `last`: no other statement follows, so that there is nothing to undo for one. */
 export async function execute(
   transaction: Transaction,
@@ -63,7 +71,7 @@ export async function execute(
     const { columns, rows, truncated } = result;
     return { kind: 'rows', columns, rows, truncated, elapsedMs: elapsed() };
   } catch (error) {
-    if (transaction.client.overran) throw new Lost(OVERRUN);
+    if (transaction.client.overran) throw new Lost(overrun(error, transaction.lone, elapsed()));
     if (transaction.client.wasCut) throw new Lost({ kind: 'timeout', afterMs: options.timeoutMs });
     if (!(error instanceof StepFailed)) throw error;
     const offset = DECLARE.length + (maxPlanCost !== null && error.step === 0 ? EXPLAIN.length : 0);
@@ -81,7 +89,7 @@ export async function columnTypes(
   target: Target,
 ): Promise<number[] | SqlResult> {
   try {
-    const { fields } = await transaction.send([declare(sql), page(0)]);
+    const { fields } = await transaction.send([declare(sql), page(0)], transaction.lone);
     return fields.map((field) => field.dataTypeID);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
@@ -99,6 +107,8 @@ export async function guarded<T>(client: GateClient, use: () => Promise<T>): Pro
   }
 }
 
+const columnsOf = (fields: readonly Field[]): Fetched['columns'] =>
+  fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
 const declare = (sql: string): Step => ({ kind: 'statement', text: `${DECLARE}${sql}` });
 const page = (rows: number): Step => ({ kind: 'page', cursor: CURSOR, rows });
 
@@ -116,11 +126,11 @@ async function fetchAll(
   maxPlanCost: number | null,
   isLate: () => boolean,
 ): Promise<Fetched | SqlResult> {
-  const { client } = transaction;
-  let size = Math.min(FIRST_PAGE, maxRows + 1);
+  const { client, lone } = transaction;
+  let size = lone ? maxRows + 1 : Math.min(FIRST_PAGE, maxRows + 1);
   let answer: Answer;
   if (maxPlanCost === null) {
-    answer = await transaction.send([declare(sql), page(size)]);
+    answer = await transaction.send([declare(sql), page(size)], lone);
   } else {
     // An open cursor has read nothing yet.
     const { printed } = await transaction.send([
@@ -129,9 +139,9 @@ async function fetchAll(
     ]);
     const refused = refusePlan(printed[0] ?? '[]', maxPlanCost);
     if (refused !== null) return refused;
-    answer = await transaction.send([page(size)]);
+    answer = await transaction.send([page(size)], lone);
   }
-  const columns = answer.fields.map(({ name, dataTypeID }) => ({ name, kind: columnKind(dataTypeID) }));
+  const columns = columnsOf(answer.fields);
   const { rows } = answer;
   let bytes = client.receivedBytes;
   for (let came = rows.length; ;) {
