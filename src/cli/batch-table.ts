@@ -8,6 +8,7 @@ import type { ResultLine } from './batch-score';
 import { percent } from './batch-summary';
 import type { InFlight } from './batch-watch';
 import type { Io } from './io';
+import { liveLines } from './live-lines';
 import { textTable } from './table';
 
 export interface BatchDisplay {
@@ -48,8 +49,6 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   const questions = new Map(batch.questions.map((question) => [question.input.searchId, question]));
   const since = new Map<string, number>();
   let current: readonly InFlight[] = [];
-  let height = 0;
-  const erase = (): string => (height === 0 ? '' : `\u001b[${height}A\u001b[0J`);
   const row = ({ searchId, progress }: InFlight): (string | number)[] => {
     const question = questions.get(searchId);
     return [
@@ -62,17 +61,14 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
       question?.item.question ?? '',
     ];
   };
-  const draw = (): void => {
+  const { note, stop } = liveLines(io, REDRAW_MS, () => {
     const shown = current.slice(0, ROWS);
     const head = ['question', 'database', 'for', 'iteration', 'calls', 'working on', 'text'];
     const table = shown.length === 0 ? [] : textTable(head, shown.map(row), { width: io.columns - 1 }).split('\n');
     const rest = current.length > shown.length ? [`… and ${current.length - shown.length} more in flight`] : [];
     const lines = [tally.text(io.now()), ...table, ...rest, 'Ctrl-C pauses; the same command goes on'];
-    io.err(`${erase()}${lines.map((line) => cutLine(line, io.columns - 1)).join('\n')}\n`);
-    height = lines.length;
-  };
-  const timer = setInterval(draw, REDRAW_MS);
-  draw();
+    return lines.map((line) => cutLine(line, io.columns - 1));
+  });
   return {
     live: true,
     rows: ROWS,
@@ -84,16 +80,8 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
       current = questionsNow;
       for (const { searchId } of questionsNow) if (!since.has(searchId)) since.set(searchId, io.now());
     },
-    note: (line) => {
-      io.err(`${erase()}${line}\n`);
-      height = 0;
-      draw();
-    },
-    stop: () => {
-      clearInterval(timer);
-      io.err(erase());
-      height = 0;
-    },
+    note,
+    stop,
   };
 }
 

@@ -5,6 +5,7 @@
 import { counted, cut, dollars, duration } from '../report/printable';
 import type { Progress } from '../search/control';
 import type { Io } from './io';
+import { liveLines } from './live-lines';
 
 export interface ProgressDisplay {
   show(progress: Progress): void;
@@ -38,35 +39,20 @@ function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
 function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
   const started = io.now();
   let current: Progress | null = null;
-  let height = 0;
   let frame = 0;
-  // From the first column: an interrupt has left `^C` where the cursor was.
-  const erase = (): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
-  const draw = (): void => {
-    const lines = [
+  const { note, stop } = liveLines(io, REDRAW_MS, () =>
+    [
       `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,
       ...(current?.learned ? [`  learned: ${current.learned}`] : []),
       `  ${current === null ? '' : `${usageLine(current)}, `}${duration(io.now() - started)}; Ctrl-C ends with the best answer so far`,
-    ].map((line) => cut(line, io.columns - 1));
-    io.err(`${erase()}${lines.join('\n')}\n`);
-    height = lines.length;
-  };
-  const timer = setInterval(draw, REDRAW_MS);
-  draw();
+    ].map((line) => cut(line, io.columns - 1)),
+  );
   return {
     show: (progress) => {
       current = progress;
     },
-    note: (line) => {
-      io.err(`${erase()}${line}\n`);
-      height = 0;
-      draw();
-    },
-    stop: () => {
-      clearInterval(timer);
-      io.err(erase());
-      height = 0;
-    },
+    note,
+    stop,
   };
 }
 
