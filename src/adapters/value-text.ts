@@ -1,10 +1,24 @@
 /** Values that arrive as the database's own text, as JSON-safe values that lose nothing. */
 import type { SqlValue } from '../domain';
 
-/** A number only if printing the double gives the same digits; else the text. */
+/**
+ * A number only if printing the double gives the same digits; else the text. Beyond 2^53 all are text: a double that
+ * happens to fit there could not be told from one that stands for its neighbours.
+ */
 export function exactNumber(text: string): SqlValue {
   const number = Number(text);
-  return Number.isFinite(number) && String(number) === canonical(text) ? number : text;
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && plain(number) === canonical(text) ? number : text;
+}
+
+const SMALL = /^-?\d(?:\.(\d+))?e-(\d+)$/;
+
+/** The shortest digits of a double, without an exponent where `toFixed` can go without. */
+function plain(number: number): string {
+  const text = String(number);
+  const small = SMALL.exec(text);
+  if (small === null) return text;
+  const decimals = (small[1]?.length ?? 0) + Number(small[2]);
+  return decimals > 100 ? text : number.toFixed(decimals);
 }
 
 /** In pieces: an expression keeps a way back for each character that it took. */

@@ -17,6 +17,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { DatabaseDescription, SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
+import { equalResults } from '../../src/search/equal';
 import { profileQueries } from '../../src/search/profile';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
@@ -297,6 +298,12 @@ describe.each(subjects)('the engine of $name', ({ open, write, lacks = [] }) => 
     expect(await digest('SELECT weight, id FROM player')).not.toEqual(base);
     expect(await digest('SELECT id, weight FROM player UNION ALL SELECT 1, 61.5')).not.toEqual(base);
     expect(await digest('SELECT id AS a, id AS a FROM player')).toMatchObject({ count: 3 });
+    // Whole numbers are exact, as where rows are compared: identifiers and seconds are longer than seven digits.
+    expect(await digest('SELECT 10000001 AS id')).not.toEqual(await digest('SELECT 10000002 AS id'));
+    expect(await digest('SELECT 900719925474099301 AS id')).not.toEqual(
+      await digest('SELECT 900719925474099302 AS id'),
+    );
+    expect(await digest('SELECT 10000001 * 1.0 AS id')).toEqual(await digest('SELECT 10000001 AS id'));
     expect(await digest(SERIES(20_000))).toMatchObject({ count: 20_000 });
     expect(await digest('SELECT nope FROM player')).toMatchObject({ kind: 'sql-error' });
     expect(await digest("SELECT 'a' AS x, NULL AS y UNION ALL SELECT 'b', NULL")).toMatchObject({ count: 2 });
@@ -387,6 +394,39 @@ describe('the engine of postgresql', () => {
     const result = await runOne(engine, `SELECT ${cases.map(([sql]) => sql).join(', ')}`);
     expect(rowsOf(result)[0]).toEqual(cases.map(([, value]) => value));
     expect(result).toMatchObject({ columns: cases.map(([, , kind]) => ({ kind })) });
+  });
+
+  test.each([
+    ["'x'::char(3)", "'x'::text", false],
+    ["'x'::char(3)", "'x  '::text", true],
+    ["''::char(3)", 'NULL::char(3)', false],
+    ['ROW(NULL, NULL)', 'NULL::record', false],
+    ['12345678901234567890::numeric', '12345678901234567891::numeric', false],
+    ['12345678::numeric(12, 2)', '12345678::bigint', true],
+    ['12345678::float8', '12345678::int', true],
+    ['1e20::float8', '1e20::float8', true],
+    ['1e400::numeric', '1e400::numeric + 1', false],
+    ['1e400::numeric + 0.5', '1e400::numeric + 0.5', true],
+    ['1e-400::numeric', '0::numeric', true],
+    ['0.1::float4', '0.1::numeric', true],
+    ['-0.0::float8', '0', true],
+    ["'NaN'::float8", "'NaN'::numeric", true],
+    ['(-9223372036854775808)::bigint', '(-9223372036854775807)::bigint', false],
+    ['4294967295::oid', '4294967294::oid', false],
+    ['12345678::oid', '12345678', true],
+    ['true', '1', true],
+    ['true', 'false', false],
+    ["date '2020-01-01'", "timestamptz '2020-01-01 00:00:00+00' AT TIME ZONE 'UTC'", true],
+    ["date '0044-03-15 BC'", "timestamp '0044-03-15 00:00:00 BC'", true],
+    ["timestamptz '2020-01-01 00:00:00+00'", "date '2020-01-02'", false],
+  ])('a digest and the rows say the same of %s and %s', async (left, right, equal) => {
+    const engine = open();
+    const statements = [`SELECT ${left} AS v`, `SELECT ${right} AS v`];
+    const [one, two] = (await engine.run(statements, options())).results;
+    expect(equalResults(one!, two!, { ordered: false })).toBe(equal);
+    const [first, second] = await Promise.all(statements.map((sql) => engine.digest(sql, options())));
+    expect(first).toMatchObject({ count: 1 });
+    expect(JSON.stringify(first) === JSON.stringify(second)).toBe(equal);
   });
 
   test('runs read only, repeatable read, and under a name that shows who asks', async () => {

@@ -1,7 +1,7 @@
 /**
  * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
- * halves of the hashes are summed. Columns are taken by position; numbers enter with 7 significant digits, found by
- * arithmetic, as no number format of Snowflake gives an exponent of fixed width.
+ * halves of the hashes are summed. Columns are taken by position; whole numbers enter exactly, others with 7 significant
+ * digits, found by arithmetic, as no number format of Snowflake gives an exponent of fixed width.
  */
 import { columnKind } from './values';
 
@@ -22,7 +22,11 @@ function part(name: string, type: string): string {
   const value = `${name}::DOUBLE`;
   const exponent = `FLOOR(LOG(10, ABS(${value})))`;
   const mantissa = `ROUND(${value} / POWER(10, ${exponent}), 6)`;
+  // A double has 15 digits that hold.
+  const [exact, limit] = type.toLowerCase() === 'fixed' ? [name, ''] : [value, ` AND ABS(${value}) <= 1e15`];
+  const whole = `ABS(${exact}) >= 10000000${limit} AND ${exact} = FLOOR(${exact})`;
   return `CASE WHEN ${name} IS NULL THEN 'n' WHEN LOWER(TO_VARCHAR(${value})) IN ('nan', 'inf', '-inf') THEN LOWER(TO_VARCHAR(${value})) WHEN ${value} = 0 THEN 'd0'
+      WHEN ${whole} THEN 'd' || TO_VARCHAR(${exact}::NUMBER(38, 0))
       WHEN ABS(${mantissa}) >= 10 THEN 'd' || TO_VARCHAR((${mantissa} / 10)::NUMBER(9, 6)) || 'e' || TO_VARCHAR((${exponent} + 1)::NUMBER(6, 0))
       ELSE 'd' || TO_VARCHAR(${mantissa}::NUMBER(9, 6)) || 'e' || TO_VARCHAR(${exponent}::NUMBER(6, 0)) END`;
 }

@@ -35,11 +35,11 @@ export function columnKind(
   return /INT|REAL|NUM|DEC|FLOA|DOUB/.test(type) ? 'number' : 'other';
 }
 
-/** How a value enters a digest: numbers to 7 significant digits, so that 4 and 4.0000000001 are the same. */
+/** How a value enters a digest: whole numbers exactly, others to 7 significant digits (4 and 4.0000000001 are the same). */
 export function digestText(value: RawValue): string {
   if (value === null) return 'n';
-  if (typeof value === 'bigint') return `d${Number(value).toExponential(6)}`;
-  if (typeof value === 'number') return `d${(value === 0 ? 0 : value).toExponential(6)}`;
+  if (typeof value === 'bigint') return `d${value}`;
+  if (typeof value === 'number') return `d${Number.isSafeInteger(value) ? value : Number(value.toPrecision(7))}`;
   if (value instanceof Uint8Array) return `b${value.length}:${Buffer.from(value).toString('hex')}`;
   return `t${value.length}:${value}`;
 }

@@ -21,6 +21,12 @@ test('a number is one when its digits are those of a double', () => {
   ).toEqual([1.5, 0, 100, '1e3', '9007199254740993', '0.1000000000000000055511151231257827']);
 });
 
+test('a small number is one in whatever way it is printed, a whole one beyond 2^53 never', () => {
+  expect(
+    ['0.0000001', '-0.00000015', '0.000000123456789012345678', '9007199254740991', '9007199254740992', '-100000000000000000000'].map(exactNumber),
+  ).toEqual([1e-7, -1.5e-7, '0.000000123456789012345678', 9007199254740991, '9007199254740992', '-100000000000000000000']);
+}); // prettier-ignore
+
 test('a number of 16,000 digits takes no time', () => {
   const text = `0.${'0'.repeat(16_000)}1`;
   const started = performance.now();
