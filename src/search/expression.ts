@@ -4,11 +4,14 @@
  */
 import { normaliseSql, tokenEnd } from './body';
 
-/** A bare expression reads every row of the observation; one that is a subquery stands on its own. */
+/** A bare expression reads every row of the observation; one that is made of subqueries stands on its own. */
 export function expressionQuery(expression: string): string {
   const text = normaliseSql(expression);
-  if (!/\bselect\b/i.test(text)) return `SELECT (${text}) FROM observation`;
-  return wholeQuery(text) ?? `SELECT (${text})`;
+  const whole = wholeQuery(text);
+  if (whole !== null) return /^with\b/i.test(whole) ? `SELECT * FROM (\n${whole}\n) AS gate_value` : whole;
+  const { outside, subqueries } = dissect(text);
+  const from = subqueries.length === 0 || AGGREGATE.test(outside) ? ' FROM observation' : '';
+  return [`SELECT (${text})${from}`, ...subqueries.filter(mayGiveRows).map(secondRow)].join('\n');
 }
 
 /** False for a bare expression of literals only: it is true or false whatever the data says. */
@@ -20,9 +23,48 @@ export function namesSomething(expression: string): boolean {
 
 /** The query inside `( … )`, or the text itself, where it is one SELECT and nothing else; null otherwise. */
 function wholeQuery(text: string): string | null {
-  if (/^select\b/i.test(text)) return text;
+  if (/^(?:select|with)\b/i.test(text)) return text;
   if (!text.startsWith('(') || closing(text) !== text.length - 1) return null;
   return wholeQuery(normaliseSql(text.slice(1, -1)));
+}
+
+/** Beside a subquery these would count a single row that is none: without FROM, `count(*)` is 1. */
+const AGGREGATE =
+  /\b(?:count|sum|avg|total|every|bool_(?:and|or)|\w+_agg|group_concat)\s*\(|\bm(?:in|ax)\s*\([^(),]*\)/i;
+
+interface Subquery {
+  readonly sql: string;
+  /** What stands in front of it. */
+  readonly before: string;
+}
+
+/** The subqueries of an expression that lie in no other one, and what is left of it without them, texts and comments. */
+function dissect(text: string): { readonly outside: string; readonly subqueries: readonly Subquery[] } {
+  const subqueries: Subquery[] = [];
+  let outside = '';
+  for (let at = 0, next = 0; at < text.length; at = next) {
+    next = tokenEnd(text, at);
+    const rest = text.slice(at);
+    if (/^\(\s*(?:select|with|values)\b/i.test(rest)) {
+      const end = closing(rest);
+      subqueries.push({ sql: rest.slice(1, end), before: outside });
+      outside += '()';
+      next = end < 0 ? text.length : at + end + 1;
+    } else outside += next === at + 1 ? text.charAt(at) : /^["`]/.test(rest) ? text.slice(at, next) : ' ';
+  }
+  return { outside, subqueries };
+}
+
+/** Whether it is taken as one value and may have more: not so after IN or EXISTS, and not for a lone aggregate. */
+function mayGiveRows({ sql, before }: Subquery): boolean {
+  if (/\b(?:in|exists|any|all|some|array)\s*$/i.test(before)) return false;
+  const isOneRow = /^\s*select\s+(?:count|sum|avg|total)\s*\(/i.test(sql);
+  return !isOneRow || /\b(?:group\s+by|over|union|intersect|except)\b/i.test(sql);
+}
+
+/** Gives the predicate a second row where the subquery has one. */
+function secondRow({ sql }: Subquery): string {
+  return `UNION ALL SELECT NULL WHERE (SELECT count(*) FROM (\n${sql}\n) AS gate_rows) > 1`;
 }
 
 /** Index of the bracket that closes the first one. */

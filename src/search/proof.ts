@@ -53,7 +53,10 @@ function overObservation(probe: string, expressions: readonly string[]): string 
   const [only, ...others] = queries;
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
   const main = others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`;
-  return `WITH observation AS (\n${probe}\n)\n${main}`;
+  if (!/\bobservation\b/i.test(probe)) return `WITH observation AS (\n${probe}\n)\n${main}`;
+  // The probe may read a table of that name, which SQLite would take for the CTE itself: two scopes keep them apart.
+  const inner = `WITH observation AS (SELECT * FROM gate_probe)\n${main}`;
+  return `WITH gate_probe AS (\n${probe}\n)\nSELECT * FROM (\n${inner}\n) AS gate_value`;
 }
 
 /** `results` stand in the order of `predicateStatements`; a missing one was not run. */

@@ -126,6 +126,57 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     expect(count('SELECT 3 AS n, 2 AS fits UNION ALL SELECT 3, 1')).toBeNull();
   });
 
+  const five = 'SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5';
+
+  test.each<[string, PredicateOutcome]>([
+    ['count(*) = (SELECT count(*) FROM observation WHERE n > 0)', 'true'],
+    ['count(*) = (SELECT count(*) FROM observation WHERE n = 1)', 'false'],
+    ['count(*) FILTER (WHERE n IN (SELECT n FROM observation WHERE n > 3)) = 2', 'true'],
+    ['NOT EXISTS (SELECT 1 FROM observation WHERE n > 5) AND count(*) = 1', 'false'],
+    ['max(n) = (SELECT count(*) FROM observation)', 'true'],
+    ["(SELECT count(*) FROM observation WHERE n > 4) = 1 -- count('x')", 'true'],
+    ['max((SELECT min(n) FROM observation), (SELECT max(n) FROM observation)) = 5', 'true'],
+  ])('an aggregate beside a subquery is taken over the observation: %s', (predicate, expected) =>
+    expect(judge(five, predicate)).toBe(expected),
+  );
+
+  test.each([
+    '(SELECT n FROM observation) = 1',
+    '1 = (SELECT n FROM observation ORDER BY n)',
+    '(SELECT max(n, 0) FROM observation) = 1',
+    'count(*) > (SELECT n FROM observation)',
+    'WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low',
+    '(WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low)',
+  ])('no row of several is taken for the value: %s', (predicate) =>
+    expect(judge(five, predicate)).toBe('not-established'),
+  );
+
+  test.each([
+    '(SELECT n FROM observation ORDER BY n LIMIT 1) = 1',
+    '(SELECT n FROM observation WHERE n > 4) = (SELECT max(n) FROM observation)',
+    '3 IN (SELECT n FROM observation) AND EXISTS (SELECT n FROM observation)',
+    'WITH low AS (SELECT min(n) AS least FROM observation) SELECT least = 1 FROM low',
+    "(SELECT 'select' || count(*) FROM observation) = 'select5'",
+  ])('one row is a value: %s', (predicate) => expect(judge(five, predicate)).toBe('true'));
+
+  test('a table named observation is not the observation', () => {
+    const database = new Database(':memory:');
+    database.exec('CREATE TABLE observation (n); INSERT INTO observation VALUES (1), (2), (3)');
+    const predicates = [
+      '(SELECT count(*) FROM observation) = 2',
+      'sum(n) = 5',
+      'WITH a AS (SELECT 1) SELECT count(*) = 2 FROM observation',
+    ];
+    const test = { hypotheses: [hypothesis('h1', predicates, { matching: 'max(n)', examined: 'sum(n)' })] };
+    const statements = predicateStatements('SELECT n FROM observation WHERE n > 1', test);
+    const results = statements.map(({ sql }) => rows(database.prepare(sql).raw(true).all() as SqlValue[][]));
+    database.close();
+    expect(hypothesisOutcomes(test, statements, results, 'sqlite')[0]).toMatchObject({
+      predicates: [{ outcome: 'true' }, { outcome: 'true' }, { outcome: 'true' }],
+      agreement: { matching: 3, examined: 5 },
+    });
+  });
+
   test('a bracket in a text or a comment closes nothing', () => {
     expect(judge("SELECT ')' AS mark", "(SELECT mark = ')' /* ) */ FROM observation)")).toBe('true');
     expect(judge('SELECT 2 AS n', '(SELECT n FROM observation) = (SELECT count(*) + 1 FROM observation)')).toBe('true');
