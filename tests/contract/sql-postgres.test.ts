@@ -271,16 +271,16 @@ describe('round trips', () => {
   test('what holds for every transaction is set once for a session of our own, and holds whatever a statement sets', async () => {
     const line = await relay(false);
     const engine = open({ poolSize: 1, role: 'none' }, line.url);
-    const usual = [['\\x00ff', 'ISO, YMD', '5s', '30s']];
+    const usual = [['\\x00ff', 'ISO, MDY', '5s', '30s']];
     expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
-    expect(line.asked().filter((text) => text.includes("set_config('datestyle', 'ISO, YMD', false)"))).toHaveLength(1);
+    expect(line.asked().filter((text) => text.includes("set_config('datestyle', 'ISO', false)"))).toHaveLength(1);
     await runOne(
       engine,
       "SELECT set_config('bytea_output', 'escape', false), set_config('datestyle', 'SQL', false), set_config('lock_timeout', '0', false)",
     );
     expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
     expect(await runOne(engine, LOOK, { timeoutMs: 2_000 })).toMatchObject({
-      rows: [['\\x00ff', 'ISO, YMD', '2s', '2s']],
+      rows: [['\\x00ff', 'ISO, MDY', '2s', '2s']],
     });
     expect(line.asked().join('')).not.toContain("set_config('datestyle', 'ISO");
   });
@@ -289,9 +289,9 @@ describe('round trips', () => {
     const line = await relay(true);
     const engine = open({ poolSize: 1 }, line.url);
     for (let run = 0; run < 2; run += 1)
-      expect(await runOne(engine, LOOK)).toMatchObject({ rows: [['\\x00ff', 'ISO, YMD', '5s', '30s']] });
+      expect(await runOne(engine, LOOK)).toMatchObject({ rows: [['\\x00ff', 'ISO, MDY', '5s', '30s']] });
     const asked = line.asked();
-    expect(asked.filter((text) => text.includes("set_config('datestyle', 'ISO, YMD', true)"))).toHaveLength(2);
+    expect(asked.filter((text) => text.includes("set_config('datestyle', 'ISO', true)"))).toHaveLength(2);
     expect(asked.join('')).not.toMatch(/set_config\('\w+', '[^']*', false\)/);
   });
 
@@ -414,6 +414,14 @@ describe('values', () => {
     const result = await runOne(open(), `SELECT ${cases.map(([sql]) => sql).join(', ')}`);
     expect(result).toMatchObject({ kind: 'rows', columns: cases.map(([, , kind]) => ({ kind })) });
     expect(result.kind === 'rows' && result.rows[0]).toEqual(cases.map(([, value]) => value));
+  });
+
+  test('dates are read as the database reads them, and always print alike', async () => {
+    const sql = "SELECT '01/02/2020'::date, current_setting('datestyle')";
+    expect(await runOne(open(), "SELECT '12/31/2020'::date")).toMatchObject({ rows: [['2020-12-31']] });
+    await postgres.createDatabase('european');
+    await admin.query("ALTER DATABASE european SET datestyle = 'SQL, DMY'");
+    expect(await runOne(open({}, postgres.url('european')), sql)).toMatchObject({ rows: [['2020-02-01', 'ISO, DMY']] });
   });
 
   test('a cell of a gigabyte is a value that says what to do, and its neighbours are answered', async () => {

@@ -47,7 +47,8 @@ function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSe
     statement_timeout: String(milliseconds),
     lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, milliseconds)),
     idle_in_transaction_session_timeout: String(Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)),
-    datestyle: 'ISO, YMD',
+    // How dates print; how they are read (month or day first) stays the database's own.
+    datestyle: 'ISO',
     intervalstyle: 'postgres',
     bytea_output: 'hex',
     extra_float_digits: '1',
