@@ -22,7 +22,7 @@ export function namesSomething(expression: string): boolean {
 }
 
 /** The query inside `( … )`, or the text itself, where it is one SELECT and nothing else; null otherwise. */
-function wholeQuery(text: string): string | null {
+export function wholeQuery(text: string): string | null {
   if (/^(?:select|with)\b/i.test(text)) return text;
   if (!text.startsWith('(') || closing(text) !== text.length - 1) return null;
   return wholeQuery(normaliseSql(text.slice(1, -1)));
@@ -68,7 +68,7 @@ function secondRow({ sql }: Subquery): string {
 }
 
 /** Index of the bracket that closes the first one. */
-function closing(text: string): number {
+export function closing(text: string): number {
   let depth = 0;
   for (let at = 0; at < text.length; at = tokenEnd(text, at)) {
     if (text.charAt(at) === '(') depth += 1;

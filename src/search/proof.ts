@@ -2,7 +2,8 @@
  * What counts as proof (rules S1, S2). The database evaluates every predicate on the probe itself, one statement each and
  * all in the probe's snapshot; these functions write the statements, read what came back and draw the conclusion.
  *
- * 1. NULL, an error, no row, several rows or a value that is no boolean is *not established*, never TRUE or FALSE.
+ * 1. NULL, an error, no row, several rows, a value that is no boolean or one that was certain before the probe ran is *not
+ *    established*, never TRUE or FALSE.
  * 2. More FALSE predicates of a winner, or fewer of its rivals, never turn an unproved winner into a proved one.
  */
 import type {
@@ -18,6 +19,7 @@ import type {
   Verdict,
 } from '../domain';
 import { expressionQuery } from './expression';
+import { isForegone, isWithItself } from './foregone';
 import { normaliseSql } from './body';
 
 export interface PredicateStatement {
@@ -72,9 +74,14 @@ export function hypothesisOutcomes(
     id: hypothesis.id,
     predicates: hypothesis.predicates.map((sql, index) => ({
       sql,
-      ...readPredicate(resultOf(hypothesis.id, index), dialect),
+      ...(isForegone(sql)
+        ? notEstablished('it is the same whatever the probe finds')
+        : readPredicate(resultOf(hypothesis.id, index), dialect)),
     })),
-    agreement: hypothesis.agreement === null ? null : readAgreement(resultOf(hypothesis.id, null)),
+    agreement:
+      hypothesis.agreement === null || isWithItself(hypothesis.agreement)
+        ? null
+        : readAgreement(resultOf(hypothesis.id, null)),
   }));
 }
 

@@ -261,6 +261,23 @@ describe('S1: proof', () => {
     expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 120 })])).proved).toBe(true);
   });
 
+  test('what was certain before the probe ran proves nothing, and refutes no rival', () => {
+    const settled = (own: Test['hypotheses'][number], ...rivals: Test['hypotheses']) => {
+      const test = { hypotheses: [own, ...rivals] };
+      const statements = predicateStatements('SELECT 3 AS n UNION ALL SELECT 7', test);
+      const results = statements.map(({ sql }) => run(sql));
+      return proof(observed(hypothesisOutcomes(test, statements, results, 'sqlite')));
+    };
+    const honest = hypothesis('h1', ['count(*) FILTER (WHERE n > 9) = 0']);
+    expect(settled(honest).proved).toBe(true);
+    expect(settled(honest, hypothesis('h2', ['max(n) > 9'])).proved).toBe(true);
+    expect(settled(honest, hypothesis('h2', ['count(*) < 0'])).proved).toBe(false);
+    expect(settled(hypothesis('h1', ['count(*) >= 0'])).proved).toBe(false);
+    const all = '(SELECT count(*) FROM observation)';
+    expect(settled(hypothesis('h1', [], { matching: 'count(*)', examined: all })).proved).toBe(false);
+    expect(settled(hypothesis('h1', [], { matching: 'count(n)', examined: all })).proved).toBe(true);
+  });
+
   test('with proof by model the verdict and a running body suffice', () => {
     const test = observed([outcome('h1', []), outcome('h2', [])]);
     expect(proof(test, { mode: 'model' }).proved).toBe(true);
