@@ -71,6 +71,25 @@ test('a column of many types arrives value by value', async () => {
   });
 });
 
+test('what a value is decides the kind of its column, not how it is written', async () => {
+  const sql = "SELECT 9007199254740993 AS big, 9e999 AS endless, x'00ff' AS raw, '12' AS code, 9007199254740993 AS id UNION ALL SELECT 9007199254740994, 1e308, NULL, 'x', 5"; // prettier-ignore
+  expect(await runOne(sql)).toMatchObject({
+    columns: ['number', 'number', 'other', 'text', 'number'].map((kind) => ({ kind })),
+    rows: [
+      ['9007199254740993', 'Infinity', '\\x00ff', '12', '9007199254740993'],
+      ['9007199254740994', 1e308, null, 'x', 5],
+    ],
+  });
+});
+
+test('a text keeps its first and its hidden characters, also beside one that is not UTF-8', async () => {
+  const texts = ["char(65279) || 'a'", "'e' || char(769)", 'char(128512)', "' x '"];
+  const sql = `SELECT ${texts.join(', ')}`;
+  const expected = ['\ufeffa', 'e\u0301', '\u{1f600}', ' x '];
+  expect(await runOne(sql)).toMatchObject({ rows: [expected] });
+  expect(await runOne(`${sql}, CAST(x'ff' AS TEXT)`)).toMatchObject({ rows: [[...expected, '\ufffd']] });
+});
+
 test('a value too large to return is a value that says what to do, and the next statement is answered', async () => {
   expect(await runOne('SELECT zeroblob(900000000)')).toMatchObject({ kind: 'sql-error' });
   expect(await runOne('SELECT 1, zeroblob(50000000)')).toMatchObject({

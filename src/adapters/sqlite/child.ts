@@ -118,7 +118,7 @@ function readTextAsBytes(text: string, columns: number): string {
 }
 
 function* decoded(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps it
   for (const row of rows) {
     yield Array.from({ length: row.length / 2 }, (_, index) => {
       const value = row[index * 2] ?? null;
@@ -145,13 +145,9 @@ function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
       checkSize(raw, index);
       const value = toSqlValue(raw);
       row[index] = value;
-      if (typeof value === 'string') {
-        column.texts += 1;
-        bytes += value.length;
-      } else {
-        if (typeof value === 'number') column.numbers += 1;
-        bytes += 8;
-      }
+      if (typeof raw === 'string') column.texts += 1;
+      else if (typeof raw === 'number' || typeof raw === 'bigint') column.numbers += 1;
+      bytes += typeof value === 'string' ? value.length : 8;
     }
     rows.push(row);
   }
