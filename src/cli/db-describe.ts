@@ -57,13 +57,13 @@ async function described(
   { table, question }: DescribeFlags,
   at: Pick<DescribedFor, 'config' | 'database'>,
 ): Promise<Pick<Awaited<ReturnType<typeof contextFor>>, 'text' | 'shown' | 'warning'>> {
-  if (table !== undefined) return { text: chosen(description.tables, table), shown: null, warning: null };
+  if (table !== undefined) return { text: chosen(description, table), shown: null, warning: null };
   if (question !== undefined)
     return contextFor(description, { ...at, question, signal: AbortSignal.timeout(2 * WAIT_MS) });
   return { ...schemaContext(description, { maxChars: SCHEMA_CHARS }), warning: null };
 }
 
-function chosen(tables: Parameters<typeof renderTables>[0], names: readonly string[]): string {
+function chosen({ tables, dialect }: DatabaseDescription, names: readonly string[]): string {
   const found = names.map((name) => {
     const table = tables.find((each) => each.name === name) ?? tables.find((each) => sameRelation(each.name, name));
     if (table !== undefined) return table;
@@ -72,5 +72,5 @@ function chosen(tables: Parameters<typeof renderTables>[0], names: readonly stri
       near.length === 0 ? 'gate db describe shows all names' : `there is ${near.map((each) => each.name).join(', ')}`;
     throw new UsageError(`--table ${name}: no such table may be read; ${hint}`);
   });
-  return renderTables(found, Number.POSITIVE_INFINITY);
+  return renderTables(found, { dialect, maxChars: Number.POSITIVE_INFINITY, question: '' });
 }

@@ -31,14 +31,15 @@ export function mendPlan(reply: PlanReply): PlanReply {
 
 function mendOperator(operator: OperatorReply, earlier: readonly string[], isWanted: boolean): OperatorReply {
   const { sql, mapping, assumptions } = operator;
+  const relations = operator.relations.map(bare);
   const reads = earlier.filter((name) => sql !== null && new RegExp(`\\b${escaped(name)}\\b`, 'i').test(sql));
-  const named = [...operator.inputs, ...operator.relations.filter((name) => earlier.includes(name)), ...reads];
+  const named = [...operator.inputs, ...relations.filter((name) => earlier.includes(name)), ...reads];
   const isTable = (name: string) => !/^op_/i.test(name);
   const both = sql !== null && mapping !== null;
   const risk = isWanted ? OPEN_RISK : EXPLAINED_RISK;
   return {
     ...operator,
-    relations: unique([...operator.relations.filter((name) => !earlier.includes(name)), ...named.filter(isTable)]),
+    relations: unique([...relations.filter((name) => !earlier.includes(name)), ...named.filter(isTable)]),
     inputs: unique(named.filter((name) => !isTable(name))),
     grain: operator.grain.map((name) => declared(operator, name)),
     mapping: both ? null : mapping,
@@ -69,6 +70,15 @@ function withoutUnread(operators: readonly OperatorReply[]): OperatorReply[] {
   }
   if (new Set(names).size < names.length || [...reached].some((name) => !names.includes(name))) return [...operators];
   return operators.filter(({ name }) => reached.has(name));
+}
+
+/** `"Order Items"` as the description has it: quotes are SQL's, and no part of the name. */
+function bare(relation: string): string {
+  return relation.replace(
+    /(^|\.)(?:"((?:[^"]|"")+)"|`([^`]+)`|\[([^\]]+)\])(?=\.|$)/g,
+    (_, dot: string, quoted?: string, ticked?: string, bracketed?: string) =>
+      dot + (quoted?.replaceAll('""', '"') ?? ticked ?? bracketed ?? ''),
+  );
 }
 
 function unique(names: readonly string[]): string[] {

@@ -3,7 +3,7 @@
  * that the database gives the table, so what may not be shown, and what the database does not have, is left out.
  */
 import type { DatabaseDescription, DocumentNote, TableDescription } from '../domain';
-import { rankedTables } from './schema-context';
+import { rankedTables } from './table-relevance';
 import { sameRelation } from './validate';
 
 /** What of a prompt notes may take; ours: about 5,000 tokens. */

@@ -1,33 +1,22 @@
 /**
  * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. When it
- * does not fit, tables are ranked by the question's words and by foreign keys, and by nearness in meaning where vectors are
- * given (`schema-ranking.ts`), and the best get their block; what is left of each of the others is its name in the list,
- * which is always complete.
+ * does not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`), and by nearness in meaning
+ * where vectors are given (`schema-ranking.ts`), and the best get their block; what is left of each of the others is its
+ * name in the list, which is always complete.
  */
-import type { ColumnDescription, DatabaseDescription, TableDescription } from '../domain';
-import { relevanceTo } from './profile/lexical';
+import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { fuseRanks, type FusedTable, type Nearness } from './schema-ranking';
+import { abridgedText, DETAILS, identifier, tableName, tableText, type Detail } from './schema-text';
+import { rankedTables, type AskedOf } from './table-relevance';
 
 /** What of a prompt the schema may take; ours: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
 
-export interface SchemaContextOptions {
+export interface SchemaContextOptions extends AskedOf {
   readonly maxChars: number;
-  readonly question?: string;
-  /** What documentation says, by the name of the table that it is about. */
-  readonly notes?: readonly { readonly table: string; readonly text: string }[];
   /** How near each table is to the question in meaning; left out: words alone decide. */
   readonly nearness?: Nearness;
 }
-
-/** From rich to bare: the richest that fits all tables is taken. */
-const DETAILS = [
-  { samples: 5, comments: true },
-  { samples: 2, comments: true },
-  { samples: 0, comments: true },
-  { samples: 0, comments: false },
-] as const;
-type Detail = (typeof DETAILS)[number];
 
 export interface SchemaContext {
   readonly text: string;
@@ -37,25 +26,45 @@ export interface SchemaContext {
   readonly ranks: readonly Pick<FusedTable, 'byWords' | 'byMeaning' | 'table'>[];
 }
 
+type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;
+
+const NOTICE_LENGTH = 120;
+/** Tables that may keep their samples, and those whose columns are worth more than the samples of others. */
+const GENEROUS = 8;
+const LIKELY = 16;
+
 export function renderSchemaContext(description: DatabaseDescription, options: SchemaContextOptions): string {
   return schemaContext(description, options).text;
 }
 
 export function schemaContext(description: DatabaseDescription, options: SchemaContextOptions): SchemaContext {
-  const { version, tables } = description;
-  const { maxChars } = options;
-  const heading = headingOf(version, tables);
-  const all = wholeText(heading, tables, maxChars);
+  const { tables, dialect } = description;
+  const { maxChars, question = '' } = options;
+  const heading = headingOf(description);
+  const all = wholeText(description, maxChars);
   if (all !== null) return { text: all, shown: null, ranks: [] };
-  const names = `-- all tables: ${nameList(tables, maxChars / 3)}`;
+  const names = `-- all tables: ${nameList(description, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
+  const widest = tables.length === 1 ? left : maxChars / 3;
+  const ordered = orderOf(description, options);
+  const reserved = ordered
+    .slice(0, LIKELY)
+    .map(({ table, score }) => (score > 0 ? Math.min(widest, tableText(table, DETAILS[2], dialect).length + 2) : 0));
   const kept: { order: number; name: string; text: string }[] = [];
   const ranks: FusedTable[] = [];
-  for (const [rank, ranked] of orderOf(description, options).entries()) {
+  for (const [rank, ranked] of ordered.entries()) {
     const { table, order, score } = ranked;
-    // The likeliest tables keep their samples as long as half of the space remains for others.
-    const generous = rank < 8 && score > 0 && left > maxChars / 2;
-    const text = firstFitting(table, generous ? DETAILS : DETAILS.slice(2), left - 2);
+    const room = Math.min(left - 2, widest);
+    // Samples are left out rather than the columns of the tables that come next.
+    const others = reserved.slice(rank + 1).reduce((sum, chars) => sum + chars, 0);
+    const rich =
+      rank < GENEROUS && score > 0
+        ? firstFitting(table, DETAILS.slice(0, 2), dialect, Math.min(room, left - others))
+        : undefined;
+    const text =
+      rich ??
+      firstFitting(table, DETAILS.slice(2), dialect, room) ??
+      abridgedText(table, dialect, { maxChars: room, question });
     if (text === undefined) continue;
     kept.push({ order, name: table.name, text });
     ranks.push(ranked);
@@ -72,18 +81,18 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
 }
 
 /** Nothing has to be left out, so nothing has to be ranked. */
-export function fitsWhole({ version, tables }: DatabaseDescription, maxChars: number): boolean {
-  return wholeText(headingOf(version, tables), tables, maxChars) !== null;
+export function fitsWhole(description: DatabaseDescription, maxChars: number): boolean {
+  return wholeText(description, maxChars) !== null;
 }
 
-function headingOf(version: string, tables: readonly TableDescription[]): string {
+function headingOf({ version, tables }: Schema): string {
   return `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
 }
 
 /** In the richest detail that fits. */
-function wholeText(heading: string, tables: readonly TableDescription[], maxChars: number): string | null {
+function wholeText(schema: Schema, maxChars: number): string | null {
   for (const detail of DETAILS) {
-    const text = whole(heading, tables, detail, maxChars);
+    const text = whole(schema, detail, maxChars);
     if (text !== null) return text;
   }
   return null;
@@ -96,11 +105,11 @@ function orderOf(description: DatabaseDescription, options: SchemaContextOptions
 }
 
 /** Null as soon as it is too long. */
-function whole(heading: string, tables: readonly TableDescription[], detail: Detail, maxChars: number): string | null {
-  const parts = [heading];
-  let length = heading.length;
-  for (const table of tables) {
-    const text = block(table, detail);
+function whole(schema: Schema, detail: Detail, maxChars: number): string | null {
+  const parts = [headingOf(schema)];
+  let length = parts[0]?.length ?? 0;
+  for (const table of schema.tables) {
+    const text = tableText(table, detail, schema.dialect);
     length += text.length + 2;
     if (length > maxChars) return null;
     parts.push(text);
@@ -108,113 +117,50 @@ function whole(heading: string, tables: readonly TableDescription[], detail: Det
   return parts.join('\n\n');
 }
 
-/** The named tables in detail, in the order of the description: for those that a context only lists. */
-export function renderTables(tables: readonly TableDescription[], maxChars: number): string {
+export interface TablesOptions {
+  readonly dialect: Dialect;
+  readonly maxChars: number;
+  /** Decides what is shown of a table that is too wide. */
+  readonly question: string;
+}
+
+/** Tables in detail, in their order: for those that a context only lists. */
+export function renderTables(tables: readonly TableDescription[], options: TablesOptions): string {
+  const { dialect, maxChars, question } = options;
   let left = maxChars;
   const blocks = tables.flatMap((table) => {
-    const text = firstFitting(table, left >= maxChars / 2 ? DETAILS : DETAILS.slice(2), left);
+    const details = left >= maxChars / 2 ? DETAILS : DETAILS.slice(2);
+    const text =
+      firstFitting(table, details, dialect, left) ?? abridgedText(table, dialect, { maxChars: left, question });
     left -= text === undefined ? 0 : text.length + 2;
     return text === undefined ? [] : [text];
   });
   return blocks.join('\n\n');
 }
 
-function firstFitting(table: TableDescription, details: readonly Detail[], left: number): string | undefined {
-  return details.map((detail) => block(table, detail)).find(({ length }) => length <= left);
+function firstFitting(
+  table: TableDescription,
+  details: readonly Detail[],
+  dialect: Dialect,
+  left: number,
+): string | undefined {
+  return details.map((detail) => tableText(table, detail, dialect)).find(({ length }) => length <= left);
 }
 
-/** By schema (`sales: a, b`) where the plain list would take too much of the space. */
-function nameList(tables: readonly TableDescription[], maxChars: number): string {
-  const plain = tables.map(({ name }) => name).join(', ');
-  if (plain.length <= maxChars) return plain;
+/** By schema (`sales.{a, b}`) where the plain list would take too much of the space. */
+function nameList({ tables, dialect }: Schema, maxChars: number): string {
+  const full = tables.map(({ name }) => tableName(name, dialect));
+  const plain = full.join(', ');
+  if (plain.length <= maxChars || dialect === 'sqlite') return plain;
   const bySchema = new Map<string, string[]>();
   for (const { name } of tables) {
     const dot = name.indexOf('.');
     const schema = name.slice(0, Math.max(0, dot));
-    bySchema.set(schema, [...(bySchema.get(schema) ?? []), name.slice(dot + 1)]);
+    bySchema.set(schema, [...(bySchema.get(schema) ?? []), identifier(name.slice(dot + 1), dialect)]);
   }
   return [...bySchema]
-    .map(([schema, names]) => (schema === '' ? names.join(', ') : `${schema}.{${names.join(', ')}}`))
+    .map(([schema, names]) =>
+      schema === '' ? names.join(', ') : `${identifier(schema, dialect)}.{${names.join(', ')}}`,
+    )
     .join('; ');
-}
-
-export interface RankedTable {
-  readonly table: TableDescription;
-  readonly order: number;
-  readonly score: number;
-}
-
-/** How much of its best neighbour's score a table gets by a foreign key between them. */
-const BY_NEIGHBOUR = 0.4;
-
-/** By the question's words in names, comments, samples and documentation; then by foreign keys to what has such words. */
-export function rankedTables(
-  { tables }: DatabaseDescription,
-  { question = '', notes = [] }: Pick<SchemaContextOptions, 'question' | 'notes'>,
-): readonly RankedTable[] {
-  const relevance = relevanceTo(question);
-  const said = new Map<string, string[]>();
-  for (const { table, text } of notes) said.set(table, [...(said.get(table) ?? []), text]);
-  const own = new Map(
-    tables.map((table) => [
-      table.name,
-      relevance.table(table) + relevance.text((said.get(table.name) ?? []).join(' ')),
-    ]),
-  );
-  const near = new Map<string, number>();
-  const reach = (from: string, to: string): void => {
-    near.set(to, Math.max(near.get(to) ?? 0, own.get(from) ?? 0));
-  };
-  for (const { name, foreignKeys } of tables)
-    for (const key of foreignKeys) {
-      reach(name, key.table);
-      reach(key.table, name);
-    }
-  return tables
-    .map((table, order) => ({
-      table,
-      order,
-      score: (own.get(table.name) ?? 0) + BY_NEIGHBOUR * (near.get(table.name) ?? 0),
-    }))
-    .sort((a, b) => b.score - a.score || a.order - b.order);
-}
-
-const NOTICE_LENGTH = 120;
-
-function block(table: TableDescription, detail: Detail): string {
-  const comment = detail.comments && table.comment !== null ? ` -- ${oneLine(table.comment)}` : '';
-  const rows = table.rowEstimate === null ? '' : ` -- ${Math.round(table.rowEstimate)} rows`;
-  const single = table.primaryKey.length === 1 ? table.primaryKey[0] : undefined;
-  const lines = [
-    ...table.columns.map((column) => columnText(column, table, column.name === single, detail)),
-    ...(table.primaryKey.length > 1 ? [`  PRIMARY KEY (${table.primaryKey.join(', ')})`] : []),
-    ...table.uniqueKeys.map((key) => `  UNIQUE (${key.join(', ')})`),
-    ...table.foreignKeys
-      .filter(({ columns }) => columns.length > 1)
-      .map((key) => `  FOREIGN KEY (${key.columns.join(', ')}) REFERENCES ${key.table} (${key.references.join(', ')})`),
-  ];
-  return [`${table.kind.toUpperCase()} ${table.name} (${rows}${comment}`, ...lines, ')'].join('\n');
-}
-
-function columnText(
-  { name, type, nullable, comment, samples }: ColumnDescription,
-  table: TableDescription,
-  primary: boolean,
-  detail: Detail,
-): string {
-  const references = table.foreignKeys
-    .filter(({ columns }) => columns.length === 1 && columns[0] === name)
-    .map((key) => ` REFERENCES ${key.table}${key.references.length > 0 ? ` (${key.references.join(', ')})` : ''}`);
-  const notes = [
-    ...(detail.comments && comment !== null ? [oneLine(comment)] : []),
-    ...(samples.length > 0 && detail.samples > 0
-      ? [`e.g. ${samples.slice(0, detail.samples).map(oneLine).join(' | ')}`]
-      : []),
-  ];
-  return `  ${name} ${type}${primary ? ' PRIMARY KEY' : nullable ? '' : ' NOT NULL'}${references.join('')}${notes.length > 0 ? ` -- ${notes.join('; ')}` : ''}`;
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
 }

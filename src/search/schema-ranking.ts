@@ -11,7 +11,7 @@
  * order by words.
  */
 import type { TableDescription } from '../domain';
-import type { RankedTable } from './schema-context';
+import type { RankedTable } from './table-relevance';
 
 const K = 60;
 

@@ -3,7 +3,7 @@
  * schema only lists them. Stored with the plan, so that the prompts that follow it agree, and a repeated step writes the
  * same again.
  */
-import type { TableDescription } from '../domain';
+import type { Dialect, TableDescription } from '../domain';
 import { data } from '../prompts';
 import { renderTables } from '../search/schema-context';
 import { sameRelation } from '../search/validate';
@@ -45,7 +45,9 @@ export async function extraTables(
   if (schema.shown === undefined) return '';
   const extras = await Promise.all([...new Set(plans)].map((id) => context.run.find('schema-extra', id)));
   const names = new Set(extras.flatMap((extra) => extra?.tables ?? []));
-  return renderTables(
+  return rendered(
+    context,
+    schema.description.dialect,
     schema.description.tables.filter(({ name }) => names.has(name)),
     EXTRA_CHARS,
   );
@@ -53,8 +55,20 @@ export async function extraTables(
 
 /** For a retry: what a text names that the schema only lists. Null where there is none. */
 export async function columnsOfNamed(context: StepContext, text: string): Promise<string | null> {
-  const tables = namedIn(text, listedOnly(await context.run.get('schema', SCHEMA_ID))).slice(0, EXTRA_TABLES);
-  return tables.length === 0 ? null : data('columns of tables that were only listed', renderTables(tables, HINT_CHARS));
+  const schema = await context.run.get('schema', SCHEMA_ID);
+  const tables = namedIn(text, listedOnly(schema)).slice(0, EXTRA_TABLES);
+  if (tables.length === 0) return null;
+  const columns = rendered(context, schema.description.dialect, tables, HINT_CHARS);
+  return data('columns of tables that were only listed', columns);
+}
+
+function rendered(
+  { input }: StepContext,
+  dialect: Dialect,
+  tables: readonly TableDescription[],
+  maxChars: number,
+): string {
+  return renderTables(tables, { dialect, maxChars, question: input.question.text });
 }
 
 function listedOnly({ description, shown }: SchemaContent): readonly TableDescription[] {

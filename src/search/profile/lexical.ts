@@ -1,6 +1,10 @@
 /**
- * Lexical relevance of names to a question: shared words after splitting identifiers, dropping plural endings and words
- * that every question has. No model and no index: it only decides what is shown first.
+ * Lexical relevance of names to a question. No model and no index: it only decides what is shown first.
+ *
+ * 1. Identifiers are split, plural endings and words that every question has are dropped.
+ * 2. Words need not be equal: `prescribed` leads to `prescriptions`, `lab` to `labevents`, `transaction` to `sbtransaction`,
+ *    `quantity` to `qty`; the looser the likeness, the less it weighs.
+ * 3. A word that leads to few tables says more than one that leads to most of them.
  */
 import type { ColumnDescription, TableDescription } from '../../domain';
 
@@ -29,32 +33,76 @@ function stem(word: string): string {
 export interface Relevance {
   table(table: TableDescription): number;
   column(column: ColumnDescription): number;
-  text(text: string): number;
 }
 
-/** Names weigh most, then comments, then sample values that the question quotes. */
-export function relevanceTo(question: string): Relevance {
-  const asked = new Set(wordsOf(question));
-  const text = question.toLowerCase();
-  const isAsked = remembered((word) => asked.has(word) || [...asked].some((other) => contains(other, word)));
-  const shared = remembered((words) => new Set(wordsOf(words).filter(isAsked)).size);
-  const share = (words: string, weight: number): number => shared(words) * weight;
-  const column = ({ name, comment, samples }: ColumnDescription): number =>
-    share(name, 3) +
-    share(comment ?? '', 1) +
-    samples.filter((sample) => sample.length > 2 && text.includes(sample.toLowerCase())).length * 2;
+const NAME = 5;
+const COLUMN = 3;
+const SAID = 1;
+const VALUE = 3;
+
+/** `said`: what documentation says of a table. */
+export function relevanceTo(
+  question: string,
+  tables: readonly TableDescription[],
+  said: (table: TableDescription) => string = () => '',
+): Relevance {
+  const asked = [...new Set(wordsOf(question))];
+  const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
+  /** For each word of the question, how near the text comes to it. */
+  const reach = remembered((text) => best(asked.length, wordsOf(text).map(likenesses)));
+  const reaches = new Map(
+    tables.map((table) => {
+      const { name, comment, columns } = table;
+      const texts = [comment ?? '', said(table), ...columns.map((column) => column.comment ?? '')];
+      const byColumns = best(
+        asked.length,
+        columns.map((column) => reach(column.name)),
+      );
+      return [name, { byName: reach(name), byColumns, bySaid: best(asked.length, texts.map(reach)) }];
+    }),
+  );
+  const all = [...reaches.values()];
+  const weights = asked.map((_, at) => {
+    const led = all.filter(({ byName, byColumns, bySaid }) => byName[at] || byColumns[at] || bySaid[at]).length;
+    return Math.log(1 + all.length / (led + 0.5));
+  });
+  const weigh = (strengths: readonly number[]): number =>
+    strengths.reduce((sum, strength, at) => sum + strength * (weights[at] ?? 0), 0);
+  // As one word that leads to hardly any other table.
+  const value = VALUE * Math.log(1 + all.length / 1.5);
+  const quoted = quotedIn(question);
+  const values = ({ samples }: ColumnDescription): number => samples.filter(quoted).length;
   return {
-    column,
-    text: (words) => share(words, 1),
-    table: ({ name, comment, columns }) =>
-      share(name, 5) +
-      share(comment ?? '', 1) +
-      columns
-        .map(column)
-        .sort((a, b) => b - a)
-        .slice(0, 5)
-        .reduce((sum, score) => sum + score, 0),
+    column: (column) =>
+      COLUMN * weigh(reach(column.name)) + SAID * weigh(reach(column.comment ?? '')) + value * values(column),
+    table: ({ name, columns }) => {
+      const found = reaches.get(name);
+      if (found === undefined) return 0;
+      const isQuoted = columns.some((column) => values(column) > 0);
+      return (
+        NAME * weigh(found.byName) +
+        COLUMN * weigh(found.byColumns) +
+        SAID * weigh(found.bySaid) +
+        (isQuoted ? value : 0)
+      );
+    },
   };
+}
+
+/** Values of the database that the question names, as whole words; bare numbers occur everywhere. */
+function quotedIn(question: string): (sample: string) => boolean {
+  const text = spaced(question);
+  return remembered((sample) => sample.length > 2 && /\p{L}/u.test(sample) && text.includes(spaced(sample)));
+}
+
+const spaced = (text: string): string =>
+  ` ${text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `;
+
+function best(length: number, strengths: readonly (readonly number[])[]): number[] {
+  return Array.from({ length }, (_, at) => strengths.reduce((most, each) => Math.max(most, each[at] ?? 0), 0));
 }
 
 /** A large schema repeats most of its names and words. */
@@ -67,6 +115,29 @@ function remembered<T>(find: (text: string) => T): (text: string) => T {
   };
 }
 
-/** One word is the start of the other (`hospital`, `hospitalization`). */
-const contains = (one: string, other: string): boolean =>
-  Math.min(one.length, other.length) >= 4 && (one.startsWith(other) || other.startsWith(one));
+/** 1 for the same word, 0 for words that have nothing in common. */
+function likeness(asked: string, word: string): number {
+  if (asked === word) return 1;
+  const [short, long] = asked.length < word.length ? [asked, word] : [word, asked];
+  if (short.length >= 4 && long.startsWith(short)) return 0.8;
+  if (short.length >= 4 && long.includes(short)) return 0.6;
+  if (short.length === 3 && long.startsWith(short)) return 0.5;
+  if (isAbbreviation(word, asked)) return 0.5;
+  const common = commonStart(short, long);
+  return common >= 5 && common >= short.length * 0.65 ? 0.6 : 0;
+}
+
+/** The first letter and consonants in their order: `qty`, `amt`, `acct`. */
+function isAbbreviation(short: string, long: string): boolean {
+  if (short.length < 3 || short.length >= long.length || short[0] !== long[0] || !/^.[b-df-hj-np-tv-z]+$/.test(short))
+    return false;
+  let at = 0;
+  for (const letter of long) if (letter === short[at]) at += 1;
+  return at === short.length;
+}
+
+function commonStart(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+}

@@ -14,7 +14,7 @@ export function selectProfileTargets(
   question: string,
   maxColumns: number,
 ): ProfileTarget[] {
-  const relevance = relevanceTo(question);
+  const relevance = relevanceTo(question, tables);
   const ranked = tables
     .map((table, order) => ({ table, order, score: relevance.table(table) }))
     .sort((a, b) => b.score - a.score || a.order - b.order)

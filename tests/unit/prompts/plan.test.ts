@@ -241,6 +241,13 @@ describe('a test that cannot run is dropped and the plan stands:', () => {
 });
 
 describe('slips that have one right correction are mended, not paid for again:', () => {
+  it("quotes around a relation's name are SQL's", () => {
+    const parsed = withOperator(0, { relations: ['"Order Items"', '"Sales"."Say ""hi"""', '`t x`', '[a b]', 'plain.name'] });
+    expect(parsed).toMatchObject({
+      reply: { operators: [{ relations: ['Order Items', 'Sales.Say "hi"', 't x', 'a b', 'plain.name'] }, {}, {}] },
+    });
+  }); // prettier-ignore
+
   const operatorsOf = (parsed: ReturnType<typeof parsePlan>) => replyOf(parsed).operators;
 
   it('declarations follow what the SQL reads, and tables stand apart from operators', () => {

@@ -1,6 +1,7 @@
 import type { DatabaseDescription, TableDescription } from '../../../src/domain';
-import { fitsWhole, rankedTables, schemaContext } from '../../../src/search/schema-context';
+import { fitsWhole, schemaContext } from '../../../src/search/schema-context';
 import { cosine, fuseRanks, textOfTable, unitVector } from '../../../src/search/schema-ranking';
+import { rankedTables } from '../../../src/search/table-relevance';
 
 const table = (name: string, columns: readonly string[] = ['a', 'b'], comment: string | null = null): TableDescription => ({
   ...{ name, kind: 'table', comment, rowEstimate: null, primaryKey: [], uniqueKeys: [], foreignKeys: [] },

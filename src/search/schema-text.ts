@@ -1,0 +1,168 @@
+/**
+ * One table as text for a prompt: columns, keys, comments, sample values. A column is a line, whatever its name, type or
+ * comment holds, and a name that SQL has to quote stands in quotes. A table that is too wide is abridged: its keys and the
+ * columns that the question is about in full, of the others name and type.
+ */
+import type { ColumnDescription, Dialect, TableDescription } from '../domain';
+import { relevanceTo } from './profile/lexical';
+
+/** From rich to bare: the richest that fits is taken. */
+export const DETAILS = [
+  { samples: 5, comments: true },
+  { samples: 2, comments: true },
+  { samples: 0, comments: true },
+  { samples: 0, comments: false },
+] as const;
+export type Detail = (typeof DETAILS)[number];
+
+const COMMENT_CHARS = 300;
+const TYPE_CHARS = 80;
+/** Below this an abridged table says too little. */
+const LEAST_CHARS = 300;
+
+export function tableText(table: TableDescription, detail: Detail, dialect: Dialect): string {
+  const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
+  return [
+    headOf(table, detail, dialect),
+    ...table.columns.map((column) => columnText(column, table, detail, dialect)),
+    ...(table.primaryKey.length > 1 ? [`  PRIMARY KEY (${names(table.primaryKey)})`] : []),
+    ...table.uniqueKeys.map((key) => `  UNIQUE (${names(key)})`),
+    ...table.foreignKeys
+      .filter(({ columns }) => columns.length > 1)
+      .map((key) => `  FOREIGN KEY (${names(key.columns)}) REFERENCES ${target(key, dialect)}`),
+    ')',
+  ].join('\n');
+}
+
+/** Undefined where there is no room for it. */
+export function abridgedText(
+  table: TableDescription,
+  dialect: Dialect,
+  { maxChars, question }: { readonly maxChars: number; readonly question: string },
+): string | undefined {
+  if (maxChars < LEAST_CHARS) return undefined;
+  const detail = DETAILS[2];
+  const head = headOf(table, detail, dialect);
+  const relevance = relevanceTo(question, [table]);
+  const keys = new Set([...table.primaryKey, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
+  const ranked = table.columns
+    .map((column, order) => ({ column, order, score: (keys.has(column.name) ? 1_000 : 0) + relevance.column(column) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.order - b.order);
+  const full = new Map<string, string>();
+  let left = Math.floor(maxChars / 2) - head.length;
+  for (const { column } of ranked) {
+    const line = columnText(column, table, detail, dialect);
+    if (line.length + 1 > left) break;
+    full.set(column.name, line);
+    left -= line.length + 1;
+  }
+  const lines = [head, ...table.columns.flatMap(({ name }) => full.get(name) ?? [])];
+  const rest = table.columns.filter(({ name }) => !full.has(name));
+  const room = maxChars - lines.join('\n').length - 100;
+  return [...lines, `  -- ${rest.length} more columns:`, ...byType(rest, dialect, room), ')'].join('\n');
+}
+
+/** As SQL writes it: quoted where it must be. A dot parts schema and table, except in SQLite. */
+export function tableName(name: string, dialect: Dialect): string {
+  const dot = dialect === 'sqlite' ? -1 : name.indexOf('.');
+  if (dot < 0) return identifier(name, dialect);
+  return `${identifier(name.slice(0, dot), dialect)}.${identifier(name.slice(dot + 1), dialect)}`;
+}
+
+/** What needs no quotes: its case stays as it is by itself, and no engine takes it for a word of its own. */
+const PLAIN: Record<Dialect, RegExp> = {
+  postgresql: /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{N}_$]*$/u,
+  sqlite: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
+  snowflake: /^[A-Z_][A-Z0-9_$]*$/,
+};
+const RESERVED = new Set(
+  `add all alter analyse analyze and any array as asc asymmetric between both by case cast check collate column commit
+  constraint create cross current current_date current_time current_timestamp default delete desc distinct do drop else end
+  except exists false fetch for foreign from full grant group having if in index inner insert intersect into is isnull join
+  lateral leading left like limit natural not notnull null offset on only or order outer placing primary references revoke
+  right row rows select set some symmetric table then to trailing transaction true union unique update user using values when
+  where window with`.split(/\s+/),
+);
+
+export function identifier(name: string, dialect: Dialect): string {
+  if (PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase())) return name;
+  return `"${onOneLine(name).replaceAll('"', '""')}"`;
+}
+
+/** Line ends written out as other hidden characters are (`plain.ts` of the prompts). */
+export function onOneLine(name: string): string {
+  return name.replace(/[\t\n\r]/g, (end) => `\\u{${(end.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** SQLite takes any words for a type. */
+function typeText(type: string): string {
+  const line = oneLine(type, TYPE_CHARS);
+  return /^[\p{L}\p{N}_ ,.()[\]"]*$/u.test(line) ? line : `"${line.replaceAll('"', '""')}"`;
+}
+
+function headOf(table: TableDescription, detail: Detail, dialect: Dialect): string {
+  const comment = detail.comments && table.comment !== null ? ` -- ${oneLine(table.comment, COMMENT_CHARS)}` : '';
+  const rows = table.rowEstimate === null ? '' : ` -- ${Math.round(table.rowEstimate)} rows`;
+  return `${table.kind.toUpperCase()} ${tableName(table.name, dialect)} (${rows}${comment}`;
+}
+
+function columnText(
+  { name, type, nullable, comment, samples }: ColumnDescription,
+  table: TableDescription,
+  detail: Detail,
+  dialect: Dialect,
+): string {
+  const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === name;
+  const references = table.foreignKeys
+    .filter(({ columns }) => columns.length === 1 && columns[0] === name)
+    .map((key) => ` REFERENCES ${target(key, dialect)}`);
+  const notes = [
+    ...(detail.comments && comment !== null ? [oneLine(comment, COMMENT_CHARS)] : []),
+    ...(samples.length > 0 && detail.samples > 0
+      ? [`e.g. ${samples.slice(0, detail.samples).map(sample).join(' | ')}`]
+      : []),
+  ];
+  const said = notes.length > 0 ? ` -- ${notes.join('; ')}` : '';
+  return `  ${identifier(name, dialect)} ${typeText(type)}${isKey ? ' PRIMARY KEY' : nullable ? '' : ' NOT NULL'}${references.join('')}${said}`;
+}
+
+function target(key: TableDescription['foreignKeys'][number], dialect: Dialect): string {
+  const columns = key.references.map((name) => identifier(name, dialect)).join(', ');
+  return `${tableName(key.table, dialect)}${columns === '' ? '' : ` (${columns})`}`;
+}
+
+function byType(columns: readonly ColumnDescription[], dialect: Dialect, room: number): string[] {
+  const names = new Map<string, string[]>();
+  let left = room;
+  let unnamed = 0;
+  for (const { name, type } of columns) {
+    const shown = identifier(name, dialect);
+    const kind = typeText(type);
+    const cost = shown.length + 2 + (names.has(kind) ? 0 : kind.length + 8);
+    if (cost > left) {
+      unnamed += 1;
+      continue;
+    }
+    left -= cost;
+    names.set(kind, [...(names.get(kind) ?? []), shown]);
+  }
+  return [
+    ...[...names].map(([type, shown]) => `  -- ${type}: ${shown.join(', ')}`),
+    ...(unnamed > 0 ? [`  -- and ${unnamed} whose names do not fit here: SELECT * with a small LIMIT shows them`] : []),
+  ];
+}
+
+/** Outer spaces and nothing at all are values, too. */
+function sample(value: string): string {
+  const line = value.replace(/\s/g, ' ');
+  return line === '' || line.trim() !== line ? `'${line}'` : line.replace(/ +/g, ' ');
+}
+
+function oneLine(text: string, maxChars: number): string {
+  const line = text
+    .slice(0, maxChars * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}
