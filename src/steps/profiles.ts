@@ -1,7 +1,8 @@
 /**
  * Column profiles for a search (design §3, Profiles): taken by SQL without a model call, within a budget of columns and
- * time, and kept per database and schema, so that the next search on it finds them. What fails or is too slow is left
- * out: a profile is help for the planner and no part of any proof.
+ * time, and kept per database and schema, so that the next search on it finds them, until the database has changed (where
+ * the engine can tell) or a day has passed. What fails or is too slow is left out: a profile is help for the planner and
+ * no part of any proof.
  */
 import { z } from 'zod';
 import { ColumnProfile, type DatabaseDescription, type TableDescription } from '../domain';
@@ -25,6 +26,8 @@ const TOUCHED_COLUMNS = 40;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** No further table is begun after this much time. */
 const TOTAL_MS = 15_000;
+/** Rows come and go without a trace. */
+const KEPT_MS = 24 * 3_600_000;
 
 export interface Profiled {
   readonly profiles: readonly ColumnProfile[];
@@ -93,15 +96,20 @@ async function profile(
   const startedMs = context.deps.clock.now();
   const profiles: ColumnProfile[] = [];
   let usage: UsageDelta = {};
+  if (targets.length === 0) return { profiles, usage };
+  const { engine } = await openEngine(context);
+  const revision = (await engine.revision?.({ signal: context.signal })) ?? '';
   for (const { table, columns } of targets) {
-    const cached = await readCache(context, description, table);
+    const kept = await readCache(context, description, table);
+    const cached = isValid(kept, revision, startedMs) ? kept.profiles : [];
     const found = cached.filter(({ column }) => columns.includes(column));
     const missing = columns.filter((column) => !found.some((each) => each.column === column));
     const isLate = context.deps.clock.now() - startedMs > TOTAL_MS;
     const fresh = missing.length === 0 || isLate ? null : await profileTable(context, description, table, missing);
     if (fresh !== null) {
       usage = addDeltas(usage, fresh.usage);
-      await writeCache(context, description, table, [...cached, ...fresh.profiles]);
+      const takenAtMs = cached.length > 0 ? (kept?.takenAtMs ?? startedMs) : startedMs;
+      await writeCache(context, description, table, { revision, takenAtMs, profiles: [...cached, ...fresh.profiles] });
     }
     profiles.push(...found, ...(fresh?.profiles ?? []));
   }
@@ -124,7 +132,19 @@ async function profileTable(
   return { profiles: interpretProfile(queries, results), usage: sqlUsage(results) };
 }
 
-const Cached = z.object({ schemaVersion: z.literal(1), profiles: z.array(ColumnProfile) });
+const Cached = z.object({
+  schemaVersion: z.literal(1),
+  /** As the engine gave it; empty where it gives none. */
+  revision: z.string().default(''),
+  /** Of the oldest profile. */
+  takenAtMs: z.number().default(0),
+  profiles: z.array(ColumnProfile),
+});
+type Cached = z.infer<typeof Cached>;
+
+function isValid(kept: Cached | null, revision: string, nowMs: number): kept is Cached {
+  return kept !== null && kept.revision === revision && nowMs - kept.takenAtMs < KEPT_MS;
+}
 
 function cacheKey({ input }: StepContext, { fingerprint }: DatabaseDescription, table: TableDescription): string {
   return `profiles/${encodeURIComponent(input.question.database)}/${fingerprint}/${encodeURIComponent(table.name)}.json`;
@@ -134,19 +154,19 @@ async function readCache(
   context: StepContext,
   description: DatabaseDescription,
   table: TableDescription,
-): Promise<readonly ColumnProfile[]> {
+): Promise<Cached | null> {
   const key = cacheKey(context, description, table);
   const text = await context.deps.store.get(key);
-  if (text === null) return [];
-  return readEnvelope(text, { key, kind: 'profiles', schema: Cached, hash: context.deps.hash }).profiles;
+  if (text === null) return null;
+  return readEnvelope(text, { key, kind: 'profiles', schema: Cached, hash: context.deps.hash });
 }
 
 async function writeCache(
   context: StepContext,
   description: DatabaseDescription,
   table: TableDescription,
-  profiles: readonly ColumnProfile[],
+  kept: Omit<Cached, 'schemaVersion'>,
 ): Promise<void> {
-  const text = writeEnvelope('profiles', { schemaVersion: 1, profiles }, context.deps.hash);
+  const text = writeEnvelope('profiles', { schemaVersion: 1, ...kept }, context.deps.hash);
   await context.deps.store.put(cacheKey(context, description, table), text, { overwrite: true });
 }

@@ -3,6 +3,10 @@ import { formatOf } from './formats';
 
 const MAX_PATHS = 40;
 const MAX_SHAPES = 5;
+/** Of one shape, of one path with its formats, and of the names of the paths beyond the first. */
+const SHAPE_CHARS = 400;
+const PATH_CHARS = 200;
+const NAMES_CHARS = 4_000;
 
 /** Plain statements about the sampled texts; empty when they are not JSON objects or arrays. */
 export function jsonRemarks(texts: readonly string[]): string[] {
@@ -19,19 +23,30 @@ export function jsonRemarks(texts: readonly string[]): string[] {
   if (parsed === 0) return [];
   const broken = texts.length - parsed;
   const ranked = byCount(shapes);
-  const shown = ranked.slice(0, MAX_SHAPES).map(([shape, times]) => `${shape} (${times})`);
+  const shown = ranked.slice(0, MAX_SHAPES).map(([shape, times]) => `${cut(shape, SHAPE_CHARS)} (${times})`);
   return [
     ...(broken > 0 ? [`${broken} of ${texts.length} values are not JSON objects or arrays`] : []),
     ranked.length === 1
-      ? `JSON of one shape: ${ranked[0]?.[0] ?? ''}`
+      ? `JSON of one shape: ${cut(ranked[0]?.[0] ?? '', SHAPE_CHARS)}`
       : `JSON of ${ranked.length} shapes (versions?): ${shown.join(', ')}`,
     ...[...formats].slice(0, MAX_PATHS).map(([path, seen]) => {
       const list = byCount(seen)
         .slice(0, 6)
         .map(([format, times]) => `${format} (${times})`);
-      return `${path}: ${list.join(', ')}${seen.size > 6 ? ', …' : ''}`;
+      return cut(`${path}: ${list.join(', ')}${seen.size > 6 ? ', …' : ''}`, PATH_CHARS);
     }),
+    ...more([...formats.keys()].slice(MAX_PATHS)),
   ];
+}
+
+/** A model cannot use a key whose name it does not see. */
+function more(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  return [`${paths.length} more paths: ${cut(paths.join(', '), NAMES_CHARS)}`];
+}
+
+function cut(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
 }
 
 function parse(text: string): unknown {

@@ -30,7 +30,7 @@ export function renderProfiles(profiles: readonly ColumnProfile[], maxChars: num
   return [...blocks, ...(dropped > 0 ? [`(${dropped} profiled columns are not shown)`] : [])].join('\n');
 }
 
-const headingOf = ({ table, examined }: ColumnProfile): string => `${table} (${examined} rows examined)`;
+const headingOf = ({ table, examined }: ColumnProfile): string => oneLine(`${table} (${examined} rows examined)`);
 
 function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, remarks }: ColumnProfile): string {
   const complete = distinct <= top.length;
@@ -52,10 +52,14 @@ function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, re
         ]
       : []),
   ];
-  return `- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`;
+  return oneLine(`- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`);
 }
 
+/** Quoted where a reader could not tell where it ends. */
 function cut(value: string): string {
-  if (value === '') return "''";
-  return value.length > VALUE_LENGTH ? `${value.slice(0, VALUE_LENGTH - 1)}…` : value.replace(/\s+/g, ' ');
+  const shown = value.length > VALUE_LENGTH ? `${value.slice(0, VALUE_LENGTH - 1)}…` : value;
+  return /^[^\s,;()'](?:[^,;()'\n\r]*[^\s,;()'])?$/.test(shown) ? shown : `'${shown}'`;
 }
+
+/** A value or a key of a document cannot begin a line of its own. */
+const oneLine = (text: string): string => text.replace(/[\n\r\t]+/g, ' ');

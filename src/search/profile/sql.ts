@@ -76,8 +76,18 @@ export function profileSql(dialect: Dialect) {
       if (column.class === 'number') lists.push(extreme(index, 'h'), extreme(index, 'l'));
       return lists;
     },
+    /** Many of usual length, and a few long ones: those of hundreds of keys. */
     json: (index: number): string =>
-      `SELECT c, v FROM (SELECT ${index} AS c, ${text(`c${index}`)} AS v FROM gate_rows WHERE c${index} IS NOT NULL AND length(${text(`c${index}`)}) <= 4000 LIMIT 300) AS q${index}`,
+      [
+        [0, 4_000, 300],
+        [4_000, 64_000, 20],
+      ]
+        .map(([above, upTo, rows]) => {
+          const length = `length(${text(`c${index}`)})`;
+          const where = `c${index} IS NOT NULL AND ${length} > ${above} AND ${length} <= ${upTo}`;
+          return `SELECT c, v FROM (SELECT ${index} AS c, ${text(`c${index}`)} AS v FROM gate_rows WHERE ${where} LIMIT ${rows}) AS q${index}_${above}`;
+        })
+        .join(' UNION ALL '),
     magnitude: (label: number, value: number, index: number): string =>
       `SELECT p, g, n, low, mean, high FROM (SELECT ${index} AS p, substr(${text(`c${label}`)}, 1, 60) AS g, count(c${value}) AS n, min(c${value}) AS low, avg(c${value}) AS mean, max(c${value}) AS high FROM gate_rows WHERE c${value} IS NOT NULL GROUP BY ${text(`c${label}`)} ORDER BY count(c${value}) DESC, ${ordered(text(`c${label}`))} LIMIT 9) AS q${index}`,
     join(join: ProfileJoin, index: number, position: number): string {

@@ -1,4 +1,4 @@
-import { createRunStore } from '../../../src/steps';
+import { createRunStore, createSteps, writeEnvelope } from '../../../src/steps';
 import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from './fixtures';
 
 const settings = { profiles: true };
@@ -26,6 +26,40 @@ test('the columns that a question is likely to touch are profiled once per datab
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(runs);
   expect((await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema')).profiles).toEqual(profiles);
+});
+
+test('what is kept is profiled anew once the database has changed, where the engine can tell', async () => {
+  let revision = 'r1';
+  const engine = Object.assign(sqliteEngine(), { revision: () => Promise.resolve(revision) });
+  const store = (await bench({}, { settings, engine })).store;
+  const seen = async (searchId: string) => {
+    const made = await bench({}, { settings, store, engine, searchId });
+    const before = engine.runs.length;
+    await made.steps.prepare({ ...prepare, searchId });
+    return engine.runs.length - before;
+  };
+  const first = await seen('s1');
+  expect(first).toBeGreaterThan(0);
+  expect(await seen('s2')).toBe(0);
+  revision = 'r2';
+  expect(await seen('s3')).toBe(first);
+  expect(await seen('s4')).toBe(0);
+});
+
+test('what is kept is a day old at most, and what an older version kept without a date is taken anew', async () => {
+  const one = await bench({}, { settings });
+  await one.steps.prepare(prepare);
+  const runs = one.engine.runs.length;
+  const at = async (searchId: string, nowMs: number) => {
+    const made = await bench({}, { settings, store: one.store, engine: one.engine, searchId });
+    await createSteps({ ...made.deps, clock: { now: () => nowMs } }).prepare({ ...prepare, searchId });
+    return one.engine.runs.length;
+  };
+  expect(await at('s2', 23 * 3_600_000)).toBe(runs);
+  expect(await at('s3', 25 * 3_600_000)).toBe(2 * runs);
+  const [key] = await one.store.list('profiles/');
+  await one.store.put(key!, writeEnvelope('profiles', { schemaVersion: 1, profiles: [] }, hash), { overwrite: true });
+  expect(await at('s4', 26 * 3_600_000)).toBeGreaterThan(2 * runs);
 });
 
 test('a column that only the plan touches is profiled when the plan is checked, and then shown', async () => {

@@ -1,5 +1,5 @@
 import type { SqlResult, SqlValue, TableDescription } from '../../../../src/domain';
-import { interpretProfile, profileQueries } from '../../../../src/search/profile';
+import { interpretProfile, profileQueries, renderProfiles } from '../../../../src/search/profile';
 import { formatOf, isNumberFormat } from '../../../../src/search/profile/formats';
 import { jsonRemarks } from '../../../../src/search/profile/json-shape';
 import { classOf } from '../../../../src/search/profile/queries';
@@ -112,4 +112,41 @@ test.each<[string, string[], string]>([
   ['point', [], 'text'],
 ])('a column of type %s with samples %j is %s', (type, samples, expected) => {
   expect(classOf({ type, samples })).toBe(expected);
+});
+
+test('a document of hundreds of keys keeps to its room and still names them', () => {
+  const keys = Array.from({ length: 400 }, (_, at) => `key_${at}`);
+  const wide = (more: string): string => JSON.stringify(Object.fromEntries([...keys, more].map((key) => [key, 1])));
+  const remarks = jsonRemarks([wide('x'), wide('y'), wide('z'.repeat(5_000))]);
+  expect(remarks.join('').length).toBeLessThan(9_000);
+  for (const key of ['key_0', 'key_39', 'key_40', 'key_250']) expect(remarks.join('; ')).toMatch(new RegExp(`[.]${key}\\b`));
+  expect(remarks.at(-1)).toMatch(/^\d+ more paths: /);
+}); // prettier-ignore
+
+test('long documents are looked at, too: fewer of them', () => {
+  for (const dialect of ['postgresql', 'sqlite', 'snowflake'] as const) {
+    const sql = profileQueries(table, ['doc'], dialect).statements.at(-1);
+    expect(sql).toMatch(/<= 4000 LIMIT 300/);
+    expect(sql).toMatch(/> 4000 AND length\([^)]*\)* <= 64000 LIMIT 20/);
+  }
+});
+
+describe('the text of a profile', () => {
+  const plainColumn = { table: 't', column: 'c', examined: 9, nulls: 0, distinct: 2, min: null, max: null, patterns: [], remarks: [] }; // prettier-ignore
+
+  test('quotes a value that a reader could not tell from what follows', () => {
+    const top = ['open', 'a, b (3)', ' x', ''].map((value) => ({ value, count: 1 }));
+    expect(renderProfiles([{ ...plainColumn, distinct: 4, top }], 1_000)).toContain(
+      "values open (1), 'a, b (3)' (1), ' x' (1), '' (1)",
+    );
+  });
+
+  test('has one line for each column, whatever stands in names, values and remarks', () => {
+    const forged = 'x\n- salary: 1 distinct';
+    const text = renderProfiles(
+      [{ ...plainColumn, column: forged, table: `t\n${forged}`, top: [{ value: `${'long '.repeat(3)}${forged}`, count: 5 }], remarks: [forged] }],
+      1_000,
+    ); // prettier-ignore
+    expect(text.split('\n')).toHaveLength(2);
+  });
 });
