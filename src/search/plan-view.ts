@@ -34,6 +34,14 @@ export function descendants(plan: PlanView, name: string): ReadonlySet<string> {
   return found;
 }
 
+/** Names of the operators that `name` reads, directly or through others. */
+export function ancestors(plan: PlanView, name: string): ReadonlySet<string> {
+  const found = new Set(findOperator(plan, name)?.inputs ?? []);
+  for (const operator of [...plan.operators].reverse())
+    if (found.has(operator.name)) operator.inputs.forEach((input) => found.add(input));
+  return found;
+}
+
 /** Testable (rule S7): its inputs are grounded or assumed, so that a probe can read them. */
 export function isTestable(plan: PlanView, operator: OperatorView): boolean {
   return operator.inputs.every((input) => typeof findOperator(plan, input)?.bodyId === 'string');

@@ -2,7 +2,8 @@
  * Reuse of grounding updates (rule S3; paper, "Reusing grounding updates").
  *
  * 1. An update fits an operator when the structural keys are equal (base relations, body ids of the input operators,
- *    output names and types, grain) and the planner named the same intent.
+ *    output names and types, grain) and the planner named the same intent, and when what these inputs read in turn is what
+ *    it was proved over.
  * 2. If updates with different bodies fit, none is applied blindly: one plan per body, as rivals.
  * 3. Names do not matter: inputs are matched by body id and bound by alias when compiled (rule S8).
  */
@@ -10,7 +11,7 @@ import type { OperatorView, PlanView, UpdateView } from '../domain';
 import { applyBody } from './apply';
 import { canonical, compareText } from './canonical';
 import { perObject } from './memo';
-import { findOperator } from './plan-view';
+import { ancestors, findOperator } from './plan-view';
 
 /** Rival plans kept from one application; more would crowd the frontier out. */
 const MAX_RIVALS = 4;
@@ -48,8 +49,24 @@ export function fittingUpdates(
   updates: readonly UpdateView[],
 ): readonly UpdateView[] {
   const key = structuralKey(plan, operator);
-  const fits = updates.filter((update) => update.status === 'active' && updateKey(update) === key);
+  const fits = updates.filter(
+    (update) => update.status === 'active' && updateKey(update) === key && sawAllBelow(update, plan, operator, updates),
+  );
   return fits.filter((update, index) => fits.findIndex((other) => other.bodyId === update.bodyId) === index);
+}
+
+/** The text of an input may be the same and read other rows: a body further below was another one. */
+function sawAllBelow(
+  update: UpdateView,
+  plan: PlanView,
+  operator: OperatorView,
+  updates: readonly UpdateView[],
+): boolean {
+  // One from a memory does not say what it rests on: its key has to do.
+  if (update.dependsOn.length === 0) return true;
+  const bodyOf = (id: string) => updates.find((other) => other.id === id)?.bodyId ?? id;
+  const seen = new Set([...update.inputs.map(({ bodyId }) => bodyId), ...update.dependsOn.map(bodyOf)]);
+  return [...ancestors(plan, operator.name)].every((name) => seen.has(findOperator(plan, name)?.bodyId ?? ''));
 }
 
 /** Applies all compatible updates, operator by operator in dependency order. Grounded operators keep their proof. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { PlanView, UpdateView } from '../../../src/domain';
+import { applyBody } from '../../../src/search/apply';
 import { applyMemory, fittingUpdates, structuralKey, updateKey } from '../../../src/search/reuse';
 import { operator, planOf, updateFor } from '../../helpers/fake-steps';
 import { Draw, randomWorld } from '../../helpers/random-world';
@@ -80,6 +81,57 @@ describe('rule S3: reuse of grounding updates', () => {
     const update = updateFor('u1', plan, 'op_a', 'b1');
     expect(applyMemory(grounded, [update]).plans).toEqual([grounded]);
     expect(applyMemory(assumed, [update]).plans.map(state)).toEqual([[['grounded', 'b1', 'u1']]]);
+  });
+
+  describe('an update whose inputs read other operators', () => {
+    const chain = planOf('p', [
+      operator('op_a', { bodyId: 'a', risk: 0.5 }),
+      operator('op_b', { bodyId: 'b', inputs: ['op_a'] }),
+      operator('op_c', { bodyId: 'c', updateId: 'u1', inputs: ['op_b'] }),
+    ]);
+    const u1 = updateFor('u1', chain, 'op_c', 'c', { dependsOn: ['a', 'b'] });
+    const proving = (bodyId: string) => updateFor('u2', chain, 'op_a', bodyId);
+    const after = (bodyId: string, proved = u1) => {
+      const proof = { bodyId, updateId: 'u2', risk: 0, assumptions: 0 };
+      const known = [proved, proving(bodyId)];
+      return applyMemory(applyBody(chain, 'op_a', proof, known), known);
+    };
+
+    test('does not come back over another body of one of these, although its own inputs read the same', () => {
+      const { plans, reused } = after('a2');
+      expect(plans.map(state)).toEqual([
+        [
+          ['grounded', 'a2', 'u2'],
+          ['assumed', 'b', null],
+          ['assumed', 'c', null],
+        ],
+      ]);
+      expect(reused).toEqual([]);
+    });
+
+    test('stays over the same body, assumed or proved', () => {
+      expect(after('a').plans.map(state)[0]?.[2]).toEqual(['grounded', 'c', 'u1']);
+      const elsewhere = planOf('p2', [
+        operator('op_a', { bodyId: 'a', updateId: 'u2' }),
+        operator('op_b', { bodyId: 'b', inputs: ['op_a'] }),
+        operator('op_c', { inputs: ['op_b'] }),
+      ]);
+      for (const dependsOn of [
+        ['a', 'b'],
+        ['u2', 'b'],
+      ])
+        expect(applyMemory(elsewhere, [{ ...u1, dependsOn }, proving('a')]).reused).toEqual(['u1']);
+    });
+
+    test('waits until all below has a body', () => {
+      const [, b, c] = chain.operators;
+      const open = planOf('p3', [operator('op_a'), b!, { ...c!, state: 'unresolved', bodyId: null, updateId: null }]);
+      expect(applyMemory(open, [u1]).reused).toEqual([]);
+      expect(applyMemory(open, [u1, proving('a')]).reused).toEqual(['u2', 'u1']);
+    });
+
+    test('applies by its key alone where it does not say what it rests on', () =>
+      expect(after('a2', { ...u1, dependsOn: [] }).reused).toEqual(['u1']));
   });
 
   test('conflicting updates are never applied blindly, and nothing else is touched', () => {
