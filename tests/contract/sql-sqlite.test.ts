@@ -90,6 +90,15 @@ test('a text keeps its first and its hidden characters, also beside one that is 
   expect(await runOne(`${sql}, CAST(x'ff' AS TEXT)`)).toMatchObject({ rows: [[...expected, '\ufffd']] });
 });
 
+test('a statement may hold binary values of any bytes', async () => {
+  const sql = `SELECT x'deadbeef', X'FF' AS "x'ff'", 'x''ff''', (SELECT count(*) FROM mixed WHERE v = x'00FF') /* x'f */`;
+  expect(await runOne(sql)).toMatchObject({
+    columns: [{}, { name: "x'ff'" }, {}, {}],
+    rows: [['\\xdeadbeef', '\\xff', "x'ff'", 1]],
+  });
+  expect(await runOne("SELECT x'f'")).toMatchObject({ kind: 'sql-error' });
+});
+
 test('a value too large to return is a value that says what to do, and the next statement is answered', async () => {
   expect(await runOne('SELECT zeroblob(900000000)')).toMatchObject({ kind: 'sql-error' });
   expect(await runOne('SELECT 1, zeroblob(50000000)')).toMatchObject({

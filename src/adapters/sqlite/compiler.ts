@@ -5,6 +5,7 @@
 import type Database from 'libsql';
 import { BoundedMap } from '../../bounded-map';
 import { refuseProgram, type Instruction } from './bytecode';
+import { withPlainBlobs } from './statement-text';
 
 export interface Compiled {
   /** Why it may not run. */
@@ -36,7 +37,10 @@ export class Compiler {
     }
     const before = this.#kept.get(text);
     if (before !== undefined) return before;
-    const program = this.#database.prepare(`EXPLAIN ${text}`).raw(true).all() as Instruction[];
+    const program = this.#database
+      .prepare(`EXPLAIN ${withPlainBlobs(text)}`)
+      .raw(true)
+      .all() as Instruction[];
     const refused = refuseProgram(text, program);
     const compiled = { refused, columns: refused === null ? statement.columns() : [] };
     const size = compiled.columns.reduce((sum, { name, type }) => sum + name.length + (type?.length ?? 0) + 100, 100);

@@ -16,13 +16,17 @@ export interface StatementText {
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|;|\s+|[A-Za-z_][A-Za-z0-9_]*|[\s\S]/g;
 
+const SPACE = /^(?:--|\/\*|\s)/;
+
+export const tokensOf = (sql: string): string[] => (sql.match(TOKEN) ?? []).filter((token) => !SPACE.test(token));
+
 export function readStatement(sql: string): StatementText {
   let keyword = '';
   let end = -1;
   let multiple = false;
   for (const match of sql.matchAll(TOKEN)) {
     const token = match[0];
-    if (/^(?:--|\/\*|\s)/.test(token)) continue;
+    if (SPACE.test(token)) continue;
     if (token === ';') {
       if (end < 0) end = match.index;
       continue;
@@ -31,4 +35,17 @@ export function readStatement(sql: string): StatementText {
     else if (keyword === '' && token !== '(') keyword = token.toUpperCase();
   }
   return { keyword, multiple, text: end < 0 ? sql : sql.slice(0, end) };
+}
+
+/**
+ * The same statement with other bytes in its binary literals. EXPLAIN prints those as text, and libsql ends the process on
+ * text that is not UTF-8.
+ */
+export function withPlainBlobs(sql: string): string {
+  let previous = '';
+  return sql.replace(TOKEN, (token) => {
+    const isBlob = /^x$/i.test(previous) && /^'[0-9a-f]*'$/i.test(token);
+    previous = token;
+    return isBlob ? token.replace(/[0-9a-f]{2}/gi, '61') : token;
+  });
 }
