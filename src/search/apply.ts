@@ -27,7 +27,7 @@ export function applyBody(plan: PlanView, name: string, body: NewBody, updates: 
   const below = changed && before.bodyId !== null ? descendants(plan, name) : new Set<string>();
   const operators = plan.operators.map((operator): OperatorView => {
     if (operator.name === name) return withBody(operator, body);
-    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, updates) : operator;
+    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, plan, updates) : operator;
   });
   return recheckImmaterial({ ...plan, operators });
 }
@@ -46,7 +46,7 @@ export function removeBody(plan: PlanView, name: string, updates: readonly Updat
         assumptions: 0,
         immaterial: null,
       };
-    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, updates) : operator;
+    return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, plan, updates) : operator;
   });
   return recheckImmaterial({ ...plan, operators });
 }
@@ -111,9 +111,12 @@ function withBody(operator: OperatorView, body: NewBody): OperatorView {
   };
 }
 
-function unsettle(operator: OperatorView, updates: readonly UpdateView[]): OperatorView {
+/** `plan` is the one in which the proof held: there each name of the text stood for the body that it was proved over. */
+function unsettle(operator: OperatorView, plan: PlanView, updates: readonly UpdateView[]): OperatorView {
   const source = updates.find((update) => update.id === operator.updateId);
-  const bindsOwnNames = source !== undefined && source.inputs.every((input) => operator.inputs.includes(input.local));
+  const isOwn = ({ local, bodyId }: UpdateView['inputs'][number]) =>
+    operator.inputs.includes(local) && findOperator(plan, local)?.bodyId === bodyId;
+  const bindsOwnNames = source?.inputs.every(isOwn) === true;
   return bindsOwnNames
     ? { ...operator, state: 'assumed', updateId: null, risk: UNSETTLED_RISK, assumptions: 1 }
     : { ...operator, state: 'unresolved', bodyId: null, updateId: null, risk: 1, assumptions: 0 };

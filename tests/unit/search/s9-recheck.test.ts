@@ -104,6 +104,22 @@ describe('a proof over inputs that change (rule S10)', () => {
     ]);
   });
 
+  test('is unresolved where the names that its text uses stand for other operators here', () => {
+    // Proved elsewhere over op_x reading as `a` and op_y as `b`; here the names stand the other way round.
+    const swapped = planOf('p', [
+      operator('op_x', { bodyId: 'b' }),
+      operator('op_y', { bodyId: 'a' }),
+      operator('op_z', { bodyId: 'z', updateId: 'u3', inputs: ['op_x', 'op_y'] }),
+    ]);
+    const inputs = [
+      { local: 'op_x', bodyId: 'a' },
+      { local: 'op_y', bodyId: 'b' },
+    ];
+    const u3 = { ...updateFor('u3', swapped, 'op_z', 'z'), inputs };
+    expect(applyBody(swapped, 'op_x', assumedBody('b2'), [u3]).operators[2]).toMatchObject({ state: 'unresolved' });
+    expect(removeBody(swapped, 'op_y', [u3]).operators[2]).toMatchObject({ state: 'unresolved' });
+  });
+
   test('falls back, too, when an input loses its body', () => {
     const without = removeBody(proved, 'op_a', [u1, u2]);
     expect(without.operators.map(({ state }) => state)).toEqual(['unresolved', 'assumed', 'unresolved']);
