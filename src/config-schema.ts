@@ -3,7 +3,7 @@
  * `models` unless it has an address of its own; then the key of `models` is not sent there.
  */
 import { z } from 'zod';
-import { endpointKey, holdsLogin } from './config-secrets';
+import { checkKey, endpointKey, holdsLogin } from './config-secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -63,7 +63,8 @@ export function embeddingsOf<Text>(
   if (baseUrl === undefined && (apiKeyEnv !== undefined || apiKeyFile !== undefined))
     at.problems.push(`${place}: has a key but no baseUrl; without one the endpoint and the key of "models" are used`);
   if (holdsLogin(given)) at.problems.push(`${place}.baseUrl: holds a password; name a key in apiKeyEnv or apiKeyFile`);
-  const key = (apiKeyEnv === undefined ? null : at.env[apiKeyEnv]) || endpointKey(given, place, at);
+  const key = (apiKeyEnv === undefined ? null : at.env[apiKeyEnv]?.trim()) || endpointKey(given, place, at);
+  if (key) checkKey(key, `${place}: the key`, at.problems);
   const sources = [apiKeyEnv, apiKeyFile].filter((source) => source !== undefined);
   return {
     model,

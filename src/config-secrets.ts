@@ -27,6 +27,21 @@ export function endpointKey(
   return secretFile(resolve(at.base, apiKeyFile), `${place}.apiKeyFile`, at.problems);
 }
 
+/** What no HTTP header can hold; an error of the network would quote it. */
+export function checkKey(key: string, source: string, problems: string[]): void {
+  if (/^[\u0021-\u007e]+$/.test(key)) return;
+  problems.push(`${source}: holds a line break, a space or another character that no key has: copy the key again`);
+}
+
+/** In its login or, as drivers take it too, in a parameter; paths of files and names of variables are no secrets. */
+export function holdsPassword(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { password, searchParams } = new URL(url);
+  const secret = /pass|secret|token|key$/i;
+  const named = /^sslkey$|(file|env|kind)$/i;
+  return password !== '' || [...searchParams.keys()].some((name) => secret.test(name) && !named.test(name));
+}
+
 /** An address goes into messages: nobody may log in with it. */
 export function holdsLogin({ baseUrl }: Keyed): boolean {
   if (baseUrl === undefined) return false;

@@ -5,6 +5,7 @@
  */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { holdsLogin } from './config-secrets';
 import type { Environment, Folders } from './folders';
 
 const text = z.string().min(1);
@@ -111,6 +112,10 @@ function bucketOf(s3: Bucket, at: Place): StoreConfig {
   const endpoint = s3.endpoint ?? (at.env['AWS_ENDPOINT_URL_S3'] || at.env['AWS_ENDPOINT_URL'] || null);
   if (endpoint !== null && !URL.canParse(endpoint)) {
     at.problems.push(`AWS_ENDPOINT_URL_S3: '${endpoint}' is no URL; for example http://127.0.0.1:7070`);
+  } else if (holdsLogin({ baseUrl: endpoint ?? undefined })) {
+    at.problems.push(
+      `${at.where}: the endpoint of the store holds a user name or password; give the keys as AWS tools find them`,
+    );
   }
   const prefix = (s3.prefix ?? '').replace(/^\/+|\/+$/g, '');
   if (prefix.split('/').some((segment) => segment === '..' || segment === '.') || prefix.includes('//')) {

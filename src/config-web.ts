@@ -3,7 +3,7 @@
  * names. Without the setting nothing of the web is ever asked; with it, only by questions that allow it (`--web`).
  */
 import { z } from 'zod';
-import { endpointKey, holdsLogin } from './config-secrets';
+import { checkKey, endpointKey, holdsLogin } from './config-secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -48,7 +48,8 @@ export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Pla
   if (holdsLogin(entry))
     at.problems.push(`${at.where}: web.baseUrl: holds a password; name a key in web.apiKeyEnv or web.apiKeyFile`);
   const variable = entry.apiKeyEnv ?? KEY_VARIABLES[provider];
-  const key = at.env[variable] || endpointKey(entry, `${at.where}: web`, at);
+  const key = at.env[variable]?.trim() || endpointKey(entry, `${at.where}: web`, at);
+  if (key) checkKey(key, at.env[variable] ? variable : `${at.where}: web.apiKeyFile`, at.problems);
   const isKeyless = !key && provider !== 'searxng';
   return {
     provider,

@@ -7,12 +7,13 @@
  * 2. Every mistake is one line: where it stands, what is wrong, what is allowed. All mistakes are reported at once.
  * 3. A database whose URL is missing is an error only when it is used.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { z } from 'zod';
 import { EncryptionEntry, encryptionOf, type EncryptionConfig } from './config-encryption';
 import { ConfigError, linesOf } from './config-errors';
+import { readConfigFile } from './config-file';
 import { LimitsEntries, limitsTable, VersioningEntry, versioningOf } from './config-limits';
 import type { ModelLimitsTable, VersioningConfig } from './config-limits';
 import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './config-snowflake';
@@ -20,7 +21,7 @@ import { PresetName, Role } from './domain/question';
 import { embeddingsOf, SchemaEntry, type EmbeddingsConfig } from './config-schema';
 import { StoreEntry, storeOf, type StoreConfig } from './config-store';
 import { WebEntry, webOf, type WebConfig } from './config-web';
-import { secretFile } from './config-secrets';
+import { checkKey, holdsLogin, holdsPassword, secretFile } from './config-secrets';
 import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
 
@@ -220,7 +221,10 @@ export function loadConfig(source: ConfigSource): Config {
     return [name, databaseOf(entry, { place, base, env: source.env, problems })] as const;
   });
   const keyFile = models.apiKeyFile === undefined ? null : resolve(base, models.apiKeyFile);
-  const apiKey = source.env[apiKeyEnv] || (keyFile && secretFile(keyFile, `${where}: models.apiKeyFile`, problems));
+  const apiKey =
+    source.env[apiKeyEnv]?.trim() || (keyFile && secretFile(keyFile, `${where}: models.apiKeyFile`, problems));
+  if (apiKey) checkKey(apiKey, source.env[apiKeyEnv] ? apiKeyEnv : `${where}: models.apiKeyFile`, problems);
+  if (holdsLogin(models)) problems.push(`${where}: models.baseUrl: ${NO_LOGIN}`);
   const store = storeOf(file.store, {
     ...{ where, base, cwd: source.cwd, env: source.env, problems },
     dataFolder: folders.data,
@@ -234,7 +238,8 @@ export function loadConfig(source: ConfigSource): Config {
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     file: path,
-    databases: Object.fromEntries(databases),
+    // Without a prototype: `constructor` is no database unless one is called so.
+    databases: Object.assign(Object.create(null) as Record<string, DatabaseConfig>, Object.fromEntries(databases)),
     models: {
       default: env.model ?? models.default ?? null,
       roles: { ...models.roles, ...env.roles },
@@ -282,13 +287,7 @@ function fileToRead({ env, cwd }: ConfigSource, folders: Folders): string | null
 }
 
 function parseFile(path: string): ConfigFile {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ConfigError([`${path}: not JSON: ${(error as Error).message}`], { cause: error });
-  }
-  const parsed = ConfigFile.safeParse(json);
+  const parsed = ConfigFile.safeParse(readConfigFile(path).json);
   if (parsed.success) return parsed.data;
   throw new ConfigError(linesOf(ConfigFile, parsed.error, path), { cause: parsed.error });
 }
@@ -344,7 +343,7 @@ function checkCeilings(
 function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig['address'] {
   if (entry.path !== undefined) return { kind: 'path', path: resolve(at.base, entry.path) };
   if (entry.url !== undefined) {
-    if (hasPassword(entry.url)) {
+    if (holdsPassword(entry.url)) {
       at.problems.push(
         `${at.place}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
       );
@@ -364,10 +363,7 @@ function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCon
   return { kind: 'unset', fix: 'set url, urlEnv, urlFile or path' };
 }
 
-function hasPassword(url: string): boolean {
-  return URL.canParse(url) && (new URL(url).password !== '' || new URL(url).searchParams.has('password'));
-}
-
+const NO_LOGIN = 'holds a user name or password; put the key into OPENAI_API_KEY';
 const ROLE_VARIABLE = 'GATE_MODEL_';
 
 function fromEnvironment(env: Environment, problems: string[]) {
@@ -386,8 +382,9 @@ function fromEnvironment(env: Environment, problems: string[]) {
     problems.push(`GATE_PRESET: '${env['GATE_PRESET']}' is no preset; allowed: ${PresetName.options.join(', ')}`);
   const baseUrl = env['OPENAI_BASE_URL'] || null;
   if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
-    problems.push(`OPENAI_BASE_URL: '${baseUrl}' is no http(s) URL; for example http://127.0.0.1:11434/v1`);
-  }
+    const shown = baseUrl.includes('@') ? 'the value' : `'${baseUrl}'`; // which may hold a password
+    problems.push(`OPENAI_BASE_URL: ${shown} is no http(s) URL; for example http://127.0.0.1:11434/v1`);
+  } else if (baseUrl !== null && holdsLogin({ baseUrl })) problems.push(`OPENAI_BASE_URL: ${NO_LOGIN}`);
   return {
     roles,
     model: env['GATE_MODEL'] || null,
@@ -403,6 +400,7 @@ function costCeiling(text: string | undefined, problems: string[]): { costUsd?: 
   if (!text) return {};
   if (text === 'none') return { costUsd: null };
   const value = Number(text);
-  if (!(value > 0)) problems.push(`GATE_MAX_COST_USD: '${text}' is not allowed; give US dollars above 0, or none`);
+  if (!(value > 0 && Number.isFinite(value)))
+    problems.push(`GATE_MAX_COST_USD: '${text}' is not allowed; give US dollars above 0, or none`);
   return { costUsd: value };
 }

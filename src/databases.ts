@@ -4,7 +4,7 @@
  * no secret enters a search id or a Temporal history (design D7) and the same database keeps its name.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './config';
@@ -28,6 +28,7 @@ export interface ResolvedDatabase {
 const POSTGRES = /^postgres(ql)?:\/\//i;
 const SNOWFLAKE = /^snowflake:\/\//i;
 const SQLITE = /^(sqlite|file):/i;
+const BARE_SCHEME = /^(postgres(?:ql)?|snowflake):/i;
 const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
 const OPEN_ACCESS = {
   role: null,
@@ -46,6 +47,7 @@ const OPEN_ACCESS = {
 
 /** Throws `ConfigError` with one line that says what to change. */
 export function resolveDatabase(config: Config, spec: string, cwd: string): ResolvedDatabase {
+  if (spec.trim() === '') throw fail('--db is empty; give a configured name, a path or postgresql://…');
   const configured = config.databases[spec];
   if (configured !== undefined) return namedDatabase(config, spec, configured);
   if (POSTGRES.test(spec)) return adHocServer(spec, 'postgresql', POSTGRES_EXAMPLE);
@@ -54,11 +56,15 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
   const scheme = SCHEME.exec(spec)?.[1];
   if (scheme)
     throw fail(`${scheme}:// is not supported; use postgresql://user@host/database, snowflake://… or an SQLite file`);
+  const bare = BARE_SCHEME.exec(spec)?.[1];
+  if (bare) throw fail(`the URL cannot be read; begin it with ${bare}://`);
   const path = resolve(cwd, spec);
-  if (!isPathLike(spec) && statSync(path, { throwIfNoEntry: false }) === undefined) {
+  if (!isPathLike(spec) && infoOf(path) === null) {
     const names = Object.keys(config.databases);
     const known = names.length > 0 ? `configured: ${names.join(', ')}` : 'none is configured';
-    throw fail(`'${spec}' is no configured database (${known}) and no file; give a name, a path or postgresql://…`);
+    throw fail(
+      `'${withoutLogin(spec)}' is no configured database (${known}) and no file; give a name, a path or postgresql://…`,
+    );
   }
   return adHocSqlite(path);
 }
@@ -76,8 +82,12 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(address.path) } };
   }
   const url = address.url.reveal();
-  if (POSTGRES.test(url)) return { ...common, dialect: 'postgresql', address };
+  if (POSTGRES.test(url)) {
+    serverUrl(url, `database '${name}': its URL`, POSTGRES_EXAMPLE);
+    return { ...common, dialect: 'postgresql', address };
+  }
   if (SNOWFLAKE.test(url)) {
+    serverUrl(url, `database '${name}': its URL`, SNOWFLAKE_EXAMPLE);
     if (snowflake.login.kind === 'unset') throw fail(`database '${name}' cannot log in: ${snowflake.login.fix}`);
     return { ...common, dialect: 'snowflake', address };
   }
@@ -91,14 +101,41 @@ const POSTGRES_EXAMPLE = 'postgresql://user@host:5432/database';
 const SNOWFLAKE_EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…';
 
 function adHocServer(text: string, dialect: 'postgresql' | 'snowflake', example: string): ResolvedDatabase {
-  if (!URL.canParse(text)) throw fail(`the URL cannot be read; write ${example}`);
-  const url = new URL(text);
-  const database = decodeURIComponent(url.pathname.slice(1));
+  const { url, database } = serverUrl(text, 'the URL', example);
   if (!database) throw fail(`the URL names no database; write ${example}`);
   url.password = '';
   for (const key of [...url.searchParams.keys()]) if (/pass|secret|key|token/i.test(key)) url.searchParams.delete(key);
   const name = generatedName(database, url.href);
   return { name, dialect, address: { kind: 'url', url: new Secret(text) }, adHoc: true, ...OPEN_ACCESS };
+}
+
+/** What is written into a URL as it is and means something else there. */
+const ENCODING =
+  'write special characters of a password or a name as %40 for @, %2F for /, %23 for #, %3F for ?, %25 for %';
+
+/** A mistake is said without a part of the text: which part is the password is what cannot be told. */
+function serverUrl(text: string, what: string, example: string): { readonly url: URL; readonly database: string } {
+  if (!URL.canParse(text)) throw fail(`${what} cannot be read; write ${example}, and ${ENCODING}`);
+  const url = new URL(text);
+  // An @ behind the address is the end of a password that has a / in it.
+  if (url.hash !== '' || url.pathname.includes('@')) throw fail(`${what} cannot be read; ${ENCODING}`);
+  const database = decoded(url.pathname.slice(1));
+  if (database === null || decoded(url.username) === null)
+    throw fail(`${what} has a % that begins no character; ${ENCODING}`);
+  return { url, database };
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null; // a lone %
+  }
+}
+
+/** What may be a login in a text that is no URL. */
+function withoutLogin(text: string): string {
+  return text.replace(/:[^@]*@/, ':***@');
 }
 
 function adHocSqlite(path: string): ResolvedDatabase {
@@ -113,19 +150,40 @@ function generatedName(base: string, address: string): string {
 }
 
 function sqlitePath(spec: string, cwd: string): string {
-  if (/^file:\/\//i.test(spec)) return fileURLToPath(new URL(spec.split('?')[0] ?? spec));
-  return resolve(cwd, decodeURIComponent(spec.replace(/^(sqlite|file):(\/\/)?/i, '').split('?')[0] ?? ''));
+  const [address = ''] = spec.split('?');
+  try {
+    if (/^file:\/\//i.test(address)) return fileURLToPath(new URL(address));
+    return resolve(cwd, decodeURIComponent(address.replace(/^(sqlite|file):(\/\/)?/i, '')));
+  } catch {
+    throw fail(`${address} cannot be read; give the plain path of the file, or write % as %25`);
+  }
 }
 
 const HEADER = 'SQLite format 3\0';
 
 /** An existing SQLite file's real path; an empty file is a valid database without tables. */
 function sqliteFile(path: string): string {
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined) throw fail(`no file ${path}; correct the path of the SQLite database`);
+  const info = infoOf(path);
+  if (info === null) throw fail(`no file ${withoutLogin(path)}; correct the path of the SQLite database`);
   if (info.isDirectory()) throw fail(`${path} is a folder; name the SQLite file in it`);
+  if (!info.isFile()) throw fail(`${path} is no file that can hold a database; name an SQLite file`);
   if (info.size > 0 && headerOf(path) !== HEADER) throw fail(`${path} is not an SQLite database`);
   return realpathSync(path);
+}
+
+/** null: there is nothing; a file in place of a folder on the way is no folder either. */
+function infoOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw unreadable(path, code);
+  }
+}
+
+function unreadable(path: string, code: string): ConfigError {
+  return fail(`cannot read ${path} (${code}); check its permissions`);
 }
 
 function headerOf(path: string): string {
@@ -134,7 +192,7 @@ function headerOf(path: string): string {
   try {
     file = openSync(path, 'r');
   } catch (error) {
-    throw fail(`cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'error'}); check its permissions`);
+    throw unreadable(path, (error as NodeJS.ErrnoException).code ?? 'error');
   }
   try {
     readSync(file, buffer, 0, buffer.length, 0);

@@ -22,7 +22,7 @@ import { followBatch, type FollowEnd } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch } from './batch-plan';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder } from './batch-results';
 import { resultLine, type Ended } from './batch-score';
-import { batchSummary, summaryText } from './batch-summary';
+import { batchSummary, shownCommand, summaryText } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
@@ -349,15 +349,4 @@ async function questionsOf(path: string, flags: BatchFlags): Promise<BenchmarkIt
     if (error instanceof QuestionFileError) throw new UsageError(error.message);
     throw error;
   }
-}
-
-/** As it can be typed again, without passwords. */
-function shownCommand(args: readonly string[]): string {
-  const quoted = args.map((argument) => {
-    const text = argument
-      .replace(/(:\/\/[^\s:/@]*):[^\s/@]+@/g, '$1:***@')
-      .replace(/([?&](?:password|pass|secret|token|key)=)[^&]*/gi, '$1***');
-    return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-  });
-  return ['gate', ...quoted].join(' ');
 }

@@ -8,6 +8,7 @@ import { counted, dollars } from '../report/printable';
 import { addUsage, NO_USAGE } from '../search/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
+import { withoutPasswords } from './errors';
 import { textTable } from './table';
 
 export interface BatchSummary {
@@ -204,4 +205,13 @@ function round(value: number, digits: number): number {
 
 export function percent(share: number | null): string {
   return share === null ? '' : `${(100 * share).toFixed(1)} %`;
+}
+
+/** As it can be typed again, without passwords. */
+export function shownCommand(args: readonly string[]): string {
+  const quoted = args.map((argument) => {
+    const text = withoutPasswords(argument).replace(/([?&][^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*/gi, '$1***');
+    return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  });
+  return ['gate', ...quoted].join(' ');
 }

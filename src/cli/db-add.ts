@@ -6,6 +6,8 @@ import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, w
 import { join, relative, resolve, dirname, isAbsolute } from 'node:path';
 import { ConfigError, configFile, ConfigFile } from '../config';
 import { linesOf } from '../config-errors';
+import { readConfigFile } from '../config-file';
+import { holdsPassword } from '../config-secrets';
 import { UsageError } from './errors';
 import type { Io } from './io';
 
@@ -81,9 +83,7 @@ function entryOf(flags: AddFlags, io: Pick<Io, 'cwd'>, base: string): Json {
 
 function checkUrl(url: string): void {
   if (!URL.canParse(url)) throw new UsageError('--url cannot be read; write postgresql://user@host:5432/database');
-  const { password, searchParams } = new URL(url);
-  const secret = [...searchParams.keys()].find((key) => /pass|secret|token|key$/i.test(key) && key !== 'sslkey');
-  if (password === '' && secret === undefined) return;
+  if (!holdsPassword(url)) return;
   throw new UsageError(
     '--url holds a password, which would stand in the file: put the URL into a variable and give --url-env NAME, or into a file and give --url-file FILE',
   );
@@ -102,13 +102,7 @@ function fromConfig(path: string, cwd: string, base: string): string {
 
 function readConfig(file: string): { readonly json: Json; readonly indent: string; readonly text: string | null } {
   if (!existsSync(file)) return { json: {}, indent: '  ', text: null };
-  const text = readFileSync(file, 'utf8');
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new ConfigError([`${file}: not JSON: ${(error as Error).message}`], { cause: error });
-  }
+  const { json, text } = readConfigFile(file);
   if (!isObject(json)) throw new ConfigError([`${file}: not an object: begin it with {`]);
   return { json, indent: /^([ \t]+)"/m.exec(text)?.[1] ?? '  ', text };
 }

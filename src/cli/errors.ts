@@ -35,6 +35,9 @@ export function exitCodeOf(error: unknown): ExitCode {
   return EXIT.failed;
 }
 
+/** A password may hold an @ of its own: the last one ends it. */
+const LOGIN = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/]+@/gi;
+
 /** Without passwords, although the messages of adapters should not hold any. */
 export function errorText(error: unknown, debug: boolean): string {
   if (debug && error instanceof Error) return withoutPasswords(stackOf(error));
@@ -43,7 +46,7 @@ export function errorText(error: unknown, debug: boolean): string {
 
 function lineOf(error: unknown): string {
   if (!(error instanceof Error)) return `failed: ${String(error)}`;
-  if (error.name === 'ConfigError') return error.message;
+  if (error.name === 'ConfigError') return visible(error.message);
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EADDRINUSE')
     return `${oneLine(error.message)}: the port is in use; choose another one or stop its owner`;
@@ -74,6 +77,6 @@ function oneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ').trim();
 }
 
-function withoutPasswords(text: string): string {
-  return text.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/@]+@/gi, '$1:***@');
+export function withoutPasswords(text: string): string {
+  return text.replace(LOGIN, '$1:***@');
 }

@@ -56,11 +56,16 @@ export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
     ...(flags.maxCost === undefined ? {} : { costUsd: flags.maxCost === 'none' ? null : flags.maxCost }),
     ...(flags.maxCalls === undefined ? {} : { llmCalls: flags.maxCalls }),
     ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
-    ...(flags.maxMinutes === undefined ? {} : { wallMs: Math.round(flags.maxMinutes * 60_000) }),
+    ...(flags.maxMinutes === undefined ? {} : { wallMs: scaled(flags.maxMinutes, 60_000) }),
     ...(flags.maxSql === undefined ? {} : { sqlExecutions: flags.maxSql }),
-    ...(flags.maxSqlSeconds === undefined ? {} : { sqlMs: Math.round(flags.maxSqlSeconds * 1_000) }),
+    ...(flags.maxSqlSeconds === undefined ? {} : { sqlMs: scaled(flags.maxSqlSeconds, 1_000) }),
     ...(flags.maxRows === undefined ? {} : { sqlRows: flags.maxRows }),
   };
+}
+
+/** A whole number of at least 1, and no larger than one that stays exact. */
+function scaled(value: number, by: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
 }
 
 /** Limits of a search that exists: `none` lifts one, what is left out stays. */
@@ -86,8 +91,6 @@ export function addLimitOptions(command: Command): Command {
 }
 
 export function limitsOf(flags: LimitFlags): Partial<Budgets> {
-  const scaled = (value: number | 'none', by: number): number | null =>
-    value === 'none' ? null : by === 1 ? value : Math.max(1, Math.round(value * by));
   const limits: readonly (readonly [keyof Budgets, number | 'none' | undefined, number])[] = [
     ['costUsd', flags.maxCost, 1],
     ['llmCalls', flags.maxCalls, 1],
@@ -98,7 +101,9 @@ export function limitsOf(flags: LimitFlags): Partial<Budgets> {
     ['sqlRows', flags.maxRows, 1],
   ];
   return Object.fromEntries(
-    limits.flatMap(([name, value, by]) => (value === undefined ? [] : [[name, scaled(value, by)]])),
+    limits.flatMap(([name, value, by]) =>
+      value === undefined ? [] : [[name, value === 'none' ? null : by === 1 ? value : scaled(value, by)]],
+    ),
   );
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { Secret } from '../../../src/config';
+import { shownCommand } from '../../../src/cli/batch-summary';
 import { checkEndpoint } from '../../../src/cli/endpoint';
 import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
 import { nodeVersion } from '../../../src/cli/doctor-checks';
@@ -9,6 +10,7 @@ import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from '../../
 import { addSearchOptions, budgetsOf, collectModels, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/progress';
 import { csv, textTable } from '../../../src/cli/table';
+import { Budgets } from '../../../src/domain';
 import { DEFAULT_BUDGETS } from '../../../src/presets';
 import type { Progress } from '../../../src/search/control';
 import { state } from '../report/fixture';
@@ -44,6 +46,18 @@ describe('options', () => {
       costUsd: null,
       wallMs: 90_000,
     });
+  });
+
+  test.each([
+    ['--max-minutes', '1e-9', 'wallMs', 1],
+    ['--max-minutes', '1e300', 'wallMs', Number.MAX_SAFE_INTEGER],
+    ['--max-sql-seconds', '1e-9', 'sqlMs', 1],
+    ['--max-sql-seconds', '1e300', 'sqlMs', Number.MAX_SAFE_INTEGER],
+  ])('%s %s is a limit that can be stored', (flag, text, name, expected) => {
+    const flags = addSearchOptions(new Command()).parse([flag, text], { from: 'user' }).opts<SearchFlags>();
+    const budgets = budgetsOf(flags, DEFAULT_BUDGETS);
+    expect(budgets).toMatchObject({ [name]: expected });
+    expect(Budgets.parse(budgets)).toEqual(budgets);
   });
 });
 
@@ -98,6 +112,17 @@ describe('errors', () => {
     expect(errorText(new Error('cannot reach\n postgres://u:hunter2@h/d'), false)).toBe(
       'cannot reach postgres://u:***@h/d',
     );
+  });
+
+  test('a password with an @ in it is hidden to its end, in messages and in the command of a batch', () => {
+    expect(errorText(new Error('no postgres://u:hun@ter2@h/d'), false)).toBe('no postgres://u:***@h/d');
+    const args = ['batch', 'run', '--db', 'a=postgres://u:hun@ter2@h/d?sslpassword=hunter2&sslmode=require'];
+    expect(shownCommand(args)).toBe("gate batch run --db 'a=postgres://u:***@h/d?sslpassword=***&sslmode=require'");
+  });
+
+  test('a configuration shows no control character of its file', () => {
+    const error = Object.assign(new Error('FILE: \u001b[31mx: unknown setting\nFILE: y'), { name: 'ConfigError' });
+    expect(errorText(error, false)).toBe('FILE: \\u001b[31mx: unknown setting\nFILE: y');
   });
 
   test('what was thrown decides the exit code', () => {

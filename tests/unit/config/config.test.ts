@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, loadConfig } from '../../../src/config';
+import { namesGivenTwice } from '../../../src/config-file';
 import { userFolders } from '../../../src/folders';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
@@ -139,6 +140,47 @@ describe('loadConfig', () => {
       [expect.stringContaining("OPENAI_BASE_URL: 'localhost:11434' is no http(s) URL") as string],
     ],
     [
+      'a base URL with a login, which would stand in every message',
+      { models: { baseUrl: 'http://u:hunter2@h/v1' } },
+      { OPENAI_BASE_URL: 'https://u:hunter2@h/v1' },
+      [
+        'FILE: models.baseUrl: holds a user name or password; put the key into OPENAI_API_KEY',
+        'OPENAI_BASE_URL: holds a user name or password; put the key into OPENAI_API_KEY',
+      ],
+    ],
+    [
+      'a base URL that is none and may hold a password',
+      undefined,
+      { OPENAI_BASE_URL: 'u:hunter2@h' },
+      ['OPENAI_BASE_URL: the value is no http(s) URL; for example http://127.0.0.1:11434/v1'],
+    ],
+    [
+      'an S3 endpoint with a login',
+      undefined,
+      { GATE_STORE: 's3://bucket', AWS_ENDPOINT_URL_S3: 'http://u:hunter2@h' },
+      [expect.stringMatching(/the endpoint of the store holds a user name or password; /) as string],
+    ],
+    [
+      'a key with a line break, which an error of the network would quote',
+      { web: { provider: 'brave' }, schema: { embeddings: { model: 'e', baseUrl: 'http://h', apiKeyEnv: 'E_KEY' } } },
+      { OPENAI_API_KEY: 'hunter2\nx', BRAVE_API_KEY: 'hunter2 x', E_KEY: 'hunter2é' },
+      ['OPENAI_API_KEY', 'BRAVE_API_KEY', 'FILE: schema.embeddings: the key'].map(
+        (source) => `${source}: holds a line break, a space or another character that no key has: copy the key again`,
+      ),
+    ],
+    [
+      'a password in a parameter of a URL',
+      { databases: { a: { url: 'postgres://u@h/d?sslpassword=hunter2' } } },
+      {},
+      ['FILE: databases.a.url: holds a password; put the URL into an environment variable and name it in urlEnv'],
+    ],
+    [
+      'a cost ceiling beyond all numbers',
+      undefined,
+      { GATE_MAX_COST_USD: '1e999' },
+      ["GATE_MAX_COST_USD: '1e999' is not allowed; give US dollars above 0, or none"],
+    ],
+    [
       'a cost ceiling that is none',
       undefined,
       { GATE_MAX_COST_USD: 'free' },
@@ -150,6 +192,28 @@ describe('loadConfig', () => {
 
   test('a file that is not JSON says so in one line', () => {
     expect(problems('{"a":')).toEqual([expect.stringMatching(/^FILE: not JSON: [^\n]+$/)]);
+  });
+
+  test('a setting that is given twice is a mistake: the second would undo the first in silence', () => {
+    const twice = `{"databases": {"a": {"path": "x", "access": {"deny": ["t.\\"c"]}, "access": {}}, "b": {"path": "y"},
+      "b": {"path": "z"}}, "prices": {}, "pri\\u0063es": {}}`;
+    expect(problems(twice)).toEqual([
+      'FILE: databases.a.access: is given twice; leave one out',
+      'FILE: databases.b: is given twice; leave one out',
+      'FILE: prices: is given twice; leave one out',
+    ]);
+    expect(namesGivenTwice('[{"a": [{"a": 1}, {"a": ":"}], "b": {"a": "a"}}, "a", "a"]')).toEqual([]);
+  });
+
+  test('a byte order mark before the file is skipped, and a folder in its place is one line', () => {
+    expect(load(`\ufeff{"preset": "paper"}`).preset).toBe('paper');
+    const cwd = folder();
+    mkdirSync(join(cwd, 'gate.config.json'));
+    expect(() => load(undefined, {}, cwd)).toThrow('cannot be read (EISDIR): it is a folder; a file is expected there');
+  });
+
+  test('a key is taken without the space around it', () => {
+    expect(load({}, { OPENAI_API_KEY: ' sk-1\r\n' }).models.apiKey?.reveal()).toBe('sk-1');
   });
 
   test('no secret prints', () => {

@@ -15,10 +15,23 @@ writeFileSync(
       shop: { path: 'shop.sqlite', access: { deny: ['users.email'] } },
       main: { urlEnv: 'MAIN_URL', role: 'reader' },
       other: { urlEnv: 'OTHER_URL' },
+      unescaped: { urlEnv: 'UNESCAPED_URL' },
     },
   }),
 );
-const config = loadConfig({ cwd, env: { HOME: cwd, MAIN_URL: 'postgresql://u:pw@h/main' } });
+const config = loadConfig({
+  cwd,
+  env: { HOME: cwd, MAIN_URL: 'postgresql://u:pw@h/main', UNESCAPED_URL: 'postgresql://u:1/hunter2@h/d' },
+});
+
+function messageOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was thrown');
+}
 
 describe('resolveDatabase', () => {
   test('a configured name brings its access list and role', () => {
@@ -55,20 +68,52 @@ describe('resolveDatabase', () => {
   });
 
   test.each([
-    ['nothing', "'nothing' is no configured database (configured: shop, main, other) and no file"],
+    ['nothing', "'nothing' is no configured database (configured: shop, main, other, unescaped) and no file"],
     ['missing.sqlite', `no file ${join(cwd, 'missing.sqlite')}`],
     ['notes.txt', 'is not an SQLite database'],
     ['.', 'is a folder'],
     ['mysql://h/d', 'mysql:// is not supported'],
     ['postgres://h', 'names no database'],
     ['other', 'set the variable OTHER_URL'],
+    ['', '--db is empty'],
+    ['constructor', "'constructor' is no configured database"],
+    ['__proto__', "'__proto__' is no configured database"],
+    ['shop.sqlite/x', 'no file'],
+    ['/dev/null', 'is no file that can hold a database'],
+    ['sqlite:%zz', 'write % as %25'],
+    ['file:///%2fx', 'cannot be read; give the plain path'],
+    ['file://host/x', 'cannot be read; give the plain path'],
+    ['postgres://h/%zz', 'a % that begins no character'],
+    ['postgres://%zz@h/d', 'a % that begins no character'],
   ])('%s is refused with what to change', (spec, line) => {
     expect(() => resolveDatabase(config, spec, cwd)).toThrow(line);
   });
 
+  test.each([
+    'postgresql://u:p@hunter2/x@h/d',
+    'postgresql://u:1234/hunter2@h/d',
+    'postgresql://u:hun#ter2@h/d',
+    'postgresql://u:p@h/d#hunter2',
+    'postgresql:/u:hunter2@h/d',
+    'postgres:u:hunter2@h/d',
+    'u:hunter2@h/d',
+    'u:hunter2@h',
+    'snowflake:u:hunter2@h',
+  ])('%s is refused without a part of the password', (spec) => {
+    const text = messageOf(() => resolveDatabase(config, spec, cwd));
+    expect(text).toMatch(/^database: /);
+    expect(text).not.toMatch(/hun|ter2/);
+  });
+
+  test('the URL of a configured database is looked at, too, and not shown', () => {
+    const text = messageOf(() => resolveDatabase(config, 'unescaped', cwd));
+    expect(text).toMatch(/^database: database 'unescaped': its URL cannot be read; .*%2F for \//);
+    expect(text).not.toMatch(/hunter2/);
+  });
+
   test('a worker that lacks a database names the ones it has', () => {
     expect(() => namedDatabase(config, 'hr')).toThrow(
-      "database 'hr' is not configured here; configured: shop, main, other",
+      "database 'hr' is not configured here; configured: shop, main, other, unescaped",
     );
   });
 });
