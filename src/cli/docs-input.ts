@@ -84,17 +84,18 @@ function textOf({ path, name }: DocFile, flag: string): string {
   }
   if (bytes.includes(0)) throw new UsageError(`${flag} ${name}: not a text file; convert it to text or Markdown first`);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // Some published files were Windows-1252 read as Latin-1 before they became UTF-8.
+    return fromWindows1252(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return fromWindows1252(bytes); // what spreadsheets write where it is not UTF-8
+    return fromWindows1252(bytes.toString('latin1')); // what spreadsheets write where it is not UTF-8
   }
 }
 
 /** Of 0x80 to 0x9f, which Node's own decoder reads as Latin-1 before version 23; a question mark where nothing is. */
 const WINDOWS_1252 = '€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ';
 
-function fromWindows1252(bytes: Buffer): string {
-  return bytes.toString('latin1').replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
+function fromWindows1252(text: string): string {
+  return text.replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
 }
 
 function shortEnough({ name }: DocFile, text: string, flag: string): string {

@@ -22,7 +22,7 @@ type Part = keyof typeof NAMES;
 
 /** `file`: its name without folders; without a column `table` it names the table. */
 export function notesOfCsv(file: string, text: string): DocumentNote[] {
-  const [head, ...rows] = parseCsv(file, text.replace(/^\uFEFF/, ''));
+  const [head, ...rows] = parseCsv(file, text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n'));
   const names = (head?.fields ?? []).map((name) => name.trim().toLowerCase());
   const at = (part: Part): number => names.findIndex((name) => (NAMES[part] as readonly string[]).includes(name));
   const first = (part: Part): number => {
@@ -43,7 +43,7 @@ export function notesOfCsv(file: string, text: string): DocumentNote[] {
       throw new DocumentationError(
         file,
         line,
-        `${fields.length} fields where the first line has ${names.length}: put fields with commas in quotes`,
+        `${fields.length} fields where the first line has ${names.length}: put a field that holds the separator in quotes`,
       );
     const value = (index: number): string => (index < 0 ? '' : (fields[index] ?? '').trim());
     const column = value(first('column'));
@@ -58,8 +58,15 @@ export function notesOfCsv(file: string, text: string): DocumentNote[] {
   });
 }
 
+/** Spreadsheets of some countries and clipboards write others than commas; the first line tells. */
+function separatorOf(text: string): string {
+  const [head = ''] = text.split('\n', 1);
+  return [',', ';', '\t'].find((each) => head.includes(each)) ?? ',';
+}
+
 /** By RFC 4180; blank lines are left out. */
 export function parseCsv(file: string, text: string): Row[] {
+  const separator = separatorOf(text);
   const rows: Row[] = [];
   let fields: string[] = [];
   let field = '';
@@ -82,7 +89,7 @@ export function parseCsv(file: string, text: string): Row[] {
         index += 1;
       } else quotedAt = null;
     } else if (char === '"' && field === '') quotedAt = line;
-    else if (char === ',') {
+    else if (char === separator) {
       fields.push(field);
       field = '';
     } else if (char === '\n') {

@@ -50,10 +50,9 @@ export function describesTables(source: string): boolean {
 
 export function notesOfDbt(file: string, source: string): DocumentNote[] {
   const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, merge: true });
   const [error] = document.errors;
-  if (error !== undefined)
-    throw new DocumentationError(file, lines.linePos(error.pos[0]).line, `not YAML: ${firstLine(error.message)}`);
+  if (error !== undefined) throw new DocumentationError(file, lines.linePos(error.pos[0]).line, problemOf(error));
   if (!isMap(document.contents) || !KEYS.some((key) => document.has(key)))
     throw new DocumentationError(file, 1, `no dbt properties: it needs one of ${KEYS.join(', ')}`);
   const parsed = Properties.safeParse(plain(file, document));
@@ -72,6 +71,11 @@ export function notesOfDbt(file: string, source: string): DocumentNote[] {
     (tables ?? []).map((model) => ({ model, schema: schema ?? name })),
   );
   return [...all, ...ofSources].flatMap(({ model, schema }) => notesOfModel(file, model, schema));
+}
+
+function problemOf({ code, message }: Document['errors'][number]): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here (---): give each its own file';
+  return `not YAML: ${firstLine(message)}`;
 }
 
 /** An alias that stands for too much is refused by the parser. */

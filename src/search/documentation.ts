@@ -30,9 +30,11 @@ export function placeNotes({ tables }: DatabaseDescription, notes: readonly Docu
     if (table === undefined) return [];
     const { text, source } = note;
     if (note.column === null) return [{ table: table.name, column: null, text, source }];
-    const plain = plainName(note.column);
-    const column = table.columns.find(({ name }) => plainName(name) === plain)?.name;
-    return column === undefined ? [] : [{ table: table.name, column, text, source }];
+    const column = columnNamed(table, note.column);
+    if (column !== undefined) return [{ table: table.name, column, text, source }];
+    // `address.city` is a field of what the column `address` holds.
+    const outer = columnNamed(table, note.column.replace(/\..*$/s, ''));
+    return outer === undefined ? [] : [{ table: table.name, column: outer, text: `${note.column}: ${text}`, source }];
   });
 }
 
@@ -91,6 +93,11 @@ function tableNamed(tables: readonly TableDescription[], wanted: string): TableD
     tables.find(({ name }) => sameRelation(name, wanted)) ??
     tables.find(({ name }) => plainName(name) === plainName(wanted))
   );
+}
+
+function columnNamed({ columns }: TableDescription, wanted: string): string | undefined {
+  const plain = plainName(wanted);
+  return columns.find(({ name }) => plainName(name) === plain)?.name;
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[\s_"`[\]]+/g, '');

@@ -2,6 +2,7 @@
 import type { ColumnProfile, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
 import { renderDocumentation } from '../search/documentation';
+import { shownDocuments } from '../search/documents';
 import { renderProfiles } from '../search/profile';
 import type { MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
@@ -23,6 +24,7 @@ export async function promptContext(
   views: readonly string[] = plans,
 ): Promise<PromptContext> {
   const { run, input } = context;
+  const { question } = input;
   const [schema, updates, facts, touched, remarks] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
@@ -34,13 +36,13 @@ export async function promptContext(
   const extra = await extraTables(context, schema, views);
   const { description, shown } = schema;
   return {
-    question: input.question,
+    question: { ...question, documents: [...shownDocuments(question.documents, question.text)] },
     dialect: description.dialect,
     schema: extra === '' ? schema.text : `${schema.text}\n\n${extra}`,
     ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
-    ...(input.question.notes === undefined
+    ...(question.notes === undefined
       ? {}
-      : { documentation: renderDocumentation(description, input.question.notes, { question: input.question.text }) }),
+      : { documentation: renderDocumentation(description, question.notes, { question: question.text }) }),
     profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),

@@ -47,9 +47,7 @@ export function relevanceTo(
   said: (table: TableDescription) => string = () => '',
 ): Relevance {
   const asked = [...new Set(wordsOf(question))];
-  const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
-  /** For each word of the question, how near the text comes to it. */
-  const reach = remembered((text) => best(asked.length, wordsOf(text).map(likenesses)));
+  const reach = remembered(reachOf(asked));
   const reaches = new Map(
     tables.map((table) => {
       const { name, comment, columns } = table;
@@ -62,12 +60,10 @@ export function relevanceTo(
     }),
   );
   const all = [...reaches.values()];
-  const weights = asked.map((_, at) => {
-    const led = all.filter(({ byName, byColumns, bySaid }) => byName[at] || byColumns[at] || bySaid[at]).length;
-    return Math.log(1 + all.length / (led + 0.5));
-  });
-  const weigh = (strengths: readonly number[]): number =>
-    strengths.reduce((sum, strength, at) => sum + strength * (weights[at] ?? 0), 0);
+  const weigh = weighing(
+    asked,
+    all.map(({ byName, byColumns, bySaid }) => best(asked.length, [byName, byColumns, bySaid])),
+  );
   // As one word that leads to hardly any other table.
   const value = VALUE * Math.log(1 + all.length / 1.5);
   const quoted = quotedIn(question);
@@ -87,6 +83,26 @@ export function relevanceTo(
       );
     },
   };
+}
+
+/** How much each of some texts shares with a question, by the same rules. */
+export function textRelevance(question: string, texts: readonly string[]): number[] {
+  const asked = [...new Set(wordsOf(question))];
+  const reaches = texts.map(reachOf(asked));
+  return reaches.map(weighing(asked, reaches));
+}
+
+/** For each word of the question, how near a text comes to it. */
+function reachOf(asked: readonly string[]): (text: string) => number[] {
+  const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
+  return (text) => best(asked.length, [...new Set(wordsOf(text))].map(likenesses));
+}
+
+/** A word weighs the more the fewer of all reach it. */
+function weighing(asked: readonly string[], all: readonly (readonly number[])[]) {
+  const weights = asked.map((_, at) => Math.log(1 + all.length / (all.filter((each) => each[at]).length + 0.5)));
+  return (reached: readonly number[]): number =>
+    reached.reduce((sum, strength, at) => sum + strength * (weights[at] ?? 0), 0);
 }
 
 /** Values of the database that the question names, as whole words; bare numbers occur everywhere. */

@@ -221,9 +221,9 @@ describe('--docs', () => {
       'models:\n  - { name: orders, description: one row per order }\n',
     );
     writeFileSync(join(home, 'docs/orders.csv'), Buffer.from('column,description\ntotal,in \x80\n', 'latin1'));
-    writeFileSync(join(home, 'docs/read me.md'), '# Shop');
+    writeFileSync(join(home, 'docs/read me.md'), '# Shop\n\u0095 mis\u0092read');
     expect(readDocumentation(['docs'], home)).toEqual({
-      documents: [{ name: 'read me.md', text: '# Shop' }],
+      documents: [{ name: 'read me.md', text: '# Shop\n• mis’read' }],
       notes: [
         { table: 'orders', column: null, text: 'one row per order', source: join('models', 'schema.yml') },
         { table: 'orders', column: 'total', text: 'in €', source: 'orders.csv' },

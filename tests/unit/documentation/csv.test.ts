@@ -42,6 +42,14 @@ test('Windows line ends, empty columns at the end and blank lines do no harm', (
 });
 
 test.each([
+  ['semicolons', 'column;description\nid;the id, in full\n'],
+  ['tabs', 'column\tdescription\nid\tthe id, in full\n'],
+  ['old line ends', 'column,description\rid,"the id, in full"\r'],
+])('%s are read as well', (_, text) => {
+  expect(notesOfCsv('t.csv', text)).toEqual([{ table: 't', column: 'id', text: 'the id, in full', source: 't.csv' }]);
+});
+
+test.each([
   ['no header', 'a,b\n1,2\n', /^t\.csv:1: no column descriptions: the first line must name original_column_name/],
   ['an empty file', '', /^t\.csv:1: no column descriptions/],
   ['a quote that never ends', `${HEAD}a,,fine,,\nb,,"open,,\n`, /^t\.csv:3: a quoted field begins here and never ends/],

@@ -41,7 +41,20 @@ test('a project file describes no tables, a property file does', () => {
   expect(describesTables(SCHEMA)).toBe(true);
 });
 
+test('anchors and merge keys are followed', () => {
+  const shared = 'x: &id { name: id, description: the key }\nmodels:\n  - name: a\n    columns: [*id, { <<: *id, name: b }]\n';
+  expect(notesOfDbt('s.yml', shared)).toMatchObject([
+    { table: 'a', column: 'id', text: 'the key' },
+    { table: 'a', column: 'b', text: 'the key' },
+  ]);
+}); // prettier-ignore
+
 test.each([
+  [
+    'two documents in one file',
+    'models: []\n---\nmodels: []\n',
+    /^s\.yml:2: a second document begins here \(---\): give each/,
+  ],
   ['broken YAML', 'models:\n  - name: a\n   columns: [', /^s\.yml:\d+: not YAML: /],
   ['another kind of file', 'name: shop\n', /^s\.yml:1: no dbt properties: it needs one of models, seeds/],
   ['a list', '- a\n', /^s\.yml:1: no dbt properties/],

@@ -59,3 +59,10 @@ test('notes help to find the tables that a question needs', () => {
     { table: 'x1', column: null, text: 'pit stops', source: 'd.csv' },
   ]);
 });
+
+test('a note on a field inside a column stands with the column', () => {
+  const notes = [note('x1', 'place.city', 'as on the map'), note('x1', 'gone.city', 'x')];
+  expect(placeNotes(database(table('x1', ['Place'])), notes)).toEqual([
+    { table: 'x1', column: 'Place', text: 'place.city: as on the map', source: 'd.csv' },
+  ]);
+});

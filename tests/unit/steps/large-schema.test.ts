@@ -130,6 +130,18 @@ describe('documentation is evidence, not truth', () => {
     });
   });
 
+  test('of long documents a prompt shows the parts that the question is about', async () => {
+    const { steps, model, deps, input } = await bench({ plan: [text(planReply())] });
+    const filler = 'The usual remarks on stationery.\n\n'.repeat(20_000);
+    const asked = input.question.text;
+    const documents = [{ name: 'manual.md', text: `${filler}# Rules\n\n${asked} UNDERLINED\n\n${filler}` }];
+    await storeInput(deps, { ...input, question: { ...input.question, documents } });
+    await steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+    await steps.plan(step());
+    expect(lastPrompt(model)).toContain('UNDERLINED');
+    expect(lastPrompt(model).length).toBeLessThan(60_000);
+  });
+
   test('without notes nothing is said of documentation', async () => {
     const { steps, model } = await prepared({ plan: [text(planReply())] }, SETUP);
     await steps.plan(step());
