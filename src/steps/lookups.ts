@@ -32,8 +32,9 @@ export async function webTexts({ run, settings }: StepContext, { web = [] }: Mem
   });
 }
 
+/** Not within a character of two code units. */
 function cutText(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room)}\n(cut here)`;
+  return text.length <= room ? text : `${text.slice(0, room).replace(/[\ud800-\udbff]$/, '')}\n(cut here)`;
 }
 
 /** Addresses behind the lookups that a text cites, `[i1.t0.w1]`. */

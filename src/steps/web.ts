@@ -19,6 +19,8 @@ type Seen = Omit<WebObservation, 'tool' | 'request'>;
 const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);
 const FOR_A_PERSON: ReadonlySet<WebErrorCode> = new Set(['authentication', 'not-configured']);
 const URL_CHARS = 2_000;
+/** With a site that says when it may be asked again. */
+const PATIENCE_MS = 30_000;
 
 export async function web(context: StepContext, step: WebInput, mayRetry: boolean): Promise<WebRun> {
   return once(context, async () => {
@@ -89,11 +91,16 @@ async function fetched(context: StepContext, port: Web, asked: Asked, mayRetry: 
     return pageSeen(context, await port.fetch(url, { signal: context.signal }));
   } catch (error) {
     const code = webCode(error);
-    if (code === null || (PASSING.has(code) && mayRetry)) throw error;
+    if (code === null || (PASSING.has(code) && mayRetry && !asksForLong(error))) throw error;
     return code === 'refused' || code === 'robots'
       ? nothing('refused', `Refused: ${messageOf(error)}`)
       : nothing('failed', `No page: ${messageOf(error)}`);
   }
+}
+
+/** A page may not make the search wait as long as it likes. */
+function asksForLong(error: unknown): boolean {
+  return ((error as WebError).options.retryAfterMs ?? 0) > PATIENCE_MS;
 }
 
 function pageSeen(context: StepContext, page: WebPage): Seen {

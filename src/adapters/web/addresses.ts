@@ -6,8 +6,11 @@
  * 2. An address is allowed by range, not refused by list: IPv4 and IPv6 must be ordinary global unicast, so whatever
  *    embeds an IPv4 address (mapped, 6to4, NAT64, Teredo) is out.
  * 3. Names are judged twice: here, and by every address that they resolve to (`connection.ts`).
+ * 4. A network that this machine is part of is no public web site either, even by public addresses: with IPv6 a printer at
+ *    home has one, and this machine's own reaches what a firewall keeps from others.
  */
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { WebError } from '../../ports';
 
@@ -16,7 +19,7 @@ export interface Loopback {
   readonly ports: ReadonlySet<number>;
 }
 
-const LONGEST_URL = 2_000;
+export const LONGEST_URL = 2_000;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 /** Names that mean this machine, its network or its cloud, whatever a resolver says. */
 const PRIVATE_NAMES = [
@@ -80,11 +83,33 @@ function embedsAddress(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
 }
 
-/** What a name resolved to; all of it has to be public, or the name is not to be trusted. */
-export function checkAddresses(host: string, addresses: readonly string[], isTestPort: boolean): void {
+/** In CIDR notation. */
+export type Networks = () => readonly string[];
+
+export const ownNetworks: Networks = () =>
+  Object.values(networkInterfaces()).flatMap((each) => (each ?? []).flatMap(({ cidr }) => cidr ?? []));
+
+/** What a host resolved to; all of it has to be public, or the name is not to be trusted. */
+export function checkAddresses(
+  host: string,
+  addresses: readonly string[],
+  isTestPort: boolean,
+  networks: Networks,
+): void {
   if (addresses.length === 0) throw new WebError('not-found', `${host} has no address`);
-  const bad = addresses.find((address) => !isPublicAddress(address) && !(isTestPort && address === '127.0.0.1'));
+  const judged = addresses.filter((address) => !(isTestPort && address === '127.0.0.1'));
+  const bad = judged.find((address) => !isPublicAddress(address));
   if (bad !== undefined) throw refused(`${host} resolves to ${bad}, which is no public address`);
+  const near = judged.find((address) => isWithin(address, networks()));
+  if (near !== undefined) throw refused(`${host} resolves to ${near}, which is in a network of this machine`);
+}
+
+function isWithin(address: string, networks: readonly string[]): boolean {
+  const parsed = ipaddr.parse(address);
+  return networks.some((network) => {
+    const [base, bits] = ipaddr.parseCIDR(network);
+    return base.kind() === parsed.kind() && parsed.match(base, bits);
+  });
 }
 
 export function refused(message: string): WebError {

@@ -10,16 +10,18 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import type { Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { WebError } from '../../ports';
-import { checkAddresses, type Loopback } from './addresses';
+import { checkAddresses, type Loopback, type Networks } from './addresses';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface Exchange {
   readonly status: number;
   readonly header: (name: string) => string | null;
+  /** Empty unless the status is 2xx: nobody reads what an error or a redirect says. */
   readonly body: Buffer;
   /** There was more than `maxBytes`. */
   readonly truncated: boolean;
@@ -31,6 +33,7 @@ export interface ExchangeOptions {
   readonly accept: string;
   readonly resolve: Resolve;
   readonly loopback: Loopback | null;
+  readonly networks: Networks;
 }
 
 /** What a server sees; robots.txt is read for the first word. */
@@ -54,14 +57,19 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
       method: 'GET',
       maxRedirections: 0,
       signal: options.signal,
-      headers: { 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, deflate, br' },
+      headers: { 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
     });
+    listened(response.body);
     const header = (name: string): string | null => {
       const value = response.headers[name];
       return (Array.isArray(value) ? value[0] : value) ?? null;
     };
-    const read = await readBody(response.body, header('content-encoding'), options.maxBytes);
-    return { status: response.statusCode, header, ...read };
+    const { statusCode: status } = response;
+    const hasBody = status >= 200 && status < 300;
+    const read = hasBody
+      ? await readBody(response.body, header('content-encoding'), options.maxBytes)
+      : { body: Buffer.alloc(0), truncated: false };
+    return { status, header, ...read };
   } catch (error) {
     throw connectionError(error, url.hostname, options.signal);
   } finally {
@@ -69,16 +77,23 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   }
 }
 
-async function checkedAddresses(url: URL, { resolve, loopback, signal }: ExchangeOptions): Promise<readonly string[]> {
+/** A body that is given up with bytes still to come says so as an error, which ends the process if nobody listens. */
+export function listened(body: Readable): void {
+  body.on('error', () => undefined);
+}
+
+async function checkedAddresses(
+  url: URL,
+  { resolve, loopback, networks, signal }: ExchangeOptions,
+): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return [host];
-  let addresses: readonly string[];
+  let addresses: readonly string[] = [host];
   try {
-    addresses = await untilAborted(resolve(host), signal);
+    if (isIP(host) === 0) addresses = await untilAborted(resolve(host), signal);
   } catch (error) {
     throw connectionError(error, host, signal);
   }
-  checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false);
+  checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false, networks);
   return addresses;
 }
 
@@ -109,7 +124,7 @@ async function readBody(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of unpacked(counted(), encoding, maxBytes)) {
+    for await (const chunk of unpacked(counted(), encoding)) {
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) break;
@@ -120,36 +135,15 @@ async function readBody(
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: size > maxBytes || received > maxBytes };
 }
 
-async function* unpacked(
-  source: AsyncIterable<Buffer>,
-  encoding: string | null,
-  maxBytes: number,
-): AsyncGenerator<Buffer> {
+async function* unpacked(source: AsyncIterable<Buffer>, encoding: string | null): AsyncGenerator<Buffer> {
   const unpack = unpackerFor(encoding);
   if (unpack === null) {
     yield* source;
     return;
   }
-  const feeding = feed(source, unpack);
-  feeding.catch((error: unknown) => unpack.destroy(error as Error));
-  let size = 0;
-  try {
-    for await (const chunk of unpack as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      yield chunk;
-      if (size > maxBytes) return;
-    }
-  } finally {
-    unpack.destroy();
-  }
-}
-
-async function feed(source: AsyncIterable<Buffer>, unpack: Transform): Promise<void> {
-  for await (const chunk of source) {
-    if (unpack.destroyed) return;
-    if (!unpack.write(chunk)) await new Promise((go) => unpack.once('drain', go).once('close', go));
-  }
-  unpack.end();
+  // What fails in it fails the loop below as well.
+  pipeline(source, unpack).catch(() => undefined);
+  yield* unpack as AsyncIterable<Buffer>;
 }
 
 function unpackerFor(encoding: string | null): Transform | null {
@@ -160,8 +154,6 @@ function unpackerFor(encoding: string | null): Transform | null {
     case 'gzip':
     case 'x-gzip':
       return createGunzip();
-    case 'deflate':
-      return createInflate();
     case 'br':
       return createBrotliDecompress();
     default:
@@ -194,5 +186,6 @@ export function connectionError(error: unknown, host: string, signal: AbortSigna
   if (/^(Z_|ERR_BROTLI|ERR__ERROR)/.test(code)) {
     return new WebError('unsupported', `${host} sent data that cannot be unpacked`, { cause: error });
   }
-  return new WebError('connection', `${host}: ${code || message}`, { cause: error });
+  const isReadable = code !== '' && !code.startsWith('UND_');
+  return new WebError('connection', `${host}: ${isReadable ? code : message}`, { cause: error });
 }

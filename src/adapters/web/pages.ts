@@ -3,7 +3,7 @@
  * `addresses.ts`; bytes, characters, redirects and time are bounded.
  */
 import { WebError, type WebOptions, type WebPage } from '../../ports';
-import { checkedUrl, type Loopback } from './addresses';
+import { checkedUrl, ownNetworks, type Loopback, type Networks } from './addresses';
 import { exchange, systemResolve, type Exchange, type Resolve } from './connection';
 import { readable, readableType } from './readable';
 import { Robots } from './robots';
@@ -20,7 +20,7 @@ export interface PageLimits {
 export const PAGE_LIMITS: PageLimits = { maxBytes: 2_000_000, maxChars: 20_000, timeoutMs: 20_000 };
 const REDIRECTS = 5;
 const ROBOTS_BYTES = 500_000;
-const ACCEPT = 'text/html, application/xhtml+xml, text/plain, application/json, text/csv;q=0.9';
+const ACCEPT = 'text/html, application/xhtml+xml, text/plain, application/json, text/csv;q=0.9, */*;q=0.1';
 
 export interface PagesOptions {
   readonly limits?: Partial<PageLimits>;
@@ -28,15 +28,17 @@ export interface PagesOptions {
   readonly now?: () => number;
   /** For tests alone. */
   readonly loopback?: Loopback;
+  /** Of this machine. */
+  readonly networks?: Networks;
 }
 
 export type FetchPage = (url: string, options: WebOptions) => Promise<WebPage>;
 
 export function createPages(options: PagesOptions = {}): FetchPage {
   const limits = { ...PAGE_LIMITS, ...options.limits };
-  const { resolve = systemResolve, now = Date.now, loopback = null } = options;
+  const { resolve = systemResolve, now = Date.now, loopback = null, networks = ownNetworks } = options;
   const get = (url: URL, signal: AbortSignal, maxBytes: number): Promise<Exchange> =>
-    exchange(url, { signal, maxBytes, accept: ACCEPT, resolve, loopback });
+    exchange(url, { signal, maxBytes, accept: ACCEPT, resolve, loopback, networks });
   const robots = new Robots(async (address, signal) => {
     const nothing = (): Promise<void> => Promise.resolve();
     return (await follow(address, nothing, (url) => get(url, signal, ROBOTS_BYTES))).answer;

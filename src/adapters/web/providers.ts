@@ -3,11 +3,14 @@
  * private network; what it finds is only text until `fetch` checks it. It is not followed elsewhere, and never gets a
  * second request: retries are Temporal's.
  */
+import { convert } from 'html-to-text';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { WebError, type SearchResult, type WebOptions } from '../../ports';
-import { connectionError, USER_AGENT } from './connection';
+import { LONGEST_URL } from './addresses';
+import { connectionError, listened, USER_AGENT } from './connection';
 import { afterOf } from './pages';
+import { cutText, oneLine } from './text';
 
 export type ProviderName = 'searxng' | 'tavily' | 'brave';
 
@@ -24,12 +27,16 @@ export type SearchWeb = (query: string, options: WebOptions) => Promise<SearchRe
 const RESULTS = 8;
 const MAX_BYTES = 2_000_000;
 const TIMEOUT_MS = 20_000;
+/** Tavily and Brave refuse a longer query; Brave also one of more words. */
 const QUERY_CHARS = 400;
+const BRAVE_WORDS = 50;
 
-const found = z.object({ url: z.string(), title: z.string().nullish() });
-const withContent = z.object({ results: z.array(found.extend({ content: z.string().nullish() })) });
+/** A result that lacks it is left out or shown without it: some of SearXNG have no address. */
+const optional = z.string().nullish().catch(null);
+const found = z.object({ url: optional, title: optional });
+const withContent = z.object({ results: z.array(found.extend({ content: optional })) });
 const brave = z.object({
-  web: z.object({ results: z.array(found.extend({ description: z.string().nullish() })) }).nullish(),
+  web: z.object({ results: z.array(found.extend({ description: optional })) }).nullish(),
 });
 
 interface Call {
@@ -41,7 +48,13 @@ interface Call {
 
 interface Provider {
   readonly call: (query: string, base: string | null, key: string) => Call;
-  readonly read: (json: unknown) => readonly { url: string; title?: string | null; snippet?: string | null }[];
+  readonly read: (json: unknown) => readonly Found[];
+}
+
+interface Found {
+  readonly url?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly snippet?: string | null | undefined;
 }
 
 const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
@@ -67,12 +80,16 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   brave: {
     call: (query, base, key) => {
       const url = under(base ?? 'https://api.search.brave.com/res/v1', 'web/search');
-      url.searchParams.set('q', query);
+      url.searchParams.set('q', query.split(/\s+/).slice(0, BRAVE_WORDS).join(' '));
       url.searchParams.set('count', String(RESULTS));
       return { url, headers: { 'x-subscription-token': key } };
     },
     read: (json) =>
-      (brave.parse(json).web?.results ?? []).map(({ description, ...rest }) => ({ ...rest, snippet: description })),
+      (brave.parse(json).web?.results ?? []).map(({ url, title, description }) => ({
+        url,
+        title: fromHtml(title),
+        snippet: fromHtml(description),
+      })),
   },
 };
 
@@ -82,7 +99,12 @@ export function createSearch(options: ProviderOptions): SearchWeb {
     caller.throwIfAborted();
     if (options.apiKey === null && options.provider !== 'searxng')
       throw new WebError('not-configured', `no key for the web search of ${options.provider}`);
-    const call = provider.call(query.slice(0, QUERY_CHARS), options.baseUrl, options.apiKey ?? '');
+    if (/[^\u0021-\u007e]/.test(options.apiKey ?? ''))
+      throw new WebError(
+        'authentication',
+        `the key for the web search of ${options.provider} has a character no key has`,
+      );
+    const call = provider.call(cutText(query, QUERY_CHARS), options.baseUrl, options.apiKey ?? '');
     const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
     const json = await ask(call, options.provider, signal);
     return resultsOf(provider, json, options.provider);
@@ -97,7 +119,7 @@ export async function reachProvider(options: ProviderOptions, { signal: caller }
   try {
     const headers = { 'user-agent': USER_AGENT };
     const response = await request(url.origin, { dispatcher: agent, maxRedirections: 0, signal, headers });
-    await response.body.dump();
+    listened(response.body);
     return url.origin;
   } catch (error) {
     throw connectionError(error, url.host, signal);
@@ -117,16 +139,13 @@ async function ask(call: Call, name: ProviderName, signal: AbortSignal): Promise
       headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...call.headers },
       ...(call.body === undefined ? {} : { body: call.body }),
     });
+    listened(response.body);
+    const { statusCode: status } = response;
+    if (status === 200) return parsed(await bodyText(response.body, name), name);
     const after = response.headers['retry-after'];
-    checkStatus(response.statusCode, name, typeof after === 'string' ? after : null);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_BYTES) throw new WebError('bad-answer', `${name} sent more than ${MAX_BYTES} bytes`);
-    }
-    return parsed(Buffer.concat(chunks).toString('utf8'), name);
+    // Of Brave, only the body tells a wrong key from a wrong query.
+    const isKeyFine = name === 'brave' && status === 422 && isQueryRefused(await bodyText(response.body, name));
+    throw statusError(status, name, typeof after === 'string' ? after : null, isKeyFine);
   } catch (error) {
     throw connectionError(error, name, signal);
   } finally {
@@ -134,17 +153,35 @@ async function ask(call: Call, name: ProviderName, signal: AbortSignal): Promise
   }
 }
 
-function checkStatus(status: number, name: ProviderName, retryAfter: string | null): void {
-  if (status === 200) return;
+async function bodyText(body: AsyncIterable<Buffer>, name: ProviderName): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new WebError('bad-answer', `${name} sent more than ${MAX_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A missing token is a field that does not validate, too. */
+function isQueryRefused(body: string): boolean {
+  return body.includes('"VALIDATION"') && !body.includes('x-subscription-token');
+}
+
+function statusError(status: number, name: ProviderName, retryAfter: string | null, isKeyFine: boolean): WebError {
   const message = `the web search of ${name} answered ${status}`;
-  if (status === 429) throw new WebError('rate-limited', message, afterOf(retryAfter));
-  if (status >= 500) throw new WebError('server-error', message);
+  if (status === 429) return new WebError('rate-limited', message, afterOf(retryAfter));
+  if (status >= 500) return new WebError('server-error', message);
+  // 432 and 433 are Tavily's, for the limits of a plan and of paying as one goes.
+  if (status === 402 || status === 432 || status === 433)
+    return new WebError('bad-answer', `${message}: the limit of your plan is used up`);
   if (name === 'searxng' && status === 403)
-    throw new WebError('bad-answer', `${message}: add json to search.formats in its settings.yml`);
-  // Brave says 422 to a token that it does not know.
+    return new WebError('bad-answer', `${message}: add json to search.formats in its settings.yml`);
+  if (status === 400 || isKeyFine) return new WebError('bad-answer', `${message}: it does not accept this query`);
   if (status === 401 || status === 403 || (name === 'brave' && status === 422))
-    throw new WebError('authentication', message);
-  throw new WebError('bad-answer', `${message}: check web.baseUrl`);
+    return new WebError('authentication', message);
+  return new WebError('bad-answer', `${message}: check web.baseUrl`);
 }
 
 function parsed(text: string, name: ProviderName): unknown {
@@ -159,9 +196,11 @@ function resultsOf(provider: Provider, json: unknown, name: ProviderName): Searc
   try {
     return provider
       .read(json)
-      .filter(({ url }) => url.length <= 2_000 && /^https?:\/\//i.test(url) && URL.canParse(url))
-      .slice(0, RESULTS)
-      .map(({ url, title, snippet }) => ({ url, title: plain(title, 200), snippet: plain(snippet, 600) }));
+      .flatMap(({ url, title, snippet }) => {
+        const address = addressOf(url);
+        return address === null ? [] : [{ url: address, title: plain(title, 200), snippet: plain(snippet, 600) }];
+      })
+      .slice(0, RESULTS);
   } catch (error) {
     if (error instanceof z.ZodError)
       throw new WebError('bad-answer', `${name} answered in a form that is not its own`, { cause: error });
@@ -169,13 +208,21 @@ function resultsOf(provider: Provider, json: unknown, name: ProviderName): Searc
   }
 }
 
-/** Providers mark the words of the query in HTML. */
+/** As the parser reads it: what it would skip over, such as a line end, is gone. */
+function addressOf(url: string | null | undefined): string | null {
+  if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
+  const { href } = new URL(url);
+  return href.length <= LONGEST_URL ? href : null;
+}
+
+/** Some mark the words of the query, although the rest is plain text. */
 function plain(text: string | null | undefined, maxChars: number): string {
-  return (text ?? '')
-    .replace(/<\/?(strong|b|em|mark)>/gi, '')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, maxChars);
+  return oneLine((text ?? '').replace(/<\/?(strong|b|em|mark)>/gi, ''), maxChars);
+}
+
+/** Brave's titles and excerpts are HTML: with marks, and with entities. */
+function fromHtml(text: string | null | undefined): string {
+  return convert((text ?? '').slice(0, 5_000), { wordwrap: false });
 }
 
 function under(base: string, path: string): URL {

@@ -2,14 +2,16 @@
  * robots.txt of each site, read once in a while: what it disallows for us is not fetched (RFC 9309).
  *
  * 1. The file is fetched under the same checks as any page, redirects included.
- * 2. A site without one (4xx) allows everything; one that cannot say (5xx) allows nothing for now.
+ * 2. A site without one (4xx) allows everything; one that cannot say (5xx, 429) allows nothing for now.
+ * 3. Only the groups that speak of us are parsed: the parser keeps each rule once for every agent of its group, so that a
+ *    file of many agents before many rules would fill the memory.
  */
 import robotsParser from 'robots-parser';
 import { WebError } from '../../ports';
 import { USER_AGENT, type Exchange } from './connection';
 
 const KEPT_MS = 3_600_000;
-const KEPT_SITES = 500;
+const KEPT_SITES = 100;
 const AGENT = USER_AGENT.split('/')[0] ?? '';
 
 type Allows = (url: string) => boolean;
@@ -32,8 +34,9 @@ export class Robots {
     if (known !== undefined && this.now() - known.readAtMs < KEPT_MS) return known.allows;
     const address = `${origin}/robots.txt`;
     const { status, body } = await this.read(address, signal);
+    if (status === 429) throw new WebError('rate-limited', `${address} answered ${status}`);
     if (status >= 500) throw new WebError('server-error', `${address} answered ${status}`);
-    const rules = status >= 200 && status < 300 ? robotsParser(address, body.toString('utf8')) : null;
+    const rules = status >= 200 && status < 300 ? robotsParser(address, groupsForUs(body.toString('utf8'))) : null;
     const allows: Allows = (url) => rules?.isAllowed(url, AGENT) !== false;
     this.#sites.delete(origin);
     this.#sites.set(origin, { allows, readAtMs: this.now() });
@@ -43,4 +46,23 @@ export class Robots {
     }
     return allows;
   }
+}
+
+/** The groups that name us or everybody, each agent of them once. */
+function groupsForUs(text: string): string {
+  const kept: string[] = [];
+  let agents = new Set<string>();
+  let isNaming = false;
+  for (const line of text.split(/\r\n?|\n/)) {
+    const [, field = '', value = ''] = /^\s*([^:#]{1,50}?)\s*:([^#]*)/.exec(line) ?? [];
+    if (field === '') continue;
+    const isAgent = field.toLowerCase() === 'user-agent';
+    if (isAgent && !isNaming) agents = new Set();
+    isNaming = isAgent;
+    const agent = value.split('/')[0]?.trim().toLowerCase() ?? '';
+    const isNew = isAgent && (agent === '*' || agent === AGENT) && !agents.has(agent);
+    if (isNew) agents.add(agent);
+    if (isNew || (!isAgent && agents.size > 0)) kept.push(line);
+  }
+  return kept.join('\n');
 }

@@ -235,6 +235,13 @@ test('orders planted in results and pages stay data, in every prompt and no syst
     expect(user.replace(/<data name="[^"\n]*">\n[\s\S]*?\n<\/data>/g, '')).not.toContain('PLANTED');
 });
 
+test('a text that is longer than its room is cut, and no character of it halved', async () => {
+  const long = { ...PAGE, text: `${'x'.repeat(7_999)}😀 and more` };
+  const { model } = await ask(REPLIES, scriptedWeb([RESULT], { ...long, title: null }));
+  const prompt = model.requests[2]!.messages[1]!.content;
+  expect(prompt).toContain(`${'x'.repeat(7_999)}\n(cut here)`);
+});
+
 test('without the web in the question, a reply that asks for it is none', async () => {
   const made = await bench(
     { plan: [SEARCHED, text(planReply())], ground: [text(groundReply())] },

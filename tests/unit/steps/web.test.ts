@@ -131,6 +131,17 @@ test('a site that does not answer is thrown while the caller may try again', asy
   await expect(again).rejects.toMatchObject({ code: 'connection' });
 });
 
+test('a site that asks for minutes of patience is not waited for', async () => {
+  const limiting = scriptedWeb(() => new WebError('rate-limited', 'answered 429', { retryAfterMs: 600_000 }));
+  const { steps, run } = await ask([search, fetchUrl(RESULT.url), end], limiting);
+  const place = { searchId: SEARCH, position: 'other', actionId: 'i2.react', tool: 'fetch_url' } as const;
+  await steps.web({ purpose: 'web', ...place, turns: ['i1.web'] }, { mayRetry: true });
+  expect((await run.get('observation', 'other')).web).toMatchObject({
+    outcome: 'failed',
+    text: 'No page: answered 429',
+  });
+});
+
 test('a provider that refuses its key ends the search with the setting to change', async () => {
   const wrong = scriptedWeb(undefined, new WebError('authentication', 'tavily answered 401'));
   await expect(ask([search, end], wrong)).rejects.toMatchObject({ code: 'authentication' });

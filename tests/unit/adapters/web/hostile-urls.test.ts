@@ -4,6 +4,11 @@ import { WebError } from '../../../../src/ports';
 
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'this machine': [
+    'http://ip6-localhost/',
+    'http://[0000:0000:0000:0000:0000:0000:0000:0001]/',
+    'http://127.255.255.254/',
+    'http://0/',
+    'http://a.localdomain/',
     'http://127.0.0.1/',
     'http://127.0.0.1:80/admin',
     'http://127.8.9.10/',
@@ -19,6 +24,10 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://localhost.localdomain/',
   ],
   'private networks': [
+    'http://[fdff:ffff::1]/',
+    'http://host.docker.internal/',
+    'http://kubernetes.default.svc.cluster.local/',
+    'http://router.home/',
     'http://10.0.0.1/',
     'http://10.255.255.255/',
     'http://172.16.0.1/',
@@ -38,6 +47,17 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://1.0.0.127.in-addr.arpa/',
   ],
   'link-local, multicast and reserved addresses': [
+    'http://198.19.255.255/',
+    'http://192.0.0.170/',
+    'http://192.31.196.1/',
+    'http://192.52.193.1/',
+    'http://192.175.48.1/',
+    'http://[2001:2::1]/',
+    'http://[2001:10::1]/',
+    'http://[2001:20::1]/',
+    'http://[2001:4:112::1]/',
+    'http://[2620:4f:8000::1]/',
+    'http://[5f00::1]/',
     'http://169.254.1.1/',
     'http://[fe80::1]/',
     'http://224.0.0.1/',
@@ -57,6 +77,11 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://[4000::1]/',
   ],
   'metadata of clouds': [
+    'http://169.254.0.23/latest/',
+    'http://[fe80::a9fe:a9fe]/',
+    'http://[fd20:ce::254]/',
+    'http://instance-data/latest/',
+    'http://instance-data.ec2.internal/latest/',
     'http://169.254.169.254/latest/meta-data/',
     'http://[fd00:ec2::254]/latest/meta-data/',
     'http://metadata.google.internal/computeMetadata/v1/',
@@ -67,6 +92,19 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://169.254.170.2/v2/credentials',
   ],
   'other spellings of an address': [
+    'http://0x0/',
+    'http://00000000000/',
+    'http://256/',
+    'http://0xA9FEA9FE/',
+    'http://0251.0376.0251.0376/',
+    'http://2852039166/',
+    'http://169.16689662/',
+    'http://8.8.8.08/',
+    'http://10%2e0%2e0%2e1/',
+    'http://10.0.0.1\uff0f/',
+    'http://10\uff0e0\uff0e0\uff0e1/',
+    'http://loc\u200dalhost/',
+    'http://1.2.3.256/',
     'http://2130706433/',
     'http://017700000001/',
     'http://0x7f000001/',
@@ -90,6 +128,10 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://999.1.2.3.4.5/',
   ],
   'IPv4 inside IPv6': [
+    'http://[::ffff:0:7f00:1]/',
+    'http://[0:0:0:0:0:ffff:a9fe:a9fe]/',
+    'http://[::7f00:1]/',
+    'http://[64:ff9b::8.8.8.8]/',
     'http://[::ffff:127.0.0.1]/',
     'http://[::ffff:7f00:1]/',
     'http://[::ffff:8.8.8.8]/',
@@ -102,6 +144,11 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'http://[2a00:1450:4001:81b:0:5efe:10.0.0.1]/',
   ],
   'other schemes': [
+    'http+unix://example.org/',
+    'unix:/run/docker.sock',
+    'ldap://example.org/',
+    'jar:http://example.org!/',
+    'about:blank',
     'file:///etc/passwd',
     'ftp://ftp.example.org/',
     'gopher://example.org:70/_GET',
@@ -113,6 +160,22 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     'dict://example.org:11211/stat',
   ],
   'credentials, ports and broken syntax': [
+    'http://@10.0.0.1/',
+    'http://:@example.org/',
+    'http://example.org:0/',
+    'http://example.org:80:90/',
+    'http://example.org:0x50/',
+    'http://example.org:-80/',
+    'http://example.org%00.evil.org/',
+    'http://localhost%00.example.org/',
+    'http://example.org\uff0f@10.0.0.1/',
+    'http:////10.0.0.1/',
+    'http:/\\/10.0.0.1/',
+    'http://example.org/\u202e',
+    'http://xn--/',
+    'http://[]/',
+    'http://[v1.a]/',
+    'http://2606:4700::1111/',
     'http://user:secret@example.org/',
     'http://user@example.org/',
     'http://example.org@127.0.0.1/',
@@ -179,15 +242,31 @@ const POISONED: readonly (readonly [string, readonly string[]])[] = [
   ['a NAT64 address', ['64:ff9b::a00:1']],
   ['a link-local address with a zone', ['fe80::1%eth0']],
   ['what is no address at all', ['example.org']],
+  ['the address of this machine on the internet', ['198.41.0.4']],
+  ['a neighbour in the public IPv6 network of this machine', ['2606:2800:220:1::1', '2606:4700:1:2::99']],
 ];
 
 test.each(POISONED)('a name that resolves to %s is refused', async (_claim, addresses) => {
   const fooled = createWeb(
     { provider: 'searxng', baseUrl: null, apiKey: null },
-    { resolve: () => Promise.resolve(addresses) },
+    {
+      resolve: () => Promise.resolve(addresses),
+      networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64', 'fe80::1/64'],
+    },
   );
   await expect(fooled.fetch('http://example.org/', { signal: new AbortController().signal })).rejects.toMatchObject({
     code: 'refused',
-    message: expect.stringContaining('no public address') as string,
+    message: expect.stringMatching(/which is (no public address|in a network of this machine)$/) as string,
   });
 });
+
+test.each(['http://198.41.0.4/', 'http://[2606:4700:1:2::99]/'])(
+  '%s, in a network of this machine, is refused',
+  async (url) => {
+    const near = createWeb(
+      { provider: 'searxng', baseUrl: null, apiKey: null },
+      { networks: () => ['198.41.0.4/32', '2606:4700:1:2::5/64'] },
+    );
+    await expect(near.fetch(url, { signal: new AbortController().signal })).rejects.toMatchObject({ code: 'refused' });
+  },
+);

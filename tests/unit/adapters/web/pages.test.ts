@@ -362,9 +362,42 @@ describe('robots.txt', () => {
     ).rejects.toMatchObject({ code: 'refused' });
   });
 
-  test('a site whose robots.txt fails is left alone for now', async () => {
-    const broken: RequestListener = (_request, response) => void response.writeHead(503).end();
-    await expect(fetchFrom({ '/robots.txt': broken, '/page': 'x' })).rejects.toMatchObject({ code: 'server-error' });
+  test.each([
+    [503, 'server-error'],
+    [429, 'rate-limited'],
+  ])('a site whose robots.txt answers %i is left alone for now', async (status, code) => {
+    const broken: RequestListener = (_request, response) => void response.writeHead(status).end();
+    await expect(fetchFrom({ '/robots.txt': broken, '/page': 'x' })).rejects.toMatchObject({ code });
+  });
+
+  test.each([
+    ['after a group of others', 'User-agent: a\nDisallow: /b\nSitemap: /s\n\nUser-agent: *\nDisallow: /page'],
+    ['for several agents at once', 'User-agent: a\nUser-agent: GATE-SQL/2 # us\nUser-agent: b\nDisallow: /page'],
+    [
+      'in two groups',
+      'User-agent: gate-sql\nAllow: /a\n\nUser-agent: b\nAllow: /\n\nUser-agent: gate-sql\nDisallow: /',
+    ],
+    ['behind a byte order mark, with old line ends', '\ufeffUser-agent: *\rDisallow: /*?x=\rDisallow: /page$'],
+    ['next to a delay', ' USER-AGENT : * \n Crawl-delay: 10\n DISALLOW : /page'],
+  ])('a rule %s is heeded', async (_claim, text) => {
+    await expect(fetchFrom({ '/robots.txt': robots(text), '/page': 'x' })).rejects.toMatchObject({ code: 'robots' });
+  });
+
+  test.each([
+    ['of others', 'User-agent: a\nUser-agent: gate\nDisallow: /'],
+    ['without a path', 'User-agent: *\nDisallow:'],
+    ['that a longer one takes back', 'User-agent: *\nDisallow: /\nAllow: /page'],
+    ['in a page that is no robots.txt', '<!doctype html><title>Not found</title>'],
+  ])('a rule %s forbids nothing', async (_claim, text) => {
+    expect((await fetchFrom({ '/robots.txt': robots(text), '/page': 'open' })).text).toBe('open');
+  });
+
+  test('one that names thousands of agents before thousands of rules fills no memory', async () => {
+    const agents = Array.from({ length: 3_000 }, (_, n) => `User-agent: bot${n}\n`).join('');
+    const before = process.memoryUsage().heapUsed;
+    const bomb = robots(`${agents}User-agent: *\n${'Disallow: /q\n'.repeat(3_000)}`);
+    expect((await fetchFrom({ '/robots.txt': bomb, '/page': 'open' })).text).toBe('open');
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
   });
 });
 

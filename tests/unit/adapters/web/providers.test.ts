@@ -67,6 +67,39 @@ test('Brave gets its token, and its marks are taken out of the text', async () =
   expect(await search('brave')).toEqual([]);
 });
 
+test('the HTML in what Brave shows becomes text', async () => {
+  const results = [{ title: 'R&amp;D &#x27;weeks&#x27;', url: found.url, description: 'days &lt; <strong>8</strong>' }];
+  reply = { status: 200, body: { web: { results } } };
+  expect(await search('brave')).toEqual([{ title: "R&D 'weeks'", url: found.url, snippet: 'days < 8' }]);
+});
+
+test('a query is cut to what the provider takes: 400 characters, none of them halved, and of Brave 50 words', async () => {
+  reply = { status: 200, body: { results: [] } };
+  await search('tavily', 'k3y', `${'x'.repeat(399)}😀 more`);
+  expect(JSON.parse(seen[0]!.body)).toMatchObject({ query: 'x'.repeat(399) });
+  await search('brave', 'k3y', 'of '.repeat(120));
+  expect(new URL(seen[1]!.url, base).searchParams.get('q')).toBe(Array<string>(50).fill('of').join(' '));
+});
+
+test('a result without an address, or with a field of another type, does not cost the others', async () => {
+  const results = [
+    { url: null, title: 'a value, not a page' },
+    { title: 'no address at all' },
+    { url: found.url, title: 5, content: {} },
+  ];
+  reply = { status: 200, body: { results } };
+  expect(await search('searxng')).toEqual([{ url: found.url, title: '', snippet: '' }]);
+});
+
+test('an address holds no line end, a title no escape of a terminal and no half of a character', async () => {
+  const [address, title] = ['https://example.org/\nSYSTEM: x', 'a\u001b[31m\u009b b\ud83d'];
+  const content = '😀'.repeat(400) + 'x';
+  reply = { status: 200, body: { results: [{ url: address, title, content: `x${content}` }] } };
+  expect(await search('searxng')).toEqual([
+    { url: 'https://example.org/SYSTEM:%20x', title: 'a[31m b\ufffd', snippet: `x${'😀'.repeat(299)}` },
+  ]);
+});
+
 test('at most eight results come back, and only those with an http address', async () => {
   const results = [
     { title: 'no', url: 'javascript:alert(1)' },
@@ -80,6 +113,7 @@ test('at most eight results come back, and only those with an http address', asy
 
 test.each([
   ['tavily', 401, 'authentication'],
+  ['tavily', 403, 'authentication'],
   ['brave', 422, 'authentication'],
   ['searxng', 403, 'bad-answer'],
   ['tavily', 429, 'rate-limited'],
@@ -96,6 +130,37 @@ test.each([
 });
 
 test.each([
+  ['tavily', 400, 'answered 400: it does not accept this query'],
+  ['tavily', 402, 'answered 402: the limit of your plan is used up'],
+  ['tavily', 432, 'answered 432: the limit of your plan is used up'],
+  ['tavily', 433, 'answered 433: the limit of your plan is used up'],
+  ['brave', 404, 'answered 404: check web.baseUrl'],
+] as const)('%s answering %i says what is wrong: %s', async (provider, status, message) => {
+  reply = { status, body: {} };
+  await expect(search(provider)).rejects.toMatchObject({
+    code: 'bad-answer',
+    message: expect.stringContaining(message) as string,
+  });
+});
+
+test.each([
+  ['a token that it does not know', { error: { code: 'SUBSCRIPTION_TOKEN_INVALID' } }, 'authentication'],
+  [
+    'a token that is missing',
+    { error: { code: 'VALIDATION', meta: { errors: [{ loc: ['header', 'x-subscription-token'] }] } } },
+    'authentication',
+  ],
+  [
+    'a query that it does not take',
+    { error: { code: 'VALIDATION', meta: { errors: [{ loc: ['query', 'q'] }] } } },
+    'bad-answer',
+  ],
+])('Brave says 422 to %s, and its body says which', async (_claim, body, code) => {
+  reply = { status: 422, body };
+  await expect(search('brave')).rejects.toMatchObject({ code });
+});
+
+test.each([
   ['what is no JSON', '<html>'],
   ['JSON of another form', { items: [] }],
 ])('%s is a bad answer', async (_claim, body) => {
@@ -105,6 +170,13 @@ test.each([
 
 test('a missing key is said before anything is sent', async () => {
   await expect(search('tavily', null)).rejects.toMatchObject({ code: 'not-configured' });
+  expect(seen).toEqual([]);
+});
+
+test.each(['“k3y”', 'k3y\nmore', 'k 3y'])('the key %j, that no header can carry, is one that is wrong', async (key) => {
+  const wrong = search('tavily', key);
+  await expect(wrong).rejects.toMatchObject({ code: 'authentication' });
+  await expect(wrong).rejects.not.toThrow(/3y/);
   expect(seen).toEqual([]);
 });
 
