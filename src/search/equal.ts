@@ -21,11 +21,12 @@ export function equalResults(left: SqlResult, right: SqlResult, comparison: Comp
   if (left.kind !== 'rows' || right.kind !== 'rows') return false;
   const order = columnOrder(left.columns, right.columns);
   if (order === null) return false;
-  if (left.truncated || right.truncated) {
-    // A hash fixes the places of the columns.
-    return order.every((to, from) => to === from) && equalDigests(left, right, comparison.digests);
-  }
-  if (left.rows.length !== right.rows.length) return false;
+  const isCapped = left.truncated || right.truncated;
+  if (isCapped) {
+    // A hash fixes the places of the columns, and not the order of the rows.
+    const isSame = order.every((to, from) => to === from) && equalDigests(left, right, comparison.digests);
+    if (!isSame || !comparison.ordered) return isSame;
+  } else if (left.rows.length !== right.rows.length) return false;
   const axes = order.map((to, from) => columnRule(left, from, right, to));
   const one = left.rows.map((row) =>
     split(
@@ -35,7 +36,9 @@ export function equalResults(left: SqlResult, right: SqlResult, comparison: Comp
     ),
   );
   const two = right.rows.map((row) => split(row, order, axes));
-  return comparison.ordered ? equalSequences(one, two) : equalMultisets(one, two);
+  if (!comparison.ordered) return equalMultisets(one, two);
+  // A result may also have been cut for its size.
+  return equalSequences(isCapped ? one.slice(0, two.length) : one, two);
 }
 
 /** Empty, all NULL, or nothing but zeros (and NULLs; a false is one in either engine): agreement on it proves little (S5, S9). */

@@ -4,7 +4,8 @@
  * 1. A derivation is the set of its body ids.
  * 2. Two derivations are independent when they share no unproved body. Bodies that read only operators and rest on no
  *    assumption are arithmetic: two plans may well write the same final sum, so sharing one means nothing.
- * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero.
+ * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero, and one that
+ *    examined no row agrees with nothing.
  */
 import type { CandidateView, PlanView } from '../domain';
 import { compareText } from './canonical';
@@ -73,5 +74,7 @@ export function independentSupport(members: readonly CandidateView[]): number {
 /** Whether a class of equal results may stop a search: independent support, and not empty agreement. */
 export function agrees(members: readonly CandidateView[]): boolean {
   const grounded = members.some((m) => m.kind === 'unanswerable' || !m.trivial || (m.control ?? 0) > 0);
-  return grounded && independentSupport(members) >= 2;
+  // Nothing found among no rows says nothing of what was found among some.
+  const telling = members.filter((m) => m.kind === 'unanswerable' || !m.trivial || m.control !== 0);
+  return grounded && independentSupport(telling) >= 2;
 }

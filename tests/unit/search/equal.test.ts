@@ -109,6 +109,15 @@ describe('S5: equal results', () => {
     );
   });
 
+  test('a hash says nothing of the order: where the question orders, the rows that were fetched must stand in one, too', () => {
+    const capped = (rows: number[][]) => result([['a', 'number']], rows, true);
+    const digest = { count: 20_000, hash: 'h' };
+    const ordered = { ordered: true, digests: [digest, digest] as const };
+    expect(equalResults(capped([[1], [2], [3]]), capped([[9], [8], [7]]), ordered)).toBe(false);
+    expect(equalResults(capped([[1], [2], [3]]), capped([[1], [2]]), ordered)).toBe(true);
+    expect(equalResults(capped([[1], [2]]), capped([[2], [1]]), { ...ordered, ordered: false })).toBe(true);
+  });
+
   test('a hash fixes the places of columns: under it they are not paired by name', () => {
     const capped = (names: [string, string]): SqlResult =>
       result(names.map((name): [string, Kind] => [name, 'number']), [[1, 2]], true); // prettier-ignore

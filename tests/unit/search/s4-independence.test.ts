@@ -97,6 +97,16 @@ describe('rule S5, on the control side', () => {
     expect(agrees([candidate('c1', 'a', { ...trivial, control: 9 }), candidate('c2', 'b', trivial)])).toBe(true);
   });
 
+  test('a trivial result over no rows at all supports no other, whatever the other counted', () => {
+    const trivial = { trivial: true };
+    const counted = candidate('c1', 'a', { ...trivial, control: 9 });
+    const vacuous = candidate('c2', 'b', { ...trivial, control: 0 });
+    expect(agrees([counted, vacuous])).toBe(false);
+    expect(agrees([vacuous, counted])).toBe(false);
+    expect(agrees([counted, vacuous, candidate('c3', 'c', trivial)])).toBe(true);
+    expect(agrees([candidate('c1', 'a', { control: 0 }), candidate('c2', 'b', { control: 0 })])).toBe(true);
+  });
+
   test('only candidates that ran and stand form classes', () => {
     const all = [
       candidate('c1', 'a'),
