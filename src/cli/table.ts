@@ -1,5 +1,5 @@
 /** Text tables and CSV. Cells are made printable: what a database holds cannot move a cursor or hide text. */
-import { csvCell } from '../search/csv';
+import { csvLine } from '../search/csv';
 import type { SqlValue } from '../domain';
 import { cell, visible } from '../report/printable';
 
@@ -31,7 +31,7 @@ export function textTable(
 }
 
 export function csv(head: readonly string[], rows: readonly (readonly SqlValue[])[]): string {
-  return [head, ...rows].map((row) => `${row.map((value) => csvCell(value)).join(',')}\n`).join('');
+  return [head, ...rows].map((row) => `${csvLine(row)}\n`).join('');
 }
 
 /** Takes from the widest columns until all fit, and leaves each at least 4. */

@@ -1,7 +1,8 @@
 /**
  * A result as CSV (RFC 4180, lines end in LF). NULL is an empty cell for machines and the word NULL for models; an empty
- * text is `""` and the text NULL is quoted, so that nothing is lost. A text over the budget is cut between rows, and a
- * last line says how many of how many rows are shown.
+ * text is `""` and the text NULL is quoted, so that nothing is lost. A line that would be empty is `""` too: most readers
+ * skip empty lines, and a row would be lost. A text over the budget has its long values shortened, then is cut between
+ * rows, and a last line says how many of how many rows are shown.
  */
 import type { ResultColumn, SqlValue } from '../domain';
 
@@ -18,28 +19,63 @@ export interface CsvOptions {
   readonly nulls?: '' | 'NULL';
 }
 
+/** So that one long value does not keep the other columns and rows out of sight. */
+const LONG_SHARE = 1 / 4;
+const LONG_AT_LEAST = 100;
+
 export function toCsv({ columns, rows, truncated }: CsvResult, options: CsvOptions = {}): string {
   const { maxChars = Number.POSITIVE_INFINITY, nulls = '' } = options;
-  const cell = (value: SqlValue): string => csvCell(value, nulls);
-  const header = columns.map(({ name }) => cell(name)).join(',');
-  const lines: string[] = [header];
-  let length = header.length;
-  for (const row of rows) {
-    const line = row.map(cell).join(',');
-    if (length + 1 + line.length > maxChars) break;
-    lines.push(line);
-    length += 1 + line.length;
+  const total = `${rows.length}${truncated ? ' or more' : ''}`;
+  if (columns.length === 0) return `(${total} rows without columns)`;
+  const header = csvLine(
+    columns.map(({ name }) => name),
+    nulls,
+  );
+  const written = (row: readonly SqlValue[]): string => csvLine(row, nulls);
+  let lines = fitting(header, rows, maxChars, written);
+  if (lines.length <= rows.length) {
+    const long = Math.max(LONG_AT_LEAST, Math.floor(maxChars * LONG_SHARE));
+    lines = fitting(header, rows, maxChars, (row) => written(row.map((value) => shortened(value, long))));
   }
   const shown = lines.length - 1;
-  const total = `${rows.length}${truncated ? ' or more' : ''}`;
   const [first] = rows;
+  if (header.length > maxChars)
+    return `${clip(header, maxChars)}…\n(the header is cut; ${columns.length} columns, ${total} rows)`;
   if (shown === 0 && first !== undefined) {
     // Not even one row fits: the beginning of it says more than nothing.
-    const start = `${header}\n${first.map(cell).join(',')}`.slice(0, maxChars);
+    const start = clip(`${header}\n${written(first)}`, maxChars);
     return `${start}…\n(the first row is cut; it is 1 of ${total} rows)`;
   }
   if (shown < rows.length || truncated) lines.push(`(${shown} of ${total} rows shown)`);
   return lines.join('\n');
+}
+
+/** The header and as many rows as fit. */
+function fitting(
+  header: string,
+  rows: CsvResult['rows'],
+  maxChars: number,
+  written: (row: readonly SqlValue[]) => string,
+): string[] {
+  const lines = [header];
+  let length = header.length;
+  for (const row of rows) {
+    const line = written(row);
+    if (length + 1 + line.length > maxChars) break;
+    lines.push(line);
+    length += 1 + line.length;
+  }
+  return lines;
+}
+
+function shortened(value: SqlValue, chars: number): SqlValue {
+  if (typeof value !== 'string' || value.length <= chars) return value;
+  const start = clip(value, chars);
+  return `${start}… (${value.length - start.length} more characters)`;
+}
+
+export function csvLine(row: readonly SqlValue[], nulls: '' | 'NULL' = ''): string {
+  return row.map((value) => csvCell(value, nulls)).join(',') || '""';
 }
 
 const QUOTED = /[",\r\n]/;
@@ -48,4 +84,10 @@ export function csvCell(value: SqlValue, nulls: '' | 'NULL' = ''): string {
   if (value === null) return nulls;
   if (typeof value !== 'string') return String(value); // nothing in it is ever quoted
   return value === nulls || value === '' || QUOTED.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+/** The first characters, none of them half of a pair: endpoints refuse a text that holds one. */
+export function clip(text: string, chars: number): string {
+  const isSplit = text.length > chars && /[\ud800-\udbff]/.test(text.charAt(chars - 1));
+  return text.slice(0, Math.max(0, isSplit ? chars - 1 : chars));
 }

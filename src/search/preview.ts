@@ -3,7 +3,7 @@
  * comparison of candidates.
  */
 import type { SqlResult, SqlValue } from '../domain';
-import { toCsv } from './csv';
+import { clip, toCsv } from './csv';
 
 /** What a model sees of a result. A cut falls between rows and says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {
@@ -23,7 +23,7 @@ export function resultText(result: SqlResult, maxChars: number): string {
 
 function csvText(result: Extract<SqlResult, { kind: 'rows' }>, maxChars: number): string {
   const text = toCsv(result, { maxChars, nulls: 'NULL' });
-  return result.rows.length === 0 ? `${text}\n(no rows)` : text;
+  return result.rows.length === 0 && result.columns.length > 0 ? `${text}\n(no rows)` : text;
 }
 
 /** One short line: the value of a single cell, else the first rows. */
@@ -41,5 +41,5 @@ function shown(value: SqlValue): string {
 }
 
 export function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, Math.max(0, maxChars - 1))}…`;
+  return text.length <= maxChars ? text : `${clip(text, maxChars - 1)}…`;
 }
