@@ -71,12 +71,13 @@ export function combined(a: RequestShape, b: RequestShape): RequestShape {
 
 /**
  * The body of a chat-completions request. Messages are sent as they are in every shape: prompts describe their reply
- * themselves, for endpoints that take no schema, and a recording holds exactly what was sent.
+ * themselves, for endpoints that take no schema, and a recording holds exactly what was sent. Half a character (of a text
+ * that was cut) is none: endpoints refuse the whole request for it.
  */
 export function requestBody(request: ModelRequest, shape: RequestShape) {
   return {
     model: request.model,
-    messages: [...request.messages],
+    messages: request.messages.map((message) => ({ ...message, content: wellFormed(message.content) })),
     [shape.tokenLimit]: request.maxOutputTokens,
     ...(shape.temperature && { temperature: request.temperature }),
     ...(shape.topP && { top_p: request.topP }),
@@ -90,3 +91,6 @@ export function requestBody(request: ModelRequest, shape: RequestShape) {
     ...(shape.format === 'json_object' && { response_format: { type: 'json_object' as const } }),
   };
 }
+
+const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const wellFormed = (text: string): string => text.replace(HALF, '\ufffd');

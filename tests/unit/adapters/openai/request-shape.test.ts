@@ -86,6 +86,12 @@ test('messages are the same in every shape, and plain text asks for no format', 
   expect(plain).not.toHaveProperty('response_format');
 });
 
+test('half a character, which endpoints refuse, is sent as the sign for an unknown one', () => {
+  const content = '\ud83d a😀b \ude00 \ud83d';
+  const { messages } = requestBody({ ...request, messages: [{ role: 'user', content }] }, full);
+  expect(messages).toEqual([{ role: 'user', content: '\ufffd a😀b \ufffd \ufffd' }]);
+});
+
 const shapes = fc.record({
   format: fc.constantFrom('json_schema' as const, 'json_object' as const, 'none' as const),
   temperature: fc.boolean(),
