@@ -71,7 +71,7 @@ interface Subject {
 const subjects: Subject[] = [
   {
     name: 'postgresql',
-    open: () => keep(createPostgresEngine({ url: postgres.url('club') })),
+    open: () => keep(createPostgresEngine({ url: postgres.url('club'), options: postgres.laidDown })),
     async write(sql) {
       const client = new Client({ connectionString: postgres.url('club') });
       await client.connect();
@@ -367,7 +367,7 @@ describe.each(subjects)('the engine of $name', ({ open, write, lacks = [] }) => 
 });
 
 describe('the engine of postgresql', () => {
-  const open = (url = postgres.url('club'), more: object = {}): SqlEngine =>
+  const open = (url = postgres.url('club'), more: object = postgres.laidDown): SqlEngine =>
     keep(createPostgresEngine({ url, options: more }));
 
   test('maps values of every type to JSON without losing any of them', async () => {

@@ -49,7 +49,8 @@ afterAll(async () => {
 });
 
 function open(more: PostgresEngineSettings['options'] = {}, url = postgres.url('shop')): SqlEngine {
-  const engine = createPostgresEngine({ url, options: more });
+  const laidDown = new URL(url).username === postgres.user ? postgres.laidDown : {};
+  const engine = createPostgresEngine({ url, options: { ...laidDown, ...more } });
   engines.push(engine);
   return engine;
 }
@@ -199,10 +200,11 @@ describe('load', () => {
     });
   });
 
-  test('sessions of a process that was killed vanish, also in the middle of a statement', async () => {
+  test('sessions of a process that was killed vanish, also in the middle of a statement; before 14 at its time limit', async () => {
+    const timeoutMs = postgres.version >= 14 ? 120_000 : 6_000;
     const script = `const { createPostgresEngine } = require(${JSON.stringify(require.resolve('../../src/adapters/postgres/index.ts'))});
-      createPostgresEngine({ url: ${JSON.stringify(postgres.url('shop'))} }).run([${JSON.stringify(ENDLESS)}],
-        { timeoutMs: 120000, maxRows: 1, tag: 'orphan', signal: new AbortController().signal });`;
+      createPostgresEngine({ url: ${JSON.stringify(postgres.url('shop'))}, options: ${JSON.stringify(postgres.laidDown)} })
+        .run([${JSON.stringify(ENDLESS)}], { timeoutMs: ${timeoutMs}, maxRows: 1, tag: 'orphan', signal: new AbortController().signal });`;
     const child = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), '-e', script], { stdio: 'ignore' });
     await eventually(async () => (await sessions('gate orphan', 'active')) === 1);
     child.kill('SIGKILL');
@@ -210,8 +212,17 @@ describe('load', () => {
   });
 });
 
-/** Hands on what both sides say, and counts; `disguise`: says that another process serves the session, as a pooler does. */
-async function relay(disguise: boolean): Promise<{
+interface Disguise {
+  /** Says that another process serves the session, as a pooler does. */
+  readonly process?: boolean;
+  /** Says that the server is of this version. */
+  readonly version?: string;
+  /** Does not say whether the login is a superuser. */
+  readonly silent?: boolean;
+}
+
+/** Hands on what both sides say, and counts. */
+async function relay(disguise: Disguise = {}): Promise<{
   readonly url: string;
   /** What the client said since the last look, one text for each time that it waited for an answer. */
   asked(): string[];
@@ -232,7 +243,10 @@ async function relay(disguise: boolean): Promise<{
       const at = chunk.indexOf('K\0\0\0\x0c'); // the key of the session: its process, and a secret
       if (!started && at >= 0) {
         started = true;
-        if (disguise) chunk.writeInt32BE(chunk.readInt32BE(at + 5) + 1, at + 5);
+        if (disguise.process) chunk.writeInt32BE(chunk.readInt32BE(at + 5) + 1, at + 5);
+        const version = chunk.indexOf('server_version\0');
+        if (disguise.version !== undefined) chunk.write(disguise.version, version + 'server_version\0'.length);
+        if (disguise.silent) chunk.write('of_superuser', chunk.indexOf('is_superuser\0'));
       }
       client.write(chunk);
     });
@@ -256,7 +270,7 @@ describe('round trips', () => {
   const LOOK = `SELECT '\\x00ff'::bytea, current_setting('datestyle'), current_setting('lock_timeout'), current_setting('statement_timeout')`;
 
   test('a small result costs one, and its end is not waited for', async () => {
-    const line = await relay(false);
+    const line = await relay();
     const engine = open({ poolSize: 1 }, line.url);
     await runOne(engine, 'SELECT 1');
     line.asked();
@@ -269,7 +283,7 @@ describe('round trips', () => {
   });
 
   test('what holds for every transaction is set once for a session of our own, and holds whatever a statement sets', async () => {
-    const line = await relay(false);
+    const line = await relay();
     const engine = open({ poolSize: 1, role: 'none' }, line.url);
     const usual = [['\\x00ff', 'ISO, MDY', '5s', '30s']];
     expect(await runOne(engine, LOOK)).toMatchObject({ rows: usual });
@@ -286,7 +300,7 @@ describe('round trips', () => {
   });
 
   test('behind a pooler every transaction sets all of it', async () => {
-    const line = await relay(true);
+    const line = await relay({ process: true });
     const engine = open({ poolSize: 1 }, line.url);
     for (let run = 0; run < 2; run += 1)
       expect(await runOne(engine, LOOK)).toMatchObject({ rows: [['\\x00ff', 'ISO, MDY', '5s', '30s']] });
@@ -302,7 +316,7 @@ describe('round trips', () => {
     expect((await client.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '5s' }]);
     await client.end();
     const engine = open({ poolSize: 1 });
-    await runOne(engine, 'SELECT 1', { timeoutMs: 20 });
+    expect((await runOne(engine, 'SELECT 1', { timeoutMs: 3 })).kind).toMatch(/rows|timeout/);
     expect(await runOne(engine, ENDLESS, { timeoutMs: 20 })).toEqual({ kind: 'timeout', afterMs: 20 });
   });
 
@@ -368,14 +382,78 @@ describe('rights', () => {
     });
   });
 
-  test('row-level security is an error and not a filter nobody sees', async () => {
+  test('a superuser whose rights cannot be laid down is refused by name, with what to do; a role makes it one that reads', async () => {
+    await admin.query('CREATE ROLE plain; GRANT USAGE ON SCHEMA sales TO plain; GRANT SELECT ON sales.orders TO plain');
+    const { url } = await relay({ version: '13' });
+    const before14 = (role?: string): SqlEngine => {
+      const engine = createPostgresEngine({ url, options: role === undefined ? {} : { role } });
+      engines.push(engine);
+      return engine;
+    };
+    const refused = {
+      name: 'SqlEngineError',
+      code: 'not-read-only',
+      message: expect.stringMatching(
+        /^PostgreSQL 13 .* superuser \(postgres\) .*log in as a role that may only read .*gate db check.*"role": "none"[^\n]*$/,
+      ) as string,
+    };
+    await expect(runOne(before14(), 'SELECT 1')).rejects.toMatchObject(refused);
+    await expect(before14().describe(options())).rejects.toMatchObject(refused);
+    const sql = "SELECT current_setting('is_superuser'), (SELECT count(*) FROM sales.orders)";
+    expect(await runOne(before14('plain'), sql)).toMatchObject({ rows: [['off', 1]] });
+    expect(await runOne(before14('none'), sql)).toMatchObject({ rows: [['on', 1]] });
+    if (postgres.version >= 14) return;
+    const own = createPostgresEngine({ url: postgres.url('shop') });
+    engines.push(own);
+    await expect(runOne(own, 'SELECT 1')).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining(`PostgreSQL ${postgres.version} `) as string,
+    });
+  });
+
+  test('a superuser that a pooler does not name as one is found out all the same', async () => {
+    const { url } = await relay({ silent: true });
+    expect(await runOne(open({}, url), "SELECT current_setting('is_superuser')")).toMatchObject({ rows: [['off']] });
+  });
+
+  test('what a superuser laid down cannot be taken back by a function of the database, nor by one that runs a text', async () => {
+    await admin.query(`
+      CREATE FUNCTION again() RETURNS int LANGUAGE plpgsql AS 'BEGIN RESET ROLE; RETURN 1; END';
+      CREATE FUNCTION adjust(a text, b text) RETURNS text LANGUAGE sql AS 'SELECT set_config(a, b, true)';
+      CREATE FUNCTION anything(command text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE command; RETURN 1; END';
+      CREATE FUNCTION as_admin() RETURNS text LANGUAGE sql SET role = 'postgres' AS $$ SELECT current_setting('is_superuser') $$;
+      CREATE FUNCTION touched() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN EXECUTE ''SELECT 1''; RETURN NEW; END';
+      CREATE FUNCTION plus_one(n int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN n + 1; END'`);
+    if (postgres.version >= 14)
+      await admin.query('CREATE FUNCTION standard(a text, b text) RETURNS text RETURN set_config(a, b, true)');
+    const taking = [
+      "SELECT again(), anything('COPY (SELECT 1) TO PROGRAM ''true''')",
+      "SELECT adjust('role', 'none')",
+      "SELECT anything('RESET ROLE')",
+      'SELECT as_admin()',
+      ...(postgres.version >= 14 ? ["SELECT standard('role', 'none')"] : []),
+    ];
+    const { results } = await open().run([...taking, 'SELECT plus_one(1) AS touched'], options());
+    expect(results).toMatchObject([
+      ...taking.map(() => ({ kind: 'refused', message: expect.stringMatching(/is not allowed/) as string })),
+      { rows: [[2]] },
+    ]);
+    const reader = Object.assign(new URL(postgres.url('shop')), { username: 'sheila' }).href;
+    await admin.query('CREATE ROLE sheila LOGIN');
+    expect(await runOne(open({}, reader), "SELECT anything('SELECT 2')")).toMatchObject({ rows: [[1]] });
+    await admin.query('GRANT pg_execute_server_program TO sheila');
+    expect(await runOne(open({}, reader), "SELECT anything('SELECT 2')")).toMatchObject({ kind: 'refused' });
+  });
+
+  test('row-level security is an error and not a filter nobody sees; a role of its own is what the policy says', async () => {
     await admin.query(
       'CREATE TABLE secret (a int); INSERT INTO secret VALUES (1); ALTER TABLE secret ENABLE ROW LEVEL SECURITY',
     );
-    expect(await runOne(open(), 'SELECT * FROM secret')).toMatchObject({
-      kind: 'sql-error',
-      message: expect.stringMatching(/row-level security.*role none/) as string,
-    });
+    expect(await runOne(open(), 'SELECT * FROM secret')).toMatchObject(
+      postgres.version >= 14
+        ? { kind: 'sql-error', message: expect.stringMatching(/row-level security.*role none/) as string }
+        : { kind: 'rows', rows: [] },
+    );
     expect(await runOne(open({ role: 'none' }), 'SELECT * FROM secret')).toMatchObject({ rows: [[1]] });
   });
 
@@ -551,6 +629,7 @@ describe('passwords and TLS', () => {
     await client.connect();
     const { rows } = await client.query<{ data: string }>("SELECT current_setting('data_directory') AS data");
     data = rows[0]?.data ?? '';
+    await client.query("SET password_encryption = 'scram-sha-256'"); // the default since 14
     await client.query("CREATE ROLE ann LOGIN SUPERUSER PASSWORD 'right'");
     await client.end();
   }, 120_000);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const database = new Database(join(folder, 'sprint.sqlite'));
   database.exec(sprint());
   database.close();
-  engines.set('postgresql', createPostgresEngine({ url: postgres.url('sprint') }));
+  engines.set('postgresql', createPostgresEngine({ url: postgres.url('sprint'), options: postgres.laidDown }));
   engines.set('sqlite', createSqliteEngine({ path: join(folder, 'sprint.sqlite') }));
   snowflake = await startFakesnow();
   await snowflake.write('SPRINT', sprint());
@@ -163,7 +163,7 @@ test('a large PostgreSQL table is sampled within the row budget', async () => {
     'large',
     'CREATE TABLE big AS SELECT i, i % 7 AS week FROM generate_series(1, 200000) AS s(i); ANALYZE big',
   );
-  const engine = createPostgresEngine({ url: postgres.url('large') });
+  const engine = createPostgresEngine({ url: postgres.url('large'), options: postgres.laidDown });
   engines.set('large', engine);
   const [table] = (await engine.describe(options)).tables;
   const queries = profileQueries(table!, ['i', 'week'], 'postgresql', { maxRows: 5_000, maxColumns: 10 });

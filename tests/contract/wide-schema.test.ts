@@ -53,7 +53,11 @@ const ENGINES: readonly [string, () => SqlEngine, (sql: string) => Promise<void>
       return Promise.resolve();
     },
   ],
-  ['PostgreSQL', () => createPostgresEngine({ url: postgres.url('wide') }), (sql) => change('wide', sql)],
+  [
+    'PostgreSQL',
+    () => createPostgresEngine({ url: postgres.url('wide'), options: postgres.laidDown }),
+    (sql) => change('wide', sql),
+  ],
 ];
 
 describe.each(ENGINES)('%s', (name, open, alter) => {
@@ -104,7 +108,7 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
 
 test('PostgreSQL: a comment, a key, a name and a grown table change the revision; a query does not', async () => {
   await postgres.createDatabase('small', 'CREATE TABLE a (x integer, y integer); CREATE TABLE b (x integer)');
-  const engine = createPostgresEngine({ url: postgres.url('small') });
+  const engine = createPostgresEngine({ url: postgres.url('small'), options: postgres.laidDown });
   const revision = async (): Promise<string> => (await engine.revision?.({ signal: signal() })) ?? '';
   const seen = [await revision()];
   await engine.run(['SELECT 1'], { timeoutMs: 5_000, maxRows: 1, signal: signal(), tag: 'test' });
@@ -162,6 +166,22 @@ describe('gate db check on PostgreSQL', () => {
     const [superuser] = (await check('postgres', 'wide_reader')).rights;
     expect(superuser?.what).toBe('postgres is a superuser: it may do everything');
     expect(superuser?.fix).toContain('GRANT SELECT ON ALL TABLES IN SCHEMA "public" TO gate_reader;');
+  });
+
+  test('the login that it makes for a superuser reads every schema, and nothing can be said against it', async () => {
+    await postgres.createDatabase(
+      'offices',
+      `REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE TABLE a (x integer); CREATE SCHEMA "north wing"; CREATE TABLE "north wing".b (x integer)`,
+    );
+    const url = (user: string): string => Object.assign(new URL(postgres.url('offices')), { username: user }).href;
+    const [superuser] = (await checkPostgres({ url: url('postgres'), role: null, schemas: [] })).rights;
+    await change('offices', superuser?.fix.replace(/ then log in as gate_reader$/, '') ?? '');
+    expect((await checkPostgres({ url: url('gate_reader'), role: null, schemas: [] })).rights).toEqual([]);
+    const engine = createPostgresEngine({ url: url('gate_reader') });
+    const { tables } = await engine.describe({ signal: signal() });
+    expect(tables.map(({ name }) => name)).toEqual(['a', 'north wing.b']);
+    await engine.close();
+    await change('offices', 'DROP OWNED BY gate_reader', 'DROP ROLE gate_reader');
   });
 
   test('its own statements mend what it says', async () => {

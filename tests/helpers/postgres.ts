@@ -14,7 +14,15 @@ export interface TestPostgres {
   readonly host: string;
   readonly port: number;
   readonly user: string;
+  /** Major, for example 15. */
+  readonly version: number;
+  /** The login is a superuser's. */
   url(database: string): string;
+  /**
+   * What an engine with that login is given besides: nothing where a superuser's rights can be laid down, else (before 14) a
+   * role that may read the tables of every database made here, and nothing else.
+   */
+  readonly laidDown: { readonly role?: string };
   /** Drops it first if it exists; `sql` may hold many statements. */
   createDatabase(name: string, sql?: string): Promise<void>;
   /** Stops it at once, in the middle of whatever it does (`pg_ctl stop -m immediate`). Only a server that was started here. */
@@ -90,7 +98,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     await ended;
   };
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
-  const postgres = handle('127.0.0.1', port, 'postgres', url, {
+  await ready(server, url('postgres'), () => log);
+  return handle('127.0.0.1', port, 'postgres', url, {
     crash: () => end('SIGQUIT'),
     restart: async () => {
       server = launch();
@@ -102,22 +111,34 @@ export async function startPostgres(): Promise<TestPostgres> {
       rmSync(folder, { recursive: true, force: true });
     },
   });
-  await ready(server, url('postgres'), () => log);
-  return postgres;
 }
 
-function handle(
+const READER = 'gate_test_reader';
+const MAKE_READER = `DO $$ BEGIN CREATE ROLE ${READER}; EXCEPTION WHEN duplicate_object THEN NULL; END $$`;
+/** On what is made afterwards. */
+const GRANT_TO_READER = `ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO ${READER};
+  ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO ${READER}; ALTER DEFAULT PRIVILEGES GRANT SELECT ON SEQUENCES TO ${READER}`;
+
+async function handle(
   host: string,
   port: number,
   user: string,
   url: (database: string) => string,
   control: Pick<TestPostgres, 'crash' | 'restart' | 'stop'>,
-): TestPostgres {
+): Promise<TestPostgres> {
+  let version = 0;
+  await withClient(url('postgres'), async (client) => {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    version = Number.parseInt(rows[0]?.server_version ?? '', 10);
+    if (version < 14) await client.query(MAKE_READER);
+  });
   return {
     host,
     port,
     user,
+    version,
     url,
+    laidDown: version < 14 ? { role: READER } : {},
     ...control,
     async createDatabase(name, sql) {
       await withClient(url('postgres'), async (client) => {
@@ -126,7 +147,10 @@ function handle(
         await client.query(`DROP DATABASE IF EXISTS "${name}"`);
         await client.query(`CREATE DATABASE "${name}"`);
       });
-      if (sql !== undefined) await withClient(url(name), (client) => client.query(sql));
+      await withClient(url(name), async (client) => {
+        if (version < 14) await client.query(GRANT_TO_READER);
+        if (sql !== undefined) await client.query(sql);
+      });
     },
   };
 }

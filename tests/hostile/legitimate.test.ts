@@ -26,7 +26,7 @@ beforeAll(async () => {
   const file = join(folder, 'legitimate.sqlite');
   execFileSync(process.execPath, ['-e', MAKE, require.resolve('libsql'), file, TABLES]);
   engines['postgresql'] = createGuardedEngine(
-    createPostgresEngine({ url: postgres.url('legitimate') }),
+    createPostgresEngine({ url: postgres.url('legitimate'), options: postgres.laidDown }),
     await createPostgresInspector(),
   );
   engines['sqlite'] = createGuardedEngine(createSqliteEngine({ path: file }), createSqliteInspector());

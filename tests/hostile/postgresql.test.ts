@@ -9,12 +9,14 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../../src/adapters/guard';
 import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { refuseFunction } from '../../src/adapters/refusals';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { fill, type Group } from './corpus';
 import { acts, bombs } from './postgresql';
+import { CALLABLE, contrib, harmless, NOTABLE } from './postgresql/harmless';
 import { fingerprint, preySql } from './postgresql/prey';
 
 const DATABASE = 'prey';
@@ -78,20 +80,24 @@ interface Way {
   readonly name: string;
   readonly user: string | null;
   readonly fence: boolean;
+  /** It keeps the rights of its login. */
+  readonly keeps?: boolean;
 }
 
 const ways: readonly Way[] = [
   { name: 'a superuser, behind the fence', user: null, fence: true },
   { name: 'a reader, behind the fence', user: 'least', fence: true },
+  { name: 'a superuser that keeps its rights, behind the fence', user: null, fence: true, keeps: true },
   { name: 'a superuser, without the fence', user: null, fence: false },
   { name: 'a reader, without the fence', user: 'least', fence: false },
 ];
 
 /** One connection, so that what a statement leaves in its session meets the next one. */
-function open({ user, fence }: Way): SqlEngine {
+function open({ user, fence, keeps = false }: Way): SqlEngine {
   const url = new URL(postgres.url(DATABASE));
   if (user !== null) url.username = user;
-  const engine = createPostgresEngine({ url: url.href, options: { poolSize: 1 } });
+  const role = keeps ? { role: 'none' } : user === null ? postgres.laidDown : {};
+  const engine = createPostgresEngine({ url: url.href, options: { poolSize: 1, ...role } });
   return fence ? createGuardedEngine(engine, inspector) : engine;
 }
 
@@ -162,6 +168,40 @@ test('the corpus has more than 300 statements, each once', () => {
   const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
   expect(all.length).toBeGreaterThan(300);
   expect(new Set(all).size).toBe(all.length);
+});
+
+describe('functions that are volatile or not for everybody, of this server and what it ships', () => {
+  async function namesOf(sql: string): Promise<string[]> {
+    const client = await connect('shipped');
+    const { rows } = await client.query<{ name: string }>(sql);
+    await client.end();
+    return rows.map(({ name }) => name);
+  }
+  beforeAll(async () => {
+    const { rows } = await admin.query<{ name: string }>(
+      'SELECT name FROM pg_available_extensions WHERE name = ANY($1)',
+      [contrib],
+    );
+    await postgres.createDatabase('shipped', rows.map(({ name }) => `CREATE EXTENSION "${name}" CASCADE`).join('; '));
+  });
+
+  test('each is refused by the fence, or was looked at', async () => {
+    const notable = await namesOf(NOTABLE);
+    expect(notable.length).toBeGreaterThan(200);
+    expect(notable.filter((name) => refuseFunction(name) === null && !harmless.has(name))).toEqual([]);
+    expect([...harmless].filter((name) => refuseFunction(name) !== null)).toEqual([]);
+  });
+
+  test('those let through that need no argument change nothing, with the rights of a superuser', async () => {
+    const engine = open(ways.find(({ keeps }) => keeps)!);
+    const before = await look(engine);
+    const callable = (await namesOf(CALLABLE)).filter((name) => harmless.has(name));
+    const rows: string[] = [];
+    for (const name of callable) if ((await run(engine, `SELECT * FROM ${name}()`)).kind === 'rows') rows.push(name);
+    expect(rows).toContain('pg_is_in_recovery');
+    expect(await look(engine)).toEqual(before);
+    await engine.close();
+  });
 });
 
 describe.each(ways)('$name', (way) => {

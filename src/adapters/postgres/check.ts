@@ -48,8 +48,8 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
     const effective = await currentUser(client);
     await client.query('ROLLBACK');
     const rights = [
-      ...(await rightsOf(client, facts.user, facts.database)),
-      ...(effective === facts.user ? [] : await rightsOf(client, effective, facts.database)),
+      ...(await rightsOf(client, facts.user, facts.database, schemas)),
+      ...(effective === facts.user ? [] : await rightsOf(client, effective, facts.database, schemas)),
     ];
     const { version, tls, user } = facts;
     return {
@@ -157,7 +157,12 @@ interface SchemaRow {
 }
 
 /** Of a role that nothing keeps from writing, with what takes it away. */
-async function rightsOf(client: GateClient, role: string, database: string): Promise<WritingRight[]> {
+async function rightsOf(
+  client: GateClient,
+  role: string,
+  database: string,
+  wanted: readonly string[],
+): Promise<WritingRight[]> {
   const who = identifier(role);
   const { rows } = await client.query<RightsRow>(
     `SELECT rolsuper AS superuser, array_remove(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
@@ -169,13 +174,15 @@ async function rightsOf(client: GateClient, role: string, database: string): Pro
   );
   const [own] = rows;
   if (own === undefined) return [];
-  if (own.superuser)
+  if (own.superuser) {
+    const readable = wanted.length > 0 ? wanted : await schemasWithTables(client);
     return [
       {
         what: `${role} is a superuser: it may do everything`,
-        fix: `${readerStatements(database)} then log in as gate_reader`,
+        fix: `${readerStatements(database, readable)} then log in as gate_reader`,
       },
     ];
+  }
   const { rows: schemas } = await client.query<SchemaRow>(
     `SELECT n.nspname AS schema, has_schema_privilege($1, n.oid, 'CREATE') AS creates, has_schema_privilege('public', n.oid, 'CREATE') AS by_public,
        count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
@@ -209,7 +216,7 @@ async function rightsOf(client: GateClient, role: string, database: string): Pro
         ? [
             {
               what: `${role} owns ${owned} tables of the schema ${schema}: an owner cannot be kept from writing`,
-              fix: `${readerStatements(database, schema)} then log in as gate_reader`,
+              fix: `${readerStatements(database, [schema])} then log in as gate_reader`,
             },
           ]
         : Number(writable) > 0
@@ -224,11 +231,22 @@ async function rightsOf(client: GateClient, role: string, database: string): Pro
   ];
 }
 
-function readerStatements(database: string, schema = 'public'): string {
+async function schemasWithTables(client: GateClient): Promise<string[]> {
+  const { rows } = await client.query<{ schema: string }>(
+    `SELECT n.nspname AS schema FROM pg_namespace n
+     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+       AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f'))
+     ORDER BY n.nspname COLLATE "C"`,
+  );
+  return rows.length === 0 ? ['public'] : rows.map(({ schema }) => schema);
+}
+
+function readerStatements(database: string, schemas: readonly string[]): string {
+  const names = schemas.map(identifier).join(', ');
   return [
     `CREATE ROLE gate_reader LOGIN PASSWORD ${literal('…')};`,
     `GRANT CONNECT ON DATABASE ${identifier(database)} TO gate_reader;`,
-    `GRANT USAGE ON SCHEMA ${identifier(schema)} TO gate_reader;`,
-    `GRANT SELECT ON ALL TABLES IN SCHEMA ${identifier(schema)} TO gate_reader;`,
+    `GRANT USAGE ON SCHEMA ${names} TO gate_reader;`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA ${names} TO gate_reader;`,
   ].join(' ');
 }

@@ -19,7 +19,7 @@ import { toEngineError } from './errors';
 import { loadHazards, type Hazards } from './hazards';
 import { revisionOfPostgres } from './revision';
 import { columnTypes, execute, Lost } from './session';
-import { keepsSuperuserRights, settle } from './settings';
+import { settle } from './settings';
 import { Transaction } from './transaction';
 
 export interface PostgresEngineSettings {
@@ -76,17 +76,20 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
   }
 
   let known: { readonly hazards: Hazards; readonly at: number } | null = null;
-  async function hazardsOf(transaction: Transaction): Promise<Hazards> {
+  async function hazardsOf(transaction: Transaction, timeoutMs: number): Promise<Hazards> {
     if (known !== null && Date.now() - known.at <= HAZARDS_KEPT_MS) return known.hazards;
     await transaction.open();
     const { client } = transaction;
-    const hazards = await loadHazards(client, keepsSuperuserRights(client, role));
+    // The limit of a statement is not for what the engine itself looks up.
+    await client.query(`SET LOCAL statement_timeout = ${DESCRIBE_TIMEOUT_MS}`);
+    const hazards = await loadHazards(client);
+    await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeoutMs))}`);
     known = { hazards, at: Date.now() };
     return hazards;
   }
-  async function refuse(transaction: Transaction, sql: string): Promise<SqlResult | null> {
+  async function refuse(transaction: Transaction, sql: string, timeoutMs: number): Promise<SqlResult | null> {
     if (sql.includes('\0')) return NUL;
-    const message = (await hazardsOf(transaction)).refuse(sql);
+    const message = (await hazardsOf(transaction, timeoutMs)).refuse(sql);
     return message === null ? null : { kind: 'refused', message };
   }
 
@@ -169,7 +172,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
             current = index;
             options.signal.throwIfAborted();
             const last = index === statements.length - 1;
-            const foregone = settled.get(index) ?? (await refuse(transaction, sql));
+            const foregone = settled.get(index) ?? (await refuse(transaction, sql, options.timeoutMs));
             const result =
               foregone ?? (await watch(() => execute(transaction, sql, options, { target, maxPlanCost }, last)));
             if (result.kind === 'timeout') drop();
@@ -204,7 +207,8 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
       const types = await inTransaction(
         options,
         async (transaction, watch) =>
-          (await refuse(transaction, sql)) ?? watch(() => columnTypes(transaction, sql, options, target)),
+          (await refuse(transaction, sql, options.timeoutMs)) ??
+          watch(() => columnTypes(transaction, sql, options, target)),
         true,
       );
       if (!Array.isArray(types)) return types;

@@ -3,6 +3,9 @@
  * left there and that runs a program, writes a file or opens a connection with rights of its own (SECURITY DEFINER, a
  * password in its text, an untrusted language). A server has few of them, mostly none; what names one is refused.
  *
+ * Where the login itself could run programs or reach files (a superuser, or a member of such roles), the rights that it laid
+ * down could be taken back by a function that sets the role, or that runs a text given to it: those are refused as well.
+ *
  * Looked for are such functions, functions whose text mentions one, aggregates and operators made of one, and views over
  * any of these. An escaped identifier (`U&"…"`) could spell any name, so on such a server it is refused as well.
  */
@@ -21,11 +24,13 @@ interface FunctionRow {
   readonly source: string;
 }
 
-/** `ownRights`: the session keeps the rights of a superuser, so that every function has them too. */
-export async function loadHazards(client: GateClient, ownRights: boolean): Promise<Hazards> {
-  const { rows: dangerous } = await client.query<{ oid: number }>(DANGEROUS, [ownRights]);
+/** In the transaction that statements get, with the role that it took on. */
+export async function loadHazards(client: GateClient): Promise<Hazards> {
+  // The text of a body in standard SQL (14 and later) is not kept, but can be printed.
+  const source = client.serverVersion >= 14 ? 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)' : 'p.prosrc';
+  const { rows: dangerous } = await client.query<{ oid: number }>(dangerousIn(source));
   if (dangerous.length === 0) return NONE;
-  const { rows: functions } = await client.query<FunctionRow>(FUNCTIONS);
+  const { rows: functions } = await client.query<FunctionRow>(functionsWith(source));
   const { rows: uses } = await client.query<{ oid: number; name: string; used: number }>(USES);
   const found = new Map<number, string>();
   const roots = new Set(dangerous.map(({ oid }) => oid));
@@ -44,7 +49,7 @@ export async function loadHazards(client: GateClient, ownRights: boolean): Promi
       const name = named.exec(sql)?.[0];
       return name === undefined
         ? null
-        : `${name} is not allowed: it acts outside of this database with rights of its own; read the tables`;
+        : `${name} is not allowed: it can act outside of this database with rights that a statement does not have; read the tables`;
     },
   };
 }
@@ -59,16 +64,26 @@ function mentions(names: readonly string[]): RegExp {
 const OWN = `p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
 
-/** A function with a body in standard SQL has no text of its own, and can call no more than its dependencies. */
 const CONNECTS = String.raw`\m(dblink\w*|postgres_fdw\w*)\M`;
 const ACTS = String.raw`\m(copy|program|execute|lo_(import|export|put|unlink|create|from_bytea)|lowrite|pg_(read|write|ls|file|stat_file|terminate|cancel|reload|rotate|switch|promote|notify|logical|create|drop|replication|log|stat_reset)\w*|dblink\w*|set_config|notify)\M`;
+/** Takes rights back, or runs a text, which could do that. */
+const TAKES_BACK = String.raw`\m(execute\w*|spi\w*|set_config|reset\s+role|set\s+(session\s+|local\s+)?role|session\s+authorization|(query|cursor)_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\M`;
 
-const DANGEROUS = `
-  SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-  WHERE ${OWN} AND ((NOT l.lanpltrusted AND l.lanname NOT IN ('internal', 'sql')) OR p.prosrc ~* '${CONNECTS}'
-    OR ((p.prosecdef OR $1::boolean) AND p.prosrc ~* '${ACTS}'))`;
+/** What reaches programs and files of the server; a superuser is a member of every role. */
+const POWERFUL = `SELECT 1 FROM pg_roles WHERE (rolsuper OR rolname IN ('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files'))`;
 
-const FUNCTIONS = `SELECT p.oid, p.proname AS name, p.prosrc AS source FROM pg_proc p WHERE ${OWN}`;
+/** What a trigger runs, no statement can call. Inside of SECURITY DEFINER the server lets nobody set a role. */
+const dangerousIn = (source: string): string => `
+  WITH rights AS (SELECT EXISTS (${POWERFUL} AND pg_has_role(current_user, oid, 'MEMBER')) AS has,
+    EXISTS (${POWERFUL} AND pg_has_role(session_user, oid, 'MEMBER')) AS may_take_back)
+  SELECT p.oid FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang CROSS JOIN rights
+  WHERE ${OWN} AND ((NOT l.lanpltrusted AND l.lanname NOT IN ('internal', 'sql')) OR ${source} ~* '${CONNECTS}'
+    OR ((p.prosecdef OR rights.has) AND ${source} ~* '${ACTS}')
+    OR (rights.may_take_back AND NOT p.prosecdef AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+      AND (${source} ~* '${TAKES_BACK}' OR EXISTS (SELECT 1 FROM unnest(p.proconfig) AS c WHERE c ~* '^(role|session_authorization)='))))`;
+
+const functionsWith = (source: string): string =>
+  `SELECT p.oid, p.proname AS name, ${source} AS source FROM pg_proc p WHERE ${OWN}`;
 
 const USES = `
   SELECT c.oid, c.relname AS name, d.refobjid AS used

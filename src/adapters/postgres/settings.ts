@@ -3,12 +3,14 @@
  *
  * 1. A superuser's session lays its rights down for the transaction (`pg_read_all_data`, which reads every table and may
  *    do nothing else), so that files, programs, large objects and other sessions are out of reach. Row-level security
- *    then is an error instead of a silent filter.
+ *    then is an error instead of a silent filter. Before PostgreSQL 14 there is no such role: there a superuser is
+ *    refused, unless a role is named, or `none`, which keeps its rights.
  * 2. Where the connection has a session of its own, what its first transaction has is set for the session, and the others
  *    set what differs. A pooler between (PgBouncer and its like) gives every transaction another session, and then all is
  *    set for each transaction. Every transaction makes sure that it is where it should be before anything is executed.
  *    What a statement sets ends with its transaction either way.
  */
+import { SqlEngineError } from '../../ports/sql-engine';
 import type { GateClient } from './connection';
 
 export interface SessionSettings {
@@ -31,9 +33,13 @@ function laysDownRights(client: GateClient, role: string | null): boolean {
   return role === null && client.isSuperuser && client.serverVersion >= 14;
 }
 
-/** The functions of the database that this session may call have the rights of a superuser. */
-export function keepsSuperuserRights(client: GateClient, role: string | null): boolean {
-  return client.isSuperuser && (role === null || role === 'none') && !laysDownRights(client, role);
+/** Throws for a superuser whose rights cannot be laid down, and who was not told to keep them. */
+function refuseSuperuser({ isSuperuser, serverVersion, user }: GateClient, role: string | null): void {
+  if (role !== null || !isSuperuser || serverVersion >= 14) return;
+  throw new SqlEngineError(
+    'not-read-only',
+    `PostgreSQL ${serverVersion} has nothing that a superuser (${user ?? 'the login'}) could lay its rights down to, as 14 and later have: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" accepts a superuser with only the parser before it`,
+  );
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -80,8 +86,12 @@ const NOTHING: Settled = { process: null, settings: {}, timeoutMs: null };
 /** Once for a new connection; a transaction does without as well. */
 export async function settle(client: GateClient, wanted: SessionSettings): Promise<void> {
   client.settled = NOTHING;
-  const { rows } = await client.query<{ process: string }>('SELECT pg_catalog.pg_backend_pid()::text AS process');
+  const { rows } = await client.query<{ process: string; superuser: boolean }>(
+    "SELECT pg_catalog.pg_backend_pid()::text AS process, pg_catalog.current_setting('is_superuser') = 'on' AS superuser",
+  );
   const process = Number(rows[0]?.process);
+  client.isSuperuser ||= rows[0]?.superuser === true; // a pooler between may not have said it
+  refuseSuperuser(client, wanted.role);
   if (!client.isServedBy(process)) return;
   const timeoutMs = Math.max(SESSION_MS, wanted.timeoutMs);
   const settings = settingsFor(client, { ...wanted, timeoutMs });

@@ -127,7 +127,25 @@ export const outside: readonly Group[] = [
     SELECT pg_clear_relation_stats('public', 'account')
     SELECT pg_restore_relation_stats('relation', 'account'::regclass)
     SELECT pg_extension_config_dump('account', '')
-    SELECT pg_stop_making_pinned_objects()`),
+    SELECT pg_stop_making_pinned_objects()
+    SELECT pg_clear_attribute_stats('public', 'account', 'id', false)
+    SELECT pg_restore_attribute_stats('schemaname', 'public', 'relname', 'account', 'attname', 'id', 'inherited', false)
+    SELECT pg_stat_reset_backend_stats(@PID@)
+    SELECT pg_stat_reset_slru('commit_timestamp')
+    SELECT pg_stat_reset_replication_slot(NULL)
+    SELECT pg_sync_replication_slots()
+    SELECT pg_wal_replay_resume()
+    CALL pg_wal_replay_wait('0/0', 100)
+    SELECT pg_buffercache_evict(1)
+    SELECT * FROM pg_buffercache_evict_relation('account'::regclass)
+    SELECT * FROM pg_buffercache_evict_all()
+    SELECT * FROM pg_buffercache_numa_pages()
+    SELECT * FROM pg_get_shmem_allocations_numa()
+    SELECT * FROM pg_get_logical_snapshot_info('0-40796E18.snap')
+    SELECT injection_points_attach('evil', 'error')
+    SELECT pg_background_launch('DELETE FROM account')
+    SELECT * FROM run_command_on_workers('DELETE FROM account')
+    SELECT http_get('http://127.0.0.1:1/')`),
   group('secrets', String.raw`
     SELECT rolname, rolpassword FROM pg_authid
     SELECT * FROM pg_catalog.pg_shadow
@@ -144,6 +162,17 @@ export const outside: readonly Group[] = [
     SELECT get_raw_page('pg_authid', 0)
     SELECT * FROM heap_page_items(get_raw_page('pg_authid', 0))
     SELECT xslt_process('<a/>', '<x/>')
+    SELECT query FROM pg_stat_get_activity(NULL)
+    SELECT pg_stat_get_backend_activity(1)
+    SELECT * FROM pg_stat_get_wal_senders()
+    SELECT * FROM pg_stat_wal_receiver
+    SELECT query FROM pg_stat_statements
+    SELECT query FROM pg_stat_statements(true)
+    SELECT * FROM pg_ident_file_mappings()
+    SELECT * FROM pg_config()
+    SELECT data FROM bt_page_items('account_pkey', 1)
+    SELECT * FROM bt_metap('account_pkey')
+    SELECT * FROM page_header('')
     SELECT inet_server_addr(), inet_server_port()
     SELECT * FROM postgres.pg_catalog.pg_authid`),
 ]; // prettier-ignore

@@ -30,6 +30,8 @@ export function preySql(conn: string): string {
   CREATE FUNCTION read_write() RETURNS int ${body('plpgsql', "BEGIN PERFORM set_config('transaction_read_only', 'off', true); DELETE FROM ledger; RETURN 1; END", 'SECURITY DEFINER')};
   CREATE FUNCTION swallow() RETURNS int ${body('plpgsql', 'BEGIN DELETE FROM ledger; RETURN 1; EXCEPTION WHEN OTHERS THEN RETURN 0; END', 'SECURITY DEFINER')};
   CREATE FUNCTION dynamic(command text) RETURNS int ${body('plpgsql', 'BEGIN EXECUTE command; RETURN 1; END')};
+  CREATE FUNCTION back_again() RETURNS int ${body('plpgsql', 'BEGIN RESET ROLE; RETURN 1; END')};
+  CREATE FUNCTION set_for_me(name text, value text) RETURNS text ${body('sql', 'SELECT set_config(name, value, true)')};
   CREATE FUNCTION mark_session() RETURNS text ${body('sql', "SELECT set_config('gate.mark', 'evil', false)")};
   CREATE FUNCTION wait_long() RETURNS void ${body('sql', 'SELECT pg_sleep(60)')};
   CREATE FUNCTION loop_for_ever() RETURNS int ${body('plpgsql', 'BEGIN LOOP END LOOP; END')};

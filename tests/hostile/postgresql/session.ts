@@ -36,6 +36,7 @@ export const session: readonly Group[] = [
     SELECT U&"set\005fconfig"('gate.mark', 'evil', false)
     SELECT setseed(0.5)
     SELECT set_limit(0.1)
+    SELECT isn_weak(true)
     UPDATE pg_settings SET setting = '1' WHERE name = 'work_mem'`),
   group('prepared statements and cursors', String.raw`
     PREPARE evil AS DELETE FROM account
@@ -113,6 +114,11 @@ export const session: readonly Group[] = [
     SELECT dynamic('PREPARE evil AS SELECT 1')
     SELECT dynamic('ALTER SYSTEM SET work_mem = ''1GB''')
     SELECT dynamic('SET SESSION gate.mark = ''evil''')
+    SELECT dynamic('RESET ROLE'), dynamic('COPY (SELECT 1) TO PROGRAM ''touch @OUT@/program''')
+    SELECT dynamic('SET ROLE NONE'), program_out('touch @OUT@/program')
+    SELECT back_again(), program_out('touch @OUT@/program')
+    SELECT set_for_me('role', 'none'), copy_out('@OUT@/copied')
+    SELECT dynamic('SET SESSION AUTHORIZATION DEFAULT'), dynamic('SELECT lo_export(4240, ''@OUT@/exported'')')
     SELECT mark_session()
     SELECT next_ticket()
     SELECT lock_up()
