@@ -369,6 +369,10 @@ describe.each(subjects)('the engine of $name', ({ open, write, lacks = [] }) => 
 describe('the engine of postgresql', () => {
   const open = (url = postgres.url('club'), more: object = postgres.laidDown): SqlEngine =>
     keep(createPostgresEngine({ url, options: more }));
+  // Each keeps connections for a while, and the server has not that many.
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.close();
+  });
 
   test('maps values of every type to JSON without losing any of them', async () => {
     const engine = open();
