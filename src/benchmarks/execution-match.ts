@@ -61,13 +61,17 @@ function compare(predicted: Rows, gold: Rows, index: number, options: MatchOptio
   return equalUpToColumns(predicted, gold, options.orders?.[index] ?? { kind: 'any' });
 }
 
-/** The hash is exact and fixes the order of columns: equal proves equality, different proves nothing at equal counts. */
-function compareDigests(predicted: Rows, gold: Rows, index: number, { digests }: MatchOptions): boolean | null {
+/**
+ * The hash is exact and fixes the order of columns: equal proves equality (of rows in any order), different proves nothing
+ * at equal counts.
+ */
+function compareDigests(predicted: Rows, gold: Rows, index: number, { digests, orders }: MatchOptions): boolean | null {
   if (predicted.columns.length !== gold.columns.length) return false;
   const [one, two] = [digests?.predicted ?? null, digests?.golds[index] ?? null];
   if (one === null || two === null) return null;
   if (one.count !== two.count) return false;
-  return one.hash === two.hash ? true : null;
+  const inAnyOrder = (orders?.[index]?.kind ?? 'any') === 'any';
+  return one.hash === two.hash && inAnyOrder ? true : null;
 }
 
 function difference(predicted: Rows, gold: Rows): string {

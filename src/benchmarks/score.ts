@@ -5,7 +5,8 @@
  */
 import type { AnswerStatus, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
-import { executionMatch, type Match } from './execution-match';
+import type { Digest } from '../search/equal';
+import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';
 import type { BenchmarkItem, Gold } from './question-file';
 import { rowOrder } from './row-order';
@@ -56,15 +57,38 @@ export async function scoreAnswer(
   try {
     const [predicted, ...golds] = (await engine.run(statements, options)).results;
     if (predicted === undefined) throw new SqlEngineError('connection', 'the database gave no result');
-    return judge(item, predicted, golds);
+    return judge(item, predicted, golds, await digestsOf(statements, [predicted, ...golds], engine, options));
   } catch (error) {
     if (!(error instanceof SqlEngineError)) throw error;
     return score('infrastructure', error.message);
   }
 }
 
+/** Counts and hashes of the results beyond the row cap, where there are two to compare. */
+async function digestsOf(
+  statements: readonly string[],
+  results: readonly SqlResult[],
+  engine: SqlEngine,
+  options: SqlOptions,
+): Promise<MatchOptions['digests']> {
+  const isCut = results.map((result) => result.kind === 'rows' && result.truncated);
+  if (isCut[0] !== true || !isCut.includes(true, 1)) return undefined;
+  const found: (Digest | null)[] = [];
+  for (const [index, sql] of statements.entries()) {
+    const digest = isCut[index] === true ? await engine.digest(sql, options) : null;
+    found.push(digest === null || 'kind' in digest ? null : digest);
+  }
+  const [predicted = null, ...golds] = found;
+  return { predicted, golds };
+}
+
 /** The verdict on a result that ran; `golds` are the results of the gold queries, in their order. */
-export function judge(item: BenchmarkItem, predicted: SqlResult, golds: readonly SqlResult[]): Score {
+export function judge(
+  item: BenchmarkItem,
+  predicted: SqlResult,
+  golds: readonly SqlResult[],
+  digests?: MatchOptions['digests'],
+): Score {
   const { gold } = item;
   if (gold === null) return score('no-gold', 'the file has no gold for this question');
   if (!gold.answerable) {
@@ -73,7 +97,12 @@ export function judge(item: BenchmarkItem, predicted: SqlResult, golds: readonly
       : score('wrong-answered', 'the question cannot be answered from this database');
   }
   const execution =
-    golds.length === 0 ? null : executionMatch(predicted, golds, { orders: ordersOf(item, gold, golds) });
+    golds.length === 0
+      ? null
+      : executionMatch(predicted, golds, {
+          orders: ordersOf(item, gold, golds),
+          ...(digests === undefined ? {} : { digests }),
+        });
   const official = gold.answer === null ? null : officialAnswerMatch(predicted, gold.answer);
   const deciding = official === null || official.kind === 'undecided' ? (execution ?? official) : official;
   if (deciding === null) return score('no-gold', 'the file has no gold for this question');

@@ -165,3 +165,26 @@ test('abstaining on everything scores the share of unanswerable questions at eve
   const summary = summarise(['correct-abstained', 'wrong-abstained', 'wrong-abstained', 'wrong-abstained']);
   expect(summary.reliability).toEqual({ rs0: 25, rs5: 25, rs10: 25, rsN: 25 });
 });
+
+test('results beyond the row cap are compared by what the database counts and hashes', async () => {
+  const cut: SqlResult = { ...(rows('a') as Extract<SqlResult, { kind: 'rows' }>), truncated: true };
+  const asked: string[] = [];
+  const over = (two: { count: number; hash: string } | SqlResult, gold: SqlResult = cut) =>
+    scoreAnswer(
+      item({}),
+      { status: 'answered', sql: 'SQL', reason: null },
+      {
+        ...engine({ SQL: cut, GOLD: gold }).port,
+        digest: (sql) => (asked.push(sql), Promise.resolve(sql === 'SQL' ? { count: 9, hash: 'h' } : two)),
+      },
+      options,
+    );
+  expect((await over({ count: 9, hash: 'h' })).verdict).toBe('correct');
+  expect(asked).toEqual(['SQL', 'GOLD']);
+  expect((await over({ count: 8, hash: 'h' })).verdict).toBe('wrong');
+  expect((await over({ count: 9, hash: 'i' })).verdict).toBe('undecided');
+  expect((await over({ kind: 'timeout', afterMs: 1 })).verdict).toBe('undecided');
+  asked.length = 0;
+  expect((await over({ count: 9, hash: 'h' }, rows('a'))).verdict).toBe('wrong');
+  expect(asked).toEqual([]);
+});
