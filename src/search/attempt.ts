@@ -240,6 +240,8 @@ function keepGrounded(
 
 function keepSettled(draft: Draft, settled: Settled): void {
   for (const result of settled.results) {
+    if (result.error === null) draft.failing.delete(result.operator);
+    else draft.failing.add(result.operator);
     if (result.update !== null) {
       const before = findOperator(currentPlan(draft), result.operator);
       draft.updates.push(result.update);

@@ -51,6 +51,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     pending = result.next;
     if (result.decided.size === 0) break;
   }
+  for (const name of draft.failing) decided.delete(name);
   draft.plan = countBarren(before, draft.plan, attempted, decided, settings.proof);
 }
 

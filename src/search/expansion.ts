@@ -122,6 +122,8 @@ export class Draft {
   readonly reused: string[] = [];
   readonly facts: FactView[] = [];
   readonly attempts: string[] = [];
+  /** Operators whose last winner had SQL that does not run: such a verdict settles nothing (rule S7). */
+  readonly failing = new Set<string>();
   readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
 

@@ -137,6 +137,32 @@ describe('rule S7: an operator that yields nothing', () => {
     expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'answered' });
   });
 
+  test('is blocked, too, when its reading is found again and again and its SQL never runs', async () => {
+    const steps = new FakeSteps({
+      ...nothingFound,
+      probe: () => [{ operator: 'op_a', outcome: 'rows', immaterial: null }],
+      ground: (input) => judged(input, [{ operator: 'op_a', winner: 'h1', bodyId: 'b1', decided: true }]),
+      settle: () => [
+        { operator: 'op_a', bodyId: 'b1', update: null, assumed: false, error: 'no such function: median' },
+      ],
+    });
+    const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 1, parseRetries: 1 });
+    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
+    expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'abstained' });
+  });
+
+  test('is not blocked by SQL that fails while other readings of it fall', async () => {
+    const steps = new FakeSteps({
+      ...nothingFound,
+      probe: () => [{ operator: 'op_a', outcome: 'rows', immaterial: null }],
+      ground: (input) => judged(input, [{ operator: 'op_a', winner: null, bodyId: null, decided: true }]),
+    });
+    const settings = testSettings('fast', { maxPlans: 1, iterations: 5, attempts: 1 });
+    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    expect(steps.finished).toMatchObject({ endedBy: 'iterations' });
+  });
+
   test('is not tried again in a plan that the revision merely repeats', async () => {
     const steps = new FakeSteps({ ...nothingFound, plan: () => planned(unresolved) });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 20 });
