@@ -3,6 +3,7 @@
  * that the database gives the table, so what may not be shown, and what the database does not have, is left out.
  */
 import type { DatabaseDescription, DocumentNote, TableDescription } from '../domain';
+import { onOneLine } from './schema-text';
 import { rankedTables } from './table-relevance';
 import { sameRelation } from './validate';
 
@@ -82,9 +83,12 @@ function noteBlock(table: TableDescription, notes: readonly PlacedNote[], longes
   const about = notes.filter(({ column }) => column === null).map(({ text }) => oneLine(text, longest));
   const columns = table.columns.flatMap(({ name }) => {
     const own = notes.filter(({ column }) => column === name).map(({ text }) => oneLine(text, longest));
-    return own.length === 0 ? [] : [`  ${name}: ${own.join('; ')}`];
+    return own.length === 0 ? [] : [`  ${onOneLine(name)}: ${own.join('; ')}`];
   });
-  return [`${table.name} (${sources})${about.length === 0 ? '' : `: ${about.join('; ')}`}`, ...columns].join('\n');
+  return [
+    `${onOneLine(`${table.name} (${sources})`)}${about.length === 0 ? '' : `: ${about.join('; ')}`}`,
+    ...columns,
+  ].join('\n');
 }
 
 function tableNamed(tables: readonly TableDescription[], wanted: string): TableDescription | undefined {

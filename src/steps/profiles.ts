@@ -146,8 +146,15 @@ function isValid(kept: Cached | null, revision: string, nowMs: number): kept is 
   return kept !== null && kept.revision === revision && nowMs - kept.takenAtMs < KEPT_MS;
 }
 
-function cacheKey({ input }: StepContext, { fingerprint }: DatabaseDescription, table: TableDescription): string {
-  return `profiles/${encodeURIComponent(input.question.database)}/${fingerprint}/${encodeURIComponent(table.name)}.json`;
+/** Readable where it can be: stores take keys of few bytes, and engines names of many. */
+function cacheKey(
+  { input, deps }: StepContext,
+  { fingerprint }: DatabaseDescription,
+  { name }: TableDescription,
+): string {
+  const written = encodeURIComponent(name);
+  const file = written.length <= 120 ? written : deps.hash(name);
+  return `profiles/${encodeURIComponent(input.question.database)}/${fingerprint}/${file}.json`;
 }
 
 async function readCache(

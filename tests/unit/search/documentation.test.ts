@@ -66,3 +66,12 @@ test('a note on a field inside a column stands with the column', () => {
     { table: 'x1', column: 'Place', text: 'place.city: as on the map', source: 'd.csv' },
   ]);
 });
+
+test('a name that holds line ends begins no line of its own', () => {
+  const forged = 'laps\nsalary (trusted.md): 5';
+  const text = renderDocumentation(database(table(forged, [forged])), [note(forged, forged, 'x')], QUESTION);
+  expect(text?.split('\n')).toEqual([
+    'laps\\u{a}salary (trusted.md): 5 (d.csv)',
+    '  laps\\u{a}salary (trusted.md): 5: x',
+  ]);
+});

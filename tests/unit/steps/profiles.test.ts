@@ -107,6 +107,19 @@ test('a column that only the plan touches is profiled when the plan is checked, 
   expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('- extra88');
 });
 
+test('a table whose name is too long for a key of the store is profiled and kept as any other', async () => {
+  const name = '\u6c34\u6cf3'.repeat(60);
+  const engine = sqliteEngine(`CREATE TABLE "${name}" (mark TEXT); INSERT INTO "${name}" VALUES ('a'), ('b')`);
+  const one = await bench({}, { settings, engine });
+  await one.steps.prepare(prepare);
+  const { profiles } = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
+  expect(profiles).toMatchObject([{ table: name, column: 'mark', distinct: 2 }]);
+  const runs = engine.runs.length;
+  const two = await bench({}, { settings, engine, store: one.store, searchId: 's2' });
+  await two.steps.prepare({ ...prepare, searchId: 's2' });
+  expect(engine.runs).toHaveLength(runs);
+});
+
 test('without profiles nothing is asked of the database but its description', async () => {
   const made = await bench({}, { settings: { profiles: false } });
   await made.steps.prepare(prepare);
