@@ -91,6 +91,10 @@ export function data(name: string, text: string): string {
   return `<data name="${label}">\n${plain(text).trimEnd()}\n</data>`;
 }
 
+/** A format would else be read as a value: 9999-99-99 is no date. */
+const LEGEND =
+  'Counted by SQL over the rows examined. In formats 9 is a digit, a and A are letters, + after one of them a longer run; ! begins a remark.';
+
 /** Schema, profiles, what documentation says, and documents. */
 export function databaseSections(context: PromptContext): string[] {
   const { listedOnly = 0, documentation = null } = context;
@@ -101,7 +105,7 @@ export function databaseSections(context: PromptContext): string[] {
           `The schema is too large to show: of ${listedOnly} tables it only lists the names. They may be read like the others; SELECT * with a small LIMIT shows their columns.`,
         ]),
     data('schema', context.schema),
-    ...(context.profiles === null ? [] : [data('column profiles', context.profiles)]),
+    ...(context.profiles === null ? [] : [`${LEGEND}\n${data('column profiles', context.profiles)}`]),
     ...(documentation === null
       ? []
       : [`Documentation states, without proof; rows may contradict it:\n${data('documentation', documentation)}`]),
