@@ -7,7 +7,7 @@ import { applyBody, assumedBody, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { ranAhead, tryModel } from './expansion';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
-import { chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './plan-view';
+import { ancestors, chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './plan-view';
 import { DISTANCE } from './select';
 import { updateIdOf, type Grounded, type Probed, type ProbeInput, type Proposed, type Settled } from './steps';
 
@@ -21,6 +21,8 @@ export interface AttemptsResult {
   readonly decided: ReadonlySet<string>;
   readonly next: PendingProposal | null;
 }
+
+type SettledResult = Settled['results'][number];
 
 const RAN: ReadonlySet<Probed['tests'][number]['outcome']> = new Set(['rows', 'empty']);
 
@@ -238,8 +240,10 @@ function keepGrounded(
   context.report(grounded.operators[0]?.operator ?? null, grounded.learned, draft.usage, draft.plan);
 }
 
-function keepSettled(draft: Draft, settled: Settled): void {
-  for (const result of settled.results) {
+function keepSettled(draft: Draft, { results }: Settled): void {
+  const observed = currentPlan(draft);
+  for (const settled of results) {
+    const result = readsWhatChanged(settled, results, observed) ? { ...settled, update: null, assumed: true } : settled;
     if (result.error === null) draft.failing.delete(result.operator);
     else draft.failing.add(result.operator);
     if (result.update !== null) {
@@ -260,6 +264,14 @@ function keepSettled(draft: Draft, settled: Settled): void {
         draft.plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
     }
   }
+}
+
+/** Whether its proof was observed over another body of an operator below it than the one settled beside it (rule S1). */
+function readsWhatChanged(proved: SettledResult, results: readonly SettledResult[], observed: PlanView): boolean {
+  const below = ancestors(observed, proved.operator);
+  const isNew = ({ operator, bodyId }: SettledResult) =>
+    below.has(operator) && bodyId !== null && bodyId !== findOperator(observed, operator)?.bodyId;
+  return proved.update !== null && results.some(isNew);
 }
 
 /** Bodies that came along for other operators: assumed if they run, dropped if not (then the old body stays). */

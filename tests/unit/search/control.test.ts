@@ -120,6 +120,48 @@ describe('a doubtful question', () => {
     ]);
   });
 
+  test.each([
+    ['the input first', ['op_a', 'op_b']],
+    ['the input last', ['op_b', 'op_a']],
+  ])('what was observed over an input that is proved to read otherwise is assumed, %s', async (_, order) => {
+    const guesses = planOf('p1', [
+      operator('op_a', { bodyId: 'a', risk: 0.6, assumptions: 1 }),
+      operator('op_b', { bodyId: 'b', risk: 0.6, assumptions: 1, inputs: ['op_a'] }),
+    ]);
+    const settledWith = (inputBody: string) =>
+      search(
+        {
+          plan: () => planned(guesses, { proposalId: 'tests of p1', proposed: ['op_a', 'op_b'] }),
+          probe: () => order.map((name) => ({ operator: name, outcome: 'rows', immaterial: null })),
+          ground: (input) =>
+            judged(
+              input,
+              order.map((name) => ({ operator: name, winner: 'h1', bodyId: name, decided: true })),
+            ),
+          settle: () =>
+            order.map((name) => {
+              const bodyId = name === 'op_a' ? inputBody : 'b';
+              const inputs = name === 'op_a' ? [] : [{ local: 'op_a', bodyId: inputBody }];
+              const update = updateFor(`u of ${name}`, guesses, name, bodyId, { inputs });
+              return { operator: name, bodyId, update, assumed: false, error: null };
+            }),
+        },
+        testSettings('fast', { iterations: 1, maxPlans: 1, attempts: 1 }),
+      );
+    const states = ({ end }: Awaited<ReturnType<typeof search>>) =>
+      end.state.trajectories[1]?.plan?.operators.map(({ state, bodyId }) => [state, bodyId]);
+    const changed = await settledWith('a2');
+    expect(states(changed)).toEqual([
+      ['grounded', 'a2'],
+      ['assumed', 'b'],
+    ]);
+    expect(changed.end.state.updates.map(({ id }) => id)).toEqual(['u of op_a']);
+    expect(states(await settledWith('a'))).toEqual([
+      ['grounded', 'a'],
+      ['grounded', 'b'],
+    ]);
+  });
+
   test('a judgement that wants another look brings its test along: no call asks for it', async () => {
     let looks = 0;
     const { called, end } = await search({
