@@ -547,6 +547,20 @@ describe('values', () => {
       message: expect.stringContaining('invalid byte sequence') as string,
     });
     expect(await runOne(raw, "SELECT 'é', 1")).toMatchObject({ rows: [['é', 1]] });
+    // Such bytes in a comment, a sample or a function keep nothing else from being read.
+    const owner = new Client({ connectionString: postgres.url('raw') });
+    await owner.connect();
+    await owner.query(`CREATE TABLE menu (id int, dish text); INSERT INTO menu VALUES (1, E'caf\\xe9'), (2, 'thé');
+        COMMENT ON TABLE menu IS E'entr\\xe9es';
+        CREATE FUNCTION price() RETURNS int LANGUAGE sql AS E'SELECT 1 /* caf\\xe9 */'`);
+    await owner.end();
+    const { tables } = await raw.describe({ signal: new AbortController().signal });
+    expect(tables).toMatchObject([
+      { name: 'menu', comment: 'entr\ufffdes', columns: [{}, { samples: ['caf\ufffd', 'thé'] }] },
+    ]);
+    const fresh = open({}, postgres.url('raw'));
+    expect(await runOne(fresh, "SELECT id, price() FROM menu WHERE dish = 'thé'")).toMatchObject({ rows: [[2, 1]] });
+    expect(await runOne(fresh, 'SELECT dish FROM menu')).toMatchObject({ kind: 'sql-error', code: '22021' });
     const western = open({}, postgres.url('western'));
     expect(await runOne(western, 'SELECT chr(233)')).toMatchObject({ rows: [['é']] });
     expect(await runOne(western, 'SELECT chr(129)')).toMatchObject({ kind: 'sql-error', code: '22P05' });

@@ -6,7 +6,7 @@
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { GateClient, readAddress } from './connection';
-import { toEngineError } from './errors';
+import { toConnectError, toEngineError } from './errors';
 import { identifier, literal } from './settings';
 import { begin } from './transaction';
 
@@ -37,7 +37,7 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
       return connect(false);
     });
   } catch (error) {
-    throw toEngineError(error, target);
+    throw toConnectError(error, target);
   }
   try {
     const connectMs = performance.now() - startedMs;

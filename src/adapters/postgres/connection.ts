@@ -40,6 +40,8 @@ export class GateClient extends Client {
   /** Major version, for example 15; what the server said at the start of the session, as is the next. */
   serverVersion = 0;
   isSuperuser = false;
+  /** The database says of no text which encoding it has (`SQL_ASCII`): any bytes may be in it. */
+  storesAnyBytes = false;
   /** The line was cut because one page of rows went beyond the limit. */
   overran = false;
   /** The line was cut because the server did not stop a statement. */
@@ -56,6 +58,7 @@ export class GateClient extends Client {
     wire.on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (started) return; // these follow SET ROLE and the like
       if (parameterName === 'server_version') this.serverVersion = Number.parseInt(parameterValue, 10);
+      if (parameterName === 'server_encoding') this.storesAnyBytes = parameterValue === 'SQL_ASCII';
       if (parameterName === 'is_superuser') this.isSuperuser = parameterValue === 'on';
     });
     this.once('connect', () => {
@@ -89,6 +92,14 @@ export class GateClient extends Client {
   cut(): void {
     this.wasCut = true;
     this.disconnect();
+  }
+
+  /**
+   * Until the transaction ends or `false`: bytes that are not UTF-8 arrive as U+FFFD. Else a single one in a comment or in
+   * the text of a function would keep a database from being read at all; in the result of a statement it is an error.
+   */
+  async takeAnyBytes(any = true): Promise<void> {
+    if (this.storesAnyBytes) await this.query(`SET LOCAL client_encoding = ${any ? 'SQL_ASCII' : 'UTF8'}`);
   }
 
   disconnect(): void {

@@ -15,7 +15,7 @@ import { createSlots } from '../slots';
 import { cancelStatement, GateClient, readAddress } from './connection';
 import { describePostgres } from './describe';
 import { digestSql } from './digest';
-import { toEngineError } from './errors';
+import { toConnectError, toEngineError } from './errors';
 import { loadHazards, type Hazards } from './hazards';
 import { revisionOfPostgres } from './revision';
 import { columnTypes, execute, Lost } from './session';
@@ -82,7 +82,9 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     const { client } = transaction;
     // The limit of a statement is not for what the engine itself looks up.
     await client.query(`SET LOCAL statement_timeout = ${DESCRIBE_TIMEOUT_MS}`);
+    await client.takeAnyBytes();
     const hazards = await loadHazards(client);
+    await client.takeAnyBytes(false);
     await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeoutMs))}`);
     known = { hazards, at: Date.now() };
     return hazards;
@@ -102,7 +104,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     await slots.take(options.signal);
     try {
       const pooled = await connect().catch((error: unknown) => {
-        throw toEngineError(error, target);
+        throw toConnectError(error, target);
       });
       return await onClient(pooled, options, use, lone);
     } finally {
@@ -222,6 +224,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     describe({ signal }): Promise<DatabaseDescription> {
       return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'describe' }, async (transaction) => {
         await transaction.open();
+        await transaction.client.takeAnyBytes();
         return describePostgres(transaction.client, schemas);
       });
     },

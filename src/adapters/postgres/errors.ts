@@ -50,6 +50,13 @@ function isInfrastructure(code: string, severity: string | undefined): boolean {
   return code.startsWith('57P') || ['53300', '25P03', '40001'].includes(code);
 }
 
+/** Of a line that never came to a login. */
+export function toConnectError(error: unknown, target: Target): SqlEngineError {
+  if (!/^Connection terminated|ECONNRESET/.test((error as Error).message)) return toEngineError(error, target);
+  const line = `what answers at ${target.host} hung up before the login: start PostgreSQL there, or correct host and port in the URL`;
+  return new SqlEngineError('connection', line, { cause: error });
+}
+
 export function toEngineError(error: unknown, { host, database, user }: Target): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { message, code = '' } = error as ServerError;
@@ -74,6 +81,13 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
         `PostgreSQL at ${host}: ${message}; grant it to ${user} or use another user`,
         options,
       );
+    case '22021':
+    case '22P05':
+      return new SqlEngineError(
+        'not-configured',
+        `PostgreSQL at ${host} has text that UTF-8 cannot hold: ${message}; correct it, or the encoding of the database`,
+        options,
+      );
     case '22023':
     case '42704':
       return new SqlEngineError(
@@ -83,6 +97,12 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
       );
     case 'ENOTFOUND':
       return new SqlEngineError('not-found', `there is no host ${host}: check the URL of the database`, options);
+    case 'EAI_AGAIN':
+      return new SqlEngineError('connection', `the name of ${host} cannot be looked up: check the network`, options);
+    case 'ENETUNREACH':
+    case 'EHOSTUNREACH':
+    case 'ETIMEDOUT':
+      return new SqlEngineError('connection', `there is no way to ${host} (${code}): check host and network`, options);
     case 'ECONNREFUSED':
       return new SqlEngineError(
         'connection',
@@ -98,7 +118,7 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
     case 'CERT_HAS_EXPIRED':
       return new SqlEngineError(
         'not-configured',
-        `the TLS certificate of PostgreSQL at ${host} has expired: renew it there (sslmode=require would not check it)`,
+        `the TLS certificate of PostgreSQL at ${host} has expired: renew it there (sslmode=require without sslrootcert would not check it)`,
         options,
       );
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
@@ -133,6 +153,13 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
         return new SqlEngineError(
           'authentication',
           `PostgreSQL at ${host} wants a password for user ${user}: add it to the URL`,
+          options,
+        );
+      }
+      if (/error establishing an SSL connection/i.test(message)) {
+        return new SqlEngineError(
+          'connection',
+          `what answers at ${host} does not speak PostgreSQL's protocol: correct host and port in the URL`,
           options,
         );
       }
