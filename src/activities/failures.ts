@@ -57,6 +57,7 @@ const WEB_RULES: Readonly<Record<WebErrorCode, Rule>> = {
   'server-error': { retry: true },
   authentication: { retry: false, advice: 'check the key that web.apiKeyEnv or web.apiKeyFile names' },
   'not-configured': { retry: false, advice: 'set "web" in the configuration of this worker' },
+  misconfigured: { retry: false },
   'bad-answer': { retry: false },
   refused: { retry: false },
   robots: { retry: false },

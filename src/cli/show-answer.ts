@@ -29,6 +29,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       : [`Evidence\n${record.evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
     ...(record.openAssumptions.length === 0 ? [] : [openText(record, width)]),
     ...(record.sources === undefined ? [] : [sourcesText(record.sources, width)]),
+    ...(record.failedLookups === undefined ? [] : [failedText(record.failedLookups, width)]),
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
     [
       usageText(record),
@@ -107,6 +108,11 @@ function sourcesText(sources: NonNullable<AnswerRecord['sources']>, width: numbe
     return `  - ${cut(named, width - 4)}`;
   });
   return `Sources\n${lines.join('\n')}`;
+}
+
+function failedText(failed: NonNullable<AnswerRecord['failedLookups']>, width: number): string {
+  const lines = failed.map(({ request, reason }) => `  - ${cut(request, 60)}: ${cut(reason, width - 4)}`);
+  return `Web lookups that failed\n${lines.join('\n')}`;
 }
 
 function saidText(steering: readonly SteeringNote[], width: number): string {

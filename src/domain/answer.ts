@@ -97,6 +97,8 @@ export const AnswerRecord = z.object({
   candidates: z.array(CandidateSummary),
   /** What the web said and where; `lookup` is how a text cites it. Left out where nobody looked. */
   sources: z.array(Citation.extend({ lookup: z.string().optional() })).optional(),
+  /** Why the web gave nothing where it was asked; left out where that did not happen. */
+  failedLookups: z.array(z.object({ request: z.string(), reason: z.string() })).optional(),
   /** In the order it was said; left out where nobody said anything. */
   steering: z.array(SteeringNote).optional(),
   /** Left out without an embedding model, and where all tables are shown. */

@@ -35,6 +35,8 @@ export type WebErrorCode =
   /** The provider: its key, its configuration, its reply. */
   | 'authentication'
   | 'not-configured'
+  /** Its message says what a person has to change. */
+  | 'misconfigured'
   | 'bad-answer'
   /** The page: forbidden by our rules, by its own, not there, or not to be read as text. */
   | 'refused'

@@ -2,7 +2,7 @@
  * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
-import type { AnswerRecord, CandidateSummary, CandidateView, SearchState, SteeringNote } from '../domain';
+import type { AnswerRecord, CandidateSummary, CandidateView, Observation, SearchState, SteeringNote } from '../domain';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
 import type { AnswerSummary, FinishInput } from '../search/steps';
@@ -39,7 +39,9 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const result = content?.result.kind === 'rows' ? content.result : null;
   const steering = await whatWasSaid(context, step.state);
   const ranking = await run.find('ranking', SCHEMA_ID);
-  const sources = await sourcesOf(context, step.state);
+  const lookups = await lookupsOf(context, step.state);
+  const sources = sourcesOf(step.state, lookups);
+  const failedLookups = failuresOf(lookups);
   return {
     schemaVersion: 1,
     id: run.searchId,
@@ -59,6 +61,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...explained,
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
+    ...(failedLookups.length === 0 ? {} : { failedLookups }),
     ...(steering.length === 0 ? {} : { steering }),
     ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
     usage: step.state.usage,
@@ -69,20 +72,26 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
 
 type Source = NonNullable<AnswerRecord['sources']>[number];
 
-/** A page that was read twice with the same text is one source. */
-async function sourcesOf({ run, input }: StepContext, state: SearchState): Promise<Source[]> {
+/** What was asked of the web, in the order of the search. */
+async function lookupsOf({ run, input }: StepContext, state: SearchState): Promise<Observation[]> {
   if (input.question.tools.every((tool) => tool === 'execute_sql')) return [];
-  const { lookups = [] } = state;
-  const ids = [...new Set([...state.trajectories.flatMap(({ attempts }) => attempts), ...lookups])];
+  const ids = [...new Set([...state.trajectories.flatMap(({ attempts }) => attempts), ...(state.lookups ?? [])])];
   const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
-  const citations = seen.flatMap((each): Source[] =>
-    each?.web === undefined
-      ? []
-      : each.web.citations.map((citation) =>
-          lookups.includes(each.observationId) ? { ...citation, lookup: each.observationId } : citation,
-        ),
+  return seen.flatMap((each) => (each?.web === undefined ? [] : [each]));
+}
+
+/** A page that was read twice with the same text is one source. */
+function sourcesOf({ lookups = [] }: SearchState, seen: readonly Observation[]): Source[] {
+  const citations = seen.flatMap(({ observationId, web }): Source[] =>
+    (web?.citations ?? []).map((citation) =>
+      lookups.includes(observationId) ? { ...citation, lookup: observationId } : citation,
+    ),
   );
   return [...new Map(citations.map((each) => [`${each.url} ${each.sha256}`, each])).values()];
+}
+
+function failuresOf(seen: readonly Observation[]): NonNullable<AnswerRecord['failedLookups']> {
+  return seen.flatMap(({ web }) => (web?.outcome === 'failed' ? [{ request: web.request, reason: web.text }] : []));
 }
 
 function rankingOf({ schemaVersion: _, ...ranking }: Contents['ranking']): AnswerRecord['tableRanking'] {

@@ -17,7 +17,7 @@ import { now, once, type StepContext } from './context';
 type Seen = Omit<WebObservation, 'tool' | 'request'>;
 
 const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);
-const FOR_A_PERSON: ReadonlySet<WebErrorCode> = new Set(['authentication', 'not-configured']);
+const FOR_A_PERSON: ReadonlySet<WebErrorCode> = new Set(['authentication', 'not-configured', 'misconfigured']);
 const URL_CHARS = 2_000;
 /** With a site that says when it may be asked again. */
 const PATIENCE_MS = 30_000;

@@ -132,6 +132,19 @@ test('a batch asks the web with the same flag', async () => {
   expect(readFileSync(join(home.folder, 'out', 'results.jsonl'), 'utf8')).toContain('"status":"answered"');
 });
 
+test('an outage of the provider is named with the answer, and one that is set up wrongly ends the search', async () => {
+  status = 500;
+  const away = await home.run(['ask', ...asked, '--web', '--fresh']);
+  expect([away.code, away.out]).toEqual([0, expect.stringContaining('Web lookups that failed\n  - close finish: ')]);
+  expect(away.out).toContain('the web search of searxng answered 500');
+  status = 403;
+  const wrong = await home.run(['ask', ...asked, '--web', '--fresh']);
+  expect(wrong.code).toBe(1);
+  expect(wrong.err.trim().split('\n').at(-1)).toBe(
+    'gate: the web search of searxng answered 403: add json to search.formats in its settings.yml',
+  );
+});
+
 test('doctor searches a SearXNG, and says what is wrong with it in one line', async () => {
   const findings = async () =>
     (

@@ -164,6 +164,13 @@ async function bodyText(body: AsyncIterable<Buffer>, name: ProviderName): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** The limiter of SearXNG lets an address ask for JSON four times an hour. */
+const LIMITS: Readonly<Record<ProviderName, string>> = {
+  searxng: ': switch off its limiter, or put this machine into pass_ip of its limiter.toml',
+  tavily: '',
+  brave: '',
+};
+
 /** A missing token is a field that does not validate, too. */
 function isQueryRefused(body: string): boolean {
   return body.includes('"VALIDATION"') && !body.includes('x-subscription-token');
@@ -171,17 +178,17 @@ function isQueryRefused(body: string): boolean {
 
 function statusError(status: number, name: ProviderName, retryAfter: string | null, isKeyFine: boolean): WebError {
   const message = `the web search of ${name} answered ${status}`;
-  if (status === 429) return new WebError('rate-limited', message, afterOf(retryAfter));
+  if (status === 429) return new WebError('rate-limited', `${message}${LIMITS[name]}`, afterOf(retryAfter));
   if (status >= 500) return new WebError('server-error', message);
   // 432 and 433 are Tavily's, for the limits of a plan and of paying as one goes.
   if (status === 402 || status === 432 || status === 433)
-    return new WebError('bad-answer', `${message}: the limit of your plan is used up`);
+    return new WebError('misconfigured', `${message}: the limit of your plan is used up`);
   if (name === 'searxng' && status === 403)
-    return new WebError('bad-answer', `${message}: add json to search.formats in its settings.yml`);
-  if (status === 400 || isKeyFine) return new WebError('bad-answer', `${message}: it does not accept this query`);
-  if (status === 401 || status === 403 || (name === 'brave' && status === 422))
-    return new WebError('authentication', message);
-  return new WebError('bad-answer', `${message}: check web.baseUrl`);
+    return new WebError('misconfigured', `${message}: add json to search.formats in its settings.yml`);
+  if (status === 400 || (status === 422 && (name !== 'brave' || isKeyFine)))
+    return new WebError('bad-answer', `${message}: it does not accept this query`);
+  if (status === 401 || status === 403 || status === 422) return new WebError('authentication', message);
+  return new WebError('misconfigured', `${message}: check web.baseUrl`);
 }
 
 function parsed(text: string, name: ProviderName): unknown {

@@ -151,6 +151,13 @@ const table: readonly [claim: string, error: Error, type: string, retried: boole
     false,
     'no JSON',
   ],
+  [
+    'a provider that is set up wrongly fails at once',
+    web('misconfigured', '403: add json'),
+    'WebError.misconfigured',
+    false,
+    '403: add json',
+  ],
   ['a forbidden address fails at once', web('refused', 'private'), 'WebError.refused', false, 'private'],
   ['what robots.txt disallows fails at once', web('robots', 'no'), 'WebError.robots', false, 'no'],
   ['a missing page fails at once', web('not-found', '404'), 'WebError.not-found', false, '404'],

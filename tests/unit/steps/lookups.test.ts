@@ -188,9 +188,10 @@ test.each([
   ['a provider that limits', new WebError('rate-limited', 'answered 429'), 'No results: answered 429'],
   ['a provider that talks nonsense', new WebError('bad-answer', 'no JSON'), 'No results: no JSON'],
 ])('%s is told to the planner, and the search goes on', async (_claim, error, told) => {
-  const { outcome, model } = await ask({ ...REPLIES, plan: [SEARCHED, text(CITING)] }, scriptedWeb(error));
+  const { outcome, model, record } = await ask({ ...REPLIES, plan: [SEARCHED, text(CITING)] }, scriptedWeb(error));
   expect(model.requests[1]!.messages[1]!.content).toContain(told);
   expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { lookups: 1 } } });
+  expect(record.failedLookups).toEqual([{ request: 'close finish', reason: told }]);
 });
 
 test('while the caller may try again, an outage of the provider is thrown', async () => {
@@ -203,9 +204,9 @@ test('while the caller may try again, an outage of the provider is thrown', asyn
   await expect(runSearch(made.start, retrying, hooks)).rejects.toMatchObject({ code: 'connection' });
 });
 
-test('a wrong key ends the search: a person has to mend it', async () => {
-  const wrong = scriptedWeb(new WebError('authentication', 'tavily answered 401'));
-  await expect(ask({ plan: [SEARCHED] }, wrong)).rejects.toMatchObject({ code: 'authentication' });
+test.each(['authentication', 'misconfigured'] as const)('%s ends the search: a person has to mend it', async (code) => {
+  const wrong = scriptedWeb(new WebError(code, 'tavily answered 401'));
+  await expect(ask({ plan: [SEARCHED] }, wrong)).rejects.toMatchObject({ code });
 });
 
 test('an address that nobody gave is refused, counted, and sent nowhere', async () => {

@@ -115,11 +115,11 @@ test.each([
   ['tavily', 401, 'authentication'],
   ['tavily', 403, 'authentication'],
   ['brave', 422, 'authentication'],
-  ['searxng', 403, 'bad-answer'],
+  ['searxng', 403, 'misconfigured'],
   ['tavily', 429, 'rate-limited'],
   ['brave', 503, 'server-error'],
-  ['searxng', 404, 'bad-answer'],
-  ['searxng', 302, 'bad-answer'],
+  ['searxng', 404, 'misconfigured'],
+  ['searxng', 302, 'misconfigured'],
 ] as const)('%s answering %i is the error %s', async (provider, status, code) => {
   reply = { status, body: '', headers: { 'retry-after': '7', location: 'http://10.0.0.1/' } };
   await expect(search(provider)).rejects.toMatchObject({
@@ -130,15 +130,17 @@ test.each([
 });
 
 test.each([
-  ['tavily', 400, 'answered 400: it does not accept this query'],
-  ['tavily', 402, 'answered 402: the limit of your plan is used up'],
-  ['tavily', 432, 'answered 432: the limit of your plan is used up'],
-  ['tavily', 433, 'answered 433: the limit of your plan is used up'],
-  ['brave', 404, 'answered 404: check web.baseUrl'],
-] as const)('%s answering %i says what is wrong: %s', async (provider, status, message) => {
+  ['tavily', 400, 'bad-answer', 'answered 400: it does not accept this query'],
+  ['tavily', 422, 'bad-answer', 'answered 422: it does not accept this query'],
+  ['tavily', 402, 'misconfigured', 'answered 402: the limit of your plan is used up'],
+  ['tavily', 432, 'misconfigured', 'answered 432: the limit of your plan is used up'],
+  ['tavily', 433, 'misconfigured', 'answered 433: the limit of your plan is used up'],
+  ['searxng', 429, 'rate-limited', 'answered 429: switch off its limiter'],
+  ['brave', 404, 'misconfigured', 'answered 404: check web.baseUrl'],
+] as const)('%s answering %i is the error %s and says what is wrong: %s', async (provider, status, code, message) => {
   reply = { status, body: {} };
   await expect(search(provider)).rejects.toMatchObject({
-    code: 'bad-answer',
+    code,
     message: expect.stringContaining(message) as string,
   });
 });
