@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { CommandFailed } from './errors';
 import { positiveInteger, positiveNumber, withExamples } from './options';
+import { counted } from '../report/printable';
 import type { CommandFactory } from './program';
 
 interface SqlFlags {
@@ -62,7 +63,7 @@ export const sqlCommand: CommandFactory = (io) =>
             io.out(`${JSON.stringify({ columns: result.columns, rows: result.rows, truncated: result.truncated })}\n`);
           else if (format === 'csv') io.out(csv(names, result.rows));
           else io.out(`${textTable(names, result.rows, { width: io.columns })}\n`);
-          if (result.truncated) io.err(`cut after ${flags.maxRows} rows; --max-rows raises the limit\n`);
+          if (result.truncated) io.err(`${cutLine(result.rows.length, flags.maxRows)}\n`);
         } finally {
           stopListening();
           await composition.close();
@@ -71,3 +72,9 @@ export const sqlCommand: CommandFactory = (io) =>
     'gate sql "SELECT count(*) FROM orders" --db ./shop.sqlite',
     'gate sql - --db sales --format csv < query.sql',
   );
+
+/** Rows are cut by their number, or by the size of them all. */
+export function cutLine(rows: number, maxRows: number): string {
+  if (rows >= maxRows) return `cut after ${counted(maxRows, 'row')}; --max-rows raises the limit`;
+  return `cut after ${counted(rows, 'row')}: the result is too large; select fewer columns or parts of the values`;
+}

@@ -9,6 +9,7 @@ import { nodeVersion } from '../../../src/cli/doctor-checks';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from '../../../src/cli/notice';
 import { addSearchOptions, budgetsOf, collectModels, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/progress';
+import { cutLine } from '../../../src/cli/sql';
 import { csv, textTable } from '../../../src/cli/table';
 import { Budgets } from '../../../src/domain';
 import { DEFAULT_BUDGETS } from '../../../src/presets';
@@ -95,6 +96,11 @@ describe('tables', () => {
       ),
     ).toBe('a,b\n,""\n"x,""y""",true\n"two\nlines",1.5\n');
   });
+});
+
+test('gate sql says what a result was cut by', () => {
+  expect(cutLine(10, 10)).toBe('cut after 10 rows; --max-rows raises the limit');
+  expect(cutLine(1, 10)).toBe('cut after 1 row: the result is too large; select fewer columns or parts of the values');
 });
 
 describe('errors', () => {
