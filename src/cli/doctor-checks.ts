@@ -217,12 +217,12 @@ function encryptionOf({ encryption }: Config): Finding {
 }
 
 async function checkDatabases(config: Config, io: Pick<Io, 'cwd'>, extra: string | undefined): Promise<Finding[]> {
-  const specs = [...Object.keys(config.databases), ...(extra === undefined ? [] : [extra])];
+  const specs = [...new Set([...Object.keys(config.databases), ...(extra === undefined ? [] : [extra])])];
   if (specs.length === 0)
     return [note('databases', 'none configured', 'give --db a path or URL, or add "databases" to the configuration')];
   return Promise.all(
     specs.map((spec) => {
-      const what = `database ${spec === extra ? 'given by --db' : spec}`;
+      const what = `database ${Object.hasOwn(config.databases, spec) ? spec : 'given by --db'}`;
       return finding(what, () => checkDatabase(config, resolveDatabase(config, spec, io.cwd), what));
     }),
   );

@@ -151,6 +151,9 @@ test('gate doctor attempts the same writes', async () => {
     state: 'ok',
     detail: expect.stringMatching(/^SQLite .*, 1 table, writes are refused$/) as string,
   });
+  await gate('db', 'add', 'shop', '--path', './shop.sqlite');
+  const named = JSON.parse((await gate('doctor', '--db', 'shop', '--json')).out) as { what: string }[];
+  expect(named.filter(({ what }) => what.startsWith('database'))).toMatchObject([{ what: 'database shop' }]);
 });
 
 describe('gate db describe', () => {
