@@ -506,6 +506,29 @@ describe('the engine of postgresql', () => {
     expect(tables[2]?.columns[0]?.samples).toEqual(['2020-05-05']);
   });
 
+  test('what the server has not checked is no property: an index that failed to be made, a NOT NULL that is not valid', async () => {
+    await postgres.createDatabase(
+      'unchecked',
+      `CREATE TABLE t (a int, b int UNIQUE, c int); INSERT INTO t VALUES (1, 1, NULL), (1, 2, NULL); CREATE UNIQUE INDEX failed ON t (a, b);
+       UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'failed'::regclass`,
+    );
+    if (postgres.version >= 18) {
+      const client = new Client({ connectionString: postgres.url('unchecked') });
+      await client.connect();
+      await client.query('ALTER TABLE t ADD CONSTRAINT later NOT NULL c NOT VALID, ALTER COLUMN b SET NOT NULL');
+      await client.query('ALTER TABLE t ADD COLUMN d int GENERATED ALWAYS AS (b * 2) VIRTUAL');
+      await client.end();
+    }
+    const { tables } = await open(postgres.url('unchecked')).describe({ signal: new AbortController().signal });
+    expect(tables[0]?.uniqueKeys).toEqual([['b']]);
+    expect(tables[0]?.columns).toMatchObject([
+      { name: 'a', nullable: true },
+      { name: 'b', nullable: postgres.version < 18 },
+      { name: 'c', nullable: true },
+      ...(postgres.version >= 18 ? [{ name: 'd', samples: ['2', '4'] }] : []),
+    ]);
+  });
+
   test('a database without tables is described as having none', async () => {
     await postgres.createDatabase('empty');
     expect((await open(postgres.url('empty')).describe({ signal: new AbortController().signal })).tables).toEqual([]);

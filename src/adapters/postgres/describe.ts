@@ -192,7 +192,9 @@ export const TABLES = `
   ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;
 
 export const COLUMNS = `
-  SELECT a.attrelid AS table_oid, a.attname AS name, a.attnum AS position, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+  SELECT a.attrelid AS table_oid, a.attname AS name, a.attnum AS position, format_type(a.atttypid, a.atttypmod) AS type,
+    a.attnotnull AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'n'
+      AND k.conkey = ARRAY[a.attnum] AND NOT k.convalidated) AS required,
     col_description(a.attrelid, a.attnum) AS comment
   FROM pg_attribute a
   WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
@@ -209,5 +211,5 @@ const KEYS = `
   FROM pg_constraint WHERE contype IN ('p', 'f') AND conrelid = ANY($1::oid[])
   UNION ALL
   SELECT indrelid, 'u', ${names('indrelid', '(indkey::int2[])[0:indnkeyatts - 1]')}, NULL, NULL
-  FROM pg_index WHERE indisunique AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY($1::oid[])
+  FROM pg_index WHERE indisunique AND indisvalid AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY($1::oid[])
   ORDER BY 1, 2, 3`;
