@@ -1,7 +1,7 @@
 /** Which columns to profile for a question, and which joins between tables to try: by names and keys, without a model. */
-import type { DatabaseDescription, TableDescription } from '../../domain';
+import type { ColumnDescription, DatabaseDescription, TableDescription } from '../../domain';
 import { relevanceTo, wordsOf } from './lexical';
-import type { ProfileJoin } from './queries';
+import { classOf, type ProfileJoin } from './queries';
 
 export interface ProfileTarget {
   readonly table: TableDescription;
@@ -24,7 +24,7 @@ export function selectProfileTargets(
   for (const { table } of ranked) {
     if (left <= 0) break;
     const columns = table.columns
-      .map((column, order) => ({ name: column.name, order, score: relevance.column(column) }))
+      .map((column, order) => ({ name: column.name, order, score: relevance.column(column) + unseen(column) }))
       .sort((a, b) => b.score - a.score || a.order - b.order)
       .slice(0, Math.min(left, Math.max(8, Math.ceil(maxColumns / 3))))
       .sort((a, b) => a.order - b.order)
@@ -34,6 +34,9 @@ export function selectProfileTargets(
   }
   return targets;
 }
+
+/** What a document holds, no name says: its profile does. */
+const unseen = (column: ColumnDescription): number => (classOf(column) === 'json' ? 4 : 0);
 
 /** Too many rows to compare in text form within a profile's time. */
 const MAX_TARGET_ROWS = 500_000;

@@ -39,6 +39,14 @@ test('a question without known words still profiles the first tables', () => {
   expect(selectProfileTargets(database([table('a', ['x']), table('b', ['y'])]), '???', 5)).toHaveLength(2);
 });
 
+test('a JSON column is looked into although no word names it: its keys stand nowhere else', () => {
+  const wide = table('reading', [...Array.from({ length: 30 }, (_, at) => `c${at}`), 'payload']);
+  wide.columns.at(-1)!.samples = ['{"v":1}'];
+  const [target] = selectProfileTargets(database([wide]), 'What was the mean humidity?', 60);
+  expect(target?.columns).toContain('payload');
+  expect(target?.columns).toContain('c0');
+});
+
 describe('joins to try', () => {
   const ward = table('ward', ['id', 'name'], { primaryKey: ['id'] });
   const patient = table('patient', ['patient_id', 'name'], { primaryKey: ['patient_id'] });
