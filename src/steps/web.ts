@@ -140,12 +140,23 @@ function plainUrl(text: string): string | null {
   return url.href;
 }
 
-/** As people write them: the sentence around goes on after a full stop or a bracket. */
+/** As people write them: the sentence around goes on after a full stop, a quotation mark or a bracket. */
 function urlsIn(text: string): string[] {
-  return [...text.matchAll(/https?:\/\/[^\s<>"'`[\]{}|\\^]+/gi)]
-    .map(([url]) => url.replace(/[.,;:!?]+$/, ''))
-    .flatMap((url) => (url.endsWith(')') && !url.includes('(') ? [url.replace(/\)+$/, '')] : [url]))
+  return [...text.matchAll(/https?:\/\/[^\s<>"'`[\]{}|\\^“”„‘’‚«»‹›（）「」『』【】、。，；：]+/gi)]
+    .map(([url]) => withoutEnd(url))
     .filter((url) => url.length <= URL_CHARS);
+}
+
+/** A bracket belongs to the address if it was opened there, as in `…/Week_(ISO)`. */
+function withoutEnd(url: string): string {
+  let end = url.length;
+  let open = url.split('(').length - url.split(')').length;
+  for (; end > 0; end -= 1) {
+    const last = url.charAt(end - 1);
+    if (last === ')' && open < 0) open += 1;
+    else if (!'.,;:!?*'.includes(last)) break;
+  }
+  return url.slice(0, end);
 }
 
 function messageOf(error: unknown): string {

@@ -99,11 +99,6 @@ export function createSearch(options: ProviderOptions): SearchWeb {
     caller.throwIfAborted();
     if (options.apiKey === null && options.provider !== 'searxng')
       throw new WebError('not-configured', `no key for the web search of ${options.provider}`);
-    if (/[^\u0021-\u007e]/.test(options.apiKey ?? ''))
-      throw new WebError(
-        'authentication',
-        `the key for the web search of ${options.provider} has a character no key has`,
-      );
     const call = provider.call(cutText(query, QUERY_CHARS), options.baseUrl, options.apiKey ?? '');
     const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
     const json = await ask(call, options.provider, signal);

@@ -110,6 +110,18 @@ test('an address in the question is fetched at once', async () => {
 });
 
 test.each([
+  ['(see https://rules.example.org/gaps_(sport)).', 'https://rules.example.org/gaps_(sport)'],
+  ['(https://rules.example.org/gaps), please', 'https://rules.example.org/gaps'],
+  ['nach „https://rules.example.org/gaps“?', 'https://rules.example.org/gaps'],
+  ['**https://rules.example.org/gaps**', 'https://rules.example.org/gaps'],
+  ['按照（https://rules.example.org/gaps）。', 'https://rules.example.org/gaps'],
+  ['[rules](https://rules.example.org/gaps?a=(1)).', 'https://rules.example.org/gaps?a=(1)'],
+])('the address in %j is the one that was meant', async (told, url) => {
+  const { asked } = await ask([fetchUrl(url), end], scriptedWeb(), { text: told });
+  expect(asked).toEqual([`fetch ${url}`]);
+});
+
+test.each([
   [new WebError('refused', 'no public address'), 'Refused: no public address'],
   [new WebError('robots', 'robots.txt asks not to'), 'Refused: robots.txt asks not to'],
   [new WebError('not-found', 'answered 404'), 'No page: answered 404'],

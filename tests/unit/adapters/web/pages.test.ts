@@ -177,8 +177,42 @@ describe('redirects', () => {
     'gopher://example.com/',
     'http:\\\\10.0.0.1\\',
     '//10.0.0.1/',
-  ])('a redirect to %s is refused', async (target) => {
+    '///10.0.0.1/',
+    '/\\10.0.0.1/',
+    'https:10.0.0.1',
+    '\thttp://10.0.0.1/',
+    'http://[::ffff:7f00:1]/',
+    'http://2130706433/',
+    '//user@example.com/',
+    'https://example.com:8443/',
+    'javascript:alert(1)',
+    'about:blank',
+  ])('a redirect to %j is refused', async (target) => {
     await expect(fetchFrom({ '/page': redirect(target, 301) })).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  test.each([301, 302, 303, 307, 308])('a %i is followed, and its target is checked', async (status) => {
+    expect(await fetchFrom({ '/page': redirect('next', status), '/next': 'arrived' })).toMatchObject({
+      text: 'arrived',
+    });
+    await expect(fetchFrom({ '/page': redirect('http://10.0.0.1/', status) })).rejects.toMatchObject({
+      code: 'refused',
+    });
+  });
+
+  test.each([300, 304, 305, 306])('a %i goes nowhere', async (status) => {
+    const moved = redirect('http://10.0.0.1/', status);
+    await expect(fetchFrom({ '/page': moved })).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  test('neither a refresh header nor a refresh element is followed', async () => {
+    const body = '<meta http-equiv="refresh" content="0; url=/next"><p>Moved';
+    const page = await fetchFrom({
+      '/page': typed('text/html', body, { refresh: '0; url=/next' }),
+      '/next': 'arrived',
+    });
+    expect(page.text).toBe('Moved');
+    expect(seen.filter((each) => each.endsWith('/next'))).toEqual([]);
   });
 
   test('a redirect to a name with a private address is refused, and that address gets no request', async () => {
