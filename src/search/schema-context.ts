@@ -64,7 +64,9 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
     const text =
       rich ??
       firstFitting(table, DETAILS.slice(2), dialect, room) ??
-      abridgedText(table, dialect, { maxChars: room, question });
+      (isWide(table, dialect, widest) && room > widest / 2
+        ? abridgedText(table, dialect, { maxChars: room, question })
+        : undefined);
     if (text === undefined) continue;
     kept.push({ order, name: table.name, text });
     ranks.push(ranked);
@@ -131,11 +133,19 @@ export function renderTables(tables: readonly TableDescription[], options: Table
   const blocks = tables.flatMap((table) => {
     const details = left >= maxChars / 2 ? DETAILS : DETAILS.slice(2);
     const text =
-      firstFitting(table, details, dialect, left) ?? abridgedText(table, dialect, { maxChars: left, question });
+      firstFitting(table, details, dialect, left) ??
+      (isWide(table, dialect, maxChars / 2) && left > maxChars / 4
+        ? abridgedText(table, dialect, { maxChars: Math.min(left, maxChars / 2), question })
+        : undefined);
     left -= text === undefined ? 0 : text.length + 2;
     return text === undefined ? [] : [text];
   });
   return blocks.join('\n\n');
+}
+
+/** Others are left out rather than abridged: what is only listed can still be brought into view as a whole. */
+function isWide(table: TableDescription, dialect: Dialect, maxChars: number): boolean {
+  return tableText(table, DETAILS[3], dialect).length > maxChars;
 }
 
 function firstFitting(

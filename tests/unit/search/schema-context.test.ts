@@ -137,6 +137,12 @@ describe('a table that is wider than its share', () => {
     expect(text).toMatch(/-- and \d+ whose names do not fit here: SELECT \* with a small LIMIT shows them/);
   });
 
+  test('a table of usual width is shown as a whole or only listed, never abridged', () => {
+    const usual = Array.from({ length: 40 }, (_, at) => table(`t${at}`, ['id', ...columns.slice(0, 30)]));
+    for (const maxChars of [3_000, 3_200, 3_400, 3_600, 3_800])
+      expect(renderSchemaContext(database(usual), { maxChars, question })).not.toContain('more columns');
+  });
+
   test('can be brought into view when it was only listed', () => {
     const text = renderTables([wide], { dialect: 'sqlite', maxChars: 6_000, question });
     expect(text.length).toBeLessThanOrEqual(6_000);
