@@ -169,10 +169,13 @@ function needsReplan(state: SearchState, trajectory: Trajectory): SearchState {
   };
 }
 
+/** More proofs count before less doubt: what was proved once is not forgotten because another plan guesses the same SQL. */
 function refresh(state: SearchState, known: CandidateView, trajectory: WithPlan): SearchState {
   const bodies = candidateBodies(trajectory.plan);
+  const risk = openRisk(trajectory.plan);
   const proofs = (all: CandidateView['bodies']) => all.filter((body) => body.updateId !== null).length;
-  if (proofs(bodies) <= proofs(known.bodies) && openRisk(trajectory.plan) >= known.openRisk) return state;
-  const updated = { ...known, bodies, openRisk: openRisk(trajectory.plan), trajectory: trajectory.id };
+  const gained = proofs(bodies) - proofs(known.bodies);
+  if (gained < 0 || (gained === 0 && risk >= known.openRisk)) return state;
+  const updated = { ...known, bodies, openRisk: risk, trajectory: trajectory.id };
   return { ...state, candidates: state.candidates.map((c) => (c.id === known.id ? updated : c)) };
 }
