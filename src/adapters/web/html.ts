@@ -11,16 +11,13 @@ const HEAD_CHARS = 100_000;
 const LINKS = 40;
 const MAX_DEPTH = 200;
 const MAX_CHILDREN = 5_000;
-/** A main part that is shorter is none; an article that is a small part of its page is a teaser beside it. */
+/** A main part that is shorter is none. */
 const LEAST_CHARS = 200;
-const LEAST_SHARE = 0.3;
 
 /** With what the markup has to hold for it to be worth a pass over the whole. */
-const MAIN = [
-  ['main', /<main\b/i],
-  ['[role="main"]', /role\s*=\s*["']?main/i],
-  ['article', /<article\b/i],
-] as const;
+const MAIN = { selectors: ['main', '[role="main"]'], sign: /<main\b|role\s*=\s*["']?main/i, share: 0 };
+/** One that is a small part of its page is a teaser beside it. */
+const ARTICLE = { selectors: ['article'], sign: /<article\b/i, share: 0.3 };
 const NO_TEXT = ['img', 'script', 'style', 'template', 'svg', 'iframe', 'nav', 'button', 'select', 'textarea'];
 /** Struck out, not shown, or shown a second time; the last is Wikipedia's. */
 const NOT_SAID = ['del', 's', 'strike', '[hidden]', '[aria-hidden="true"]', '.mw-editsection'];
@@ -31,13 +28,11 @@ const BLOCKS = ['table', 'caption', 'dl', 'dt', 'dd', 'summary', 'details', 'fig
 export function htmlText(whole: string, url: string): string {
   const html = whole.slice(0, HTML_CHARS);
   const base = baseOf(html, url);
-  const part = (selector: string): string => convert(html, options(base, selector)).trim();
+  const part = (...selectors: string[]): string => convert(html, options(base, selectors)).trim();
   const all = (/<body\b/i.test(html) && part('body')) || part('html');
-  for (const [selector, sign] of MAIN) {
-    if (!sign.test(html)) continue;
-    const text = part(selector);
-    const least = selector === 'article' ? all.length * LEAST_SHARE : 0;
-    if (text.length > Math.max(LEAST_CHARS, least)) return text;
+  for (const { selectors, sign, share } of [MAIN, ARTICLE]) {
+    const text = sign.test(html) ? part(...selectors) : '';
+    if (text.length > Math.max(LEAST_CHARS, all.length * share)) return text;
   }
   return all;
 }
@@ -56,12 +51,12 @@ function baseOf(html: string, url: string): string {
   return URL.canParse(said, url) ? new URL(said, url).href : url;
 }
 
-function options(base: string, selector: string): HtmlToTextOptions {
-  const isPart = selector !== 'body' && selector !== 'html';
+function options(base: string, selectors: string[]): HtmlToTextOptions {
+  const isPart = !selectors.includes('body') && !selectors.includes('html');
   const skipped = [...NO_TEXT, ...NOT_SAID, ...(isPart ? [] : ORNAMENT)];
   return {
     wordwrap: false,
-    baseElements: { selectors: [selector], returnDomByDefault: selector === 'html' },
+    baseElements: { selectors, returnDomByDefault: selectors.includes('html') },
     limits: { maxInputLength: HTML_CHARS, maxDepth: MAX_DEPTH, maxChildNodes: MAX_CHILDREN, ellipsis: '…' },
     formatters: { line, cell, numbered, semantics, above: marked('^'), below: marked('_') },
     selectors: [
