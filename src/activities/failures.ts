@@ -93,7 +93,7 @@ export function toFailure(
   const rule = FAMILIES[name]?.[code];
   if (rule === undefined) return unforeseen(name, message, context);
   return ApplicationFailure.create({
-    message: withAdvice(message, rule),
+    message: withAdvice(message, rule, name),
     type: `${name}.${code}`,
     nonRetryable: !rule.retry,
     ...(rule.retry && retryAfterMs !== null ? { nextRetryDelay: Math.min(retryAfterMs, LONGEST_DELAY_MS) } : {}),
@@ -104,7 +104,7 @@ export function toFailure(
 /** One line of at most 500 characters, without passwords, keys and tokens. */
 export function publicMessage(text: string): string {
   const clean = text
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/]*@/gi, '$1***@')
     .replace(/\b(sk|pk|rk|ghp|xox[abp])[-_][A-Za-z0-9_-]{8,}/g, '***')
     .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
     .replace(
@@ -149,8 +149,13 @@ function unforeseen(name: string, message: string, context: FailureContext): App
 /** A message that names a setting of ours has said what to change. */
 const SETTING = /\b(OPENAI|GATE|TEMPORAL)_[A-Z_]+\b|--(record|replay|model|db)\b/;
 
-function withAdvice(message: string, rule: Rule): string {
+/** Our adapters of databases mostly end with what to do. */
+const INSTRUCTION =
+  /[:;.] (add|change|check|correct|give|grant|install|log in|name|open|renew|turn|use|write) [^:;]+(\([^)]*\))?$/i;
+
+function withAdvice(message: string, rule: Rule, family: string): string {
   const text = publicMessage(message);
   if (rule.advice === undefined) return text;
-  return SETTING.test(text) ? text : `${text.replace(/\.$/, '')}: ${rule.advice}`;
+  const isComplete = SETTING.test(text) || (family === 'SqlEngineError' && INSTRUCTION.test(text));
+  return isComplete ? text : `${text.replace(/\.$/, '')}: ${rule.advice}`;
 }

@@ -7,7 +7,8 @@ const sql = (...rest: ConstructorParameters<typeof SqlEngineError>) => new SqlEn
 const store = (...rest: ConstructorParameters<typeof StoreError>) => new StoreError(...rest);
 const web = (...rest: ConstructorParameters<typeof WebError>) => new WebError(...rest);
 
-const table: readonly [claim: string, error: Error, type: string, retried: boolean, message: string][] = [
+type Row = [claim: string, error: Error, type: string, retried: boolean, message: string];
+const table: readonly Row[] = [
   ['a 429 is retried', model('rate-limited', 'slow down'), 'ModelError.rate-limited', true, 'slow down'],
   ['a 5xx is retried', model('server-error', 'HTTP 503'), 'ModelError.server-error', true, 'HTTP 503'],
   [
@@ -102,6 +103,18 @@ const table: readonly [claim: string, error: Error, type: string, retried: boole
     false,
     'writable: give a connection that can be made read-only',
   ],
+  ...[
+    'PostgreSQL at h refused user u: password authentication failed; check user and password in the URL',
+    'PostgreSQL at h has no database d: check the name in the URL',
+    'a.db is not a SQLite database (or it is damaged or encrypted): name a SQLite 3 file',
+    'cannot open a.db: unable to open; check that this user may read it and its folder',
+  ].map((line): Row => [
+    'what is said once is not said twice',
+    sql('not-found', line),
+    'SqlEngineError.not-found',
+    false,
+    line,
+  ]),
   ['a store that is away is retried', store('unavailable', 'S3 503'), 'StoreError.unavailable', true, 'S3 503'],
   ['a corrupt object fails at once', store('corrupt', 'plans/p1.json'), 'StoreError.corrupt', false, 'plans/p1.json'],
   ['a missing object fails at once', store('missing', 'plans/p2.json'), 'StoreError.missing', false, 'plans/p2.json'],
@@ -198,6 +211,7 @@ test("Temporal's own failures pass through", () => {
 
 test.each([
   ['postgres://bob:hunter2@db:5432/x refused', 'postgres://***@db:5432/x refused'],
+  ['postgres://bob:hun@ter2@db:5432/x refused', 'postgres://***@db:5432/x refused'],
   ['key sk-proj-abcdefgh12345678 is wrong', 'key *** is wrong'],
   ['Authorization: Bearer abc.def', 'Authorization: Bearer ***'],
   ['connect password=hunter2 host=db', 'connect password=*** host=db'],
