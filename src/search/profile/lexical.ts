@@ -35,6 +35,8 @@ export interface Relevance {
   column(column: ColumnDescription): number;
 }
 
+/** Of one text: a comment may be a book. */
+const READ_CHARS = 4_000;
 const NAME = 5;
 const COLUMN = 3;
 const SAID = 1;
@@ -95,7 +97,7 @@ export function textRelevance(question: string, texts: readonly string[]): numbe
 /** For each word of the question, how near a text comes to it. */
 function reachOf(asked: readonly string[]): (text: string) => number[] {
   const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
-  return (text) => best(asked.length, [...new Set(wordsOf(text))].map(likenesses));
+  return (text) => best(asked.length, [...new Set(wordsOf(text.slice(0, READ_CHARS)))].map(likenesses));
 }
 
 /** A word weighs the more the fewer of all reach it. */
@@ -108,7 +110,10 @@ function weighing(asked: readonly string[], all: readonly (readonly number[])[])
 /** Values of the database that the question names, as whole words; bare numbers occur everywhere. */
 function quotedIn(question: string): (sample: string) => boolean {
   const text = spaced(question);
-  return remembered((sample) => sample.length > 2 && /\p{L}/u.test(sample) && text.includes(spaced(sample)));
+  return remembered((sample) => {
+    if (UNSPACED.test(sample)) return sample.length > 1 && text.includes(spaced(sample).trim());
+    return sample.length > 2 && /\p{L}/u.test(sample) && text.includes(spaced(sample));
+  });
 }
 
 const spaced = (text: string): string =>
@@ -131,10 +136,14 @@ function remembered<T>(find: (text: string) => T): (text: string) => T {
   };
 }
 
+/** Chinese, Japanese, Korean, Thai: a question is one long word, and two signs are a word. */
+const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
+
 /** 1 for the same word, 0 for words that have nothing in common. */
 function likeness(asked: string, word: string): number {
   if (asked === word) return 1;
   const [short, long] = asked.length < word.length ? [asked, word] : [word, asked];
+  if (UNSPACED.test(short)) return short.length >= 2 && long.includes(short) ? 0.8 : 0;
   if (short.length >= 4 && long.startsWith(short)) return 0.8;
   if (short.length >= 4 && long.includes(short)) return 0.6;
   if (short.length === 3 && long.startsWith(short)) return 0.5;

@@ -23,6 +23,7 @@ test.each([
   ['a word behind a prefix', 'How many transactions were there?', 'sbtransaction'],
   ['camel case', 'List every purchase order', 'PurchaseOrder'],
   ['an abbreviation by its consonants', 'What quantity was sold?', 'qty_sold'],
+  ['a word of a script without spaces', '\u3059\u3079\u3066\u306e\u60a3\u8005\u306e\u6570\u306f\uff1f', '\u60a3\u8005'],
   ['an abbreviation by its start', 'Who is the best paid employee?', 'emp'],
 ])('%s leads to a table', (_claim, question, name) => {
   expect(likely(question, table(name, ['x']))).toEqual([name]);
