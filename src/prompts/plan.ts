@@ -152,7 +152,7 @@ const OPERATORS = `OPERATORS
 - One step, like a CTE: name op_… (lower case, digits, _), purpose, what it reads (relations: base tables; inputs: earlier operators), output columns, grain (those that identify a row; [] for a single row), and either sql or mapping, the other null.
 - sql: one SELECT reading only its relations and inputs, returning the declared columns, same names and order. mapping, where data must decide: the rival readings in words and what would tell them apart.
 - Few operators. Give a doubtful reading an operator of its own, so that the rest runs without it: op_orders (rows, sql) -> op_amount_eur (unit unknown, mapping) -> op_answer.
-- Use only tables, columns, JSON keys and codes that are shown; spell values exactly as samples and profiles do. A value you have not seen is an assumption.
+- Use only tables, columns, JSON keys and codes that are shown; spell values exactly as samples and profiles do. An unseen value is an assumption.
 - Names mislead. Profiles show constant, copied, placeholder and near-empty columns, sentinels (9999-12-31, -1, 'N/A': keep them out of measures), mixed formats and JSON shapes, keys that do not join as they stand.
 - intent: one sentence saying what the rows mean. If a known intent means the same, copy it word for word, with its proved interface (relations, column names, types, grain) and the proved reading as mapping, sql null: then its proof is reused.`;
 
