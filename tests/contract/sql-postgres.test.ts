@@ -538,8 +538,9 @@ describe('values', () => {
   });
 
   test('text of a database without an encoding, and of one in another, arrives or fails as a value', async () => {
-    await admin.query("CREATE DATABASE raw TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'");
-    await admin.query("CREATE DATABASE western TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'");
+    const encoded = (name: string): string => `TEMPLATE template0 ENCODING '${name}' LC_COLLATE 'C' LC_CTYPE 'C'`;
+    await postgres.createDatabase('raw', undefined, encoded('SQL_ASCII'));
+    await postgres.createDatabase('western', undefined, encoded('WIN1252'));
     const raw = open({}, postgres.url('raw'));
     expect(await runOne(raw, "SELECT convert_from('\\xff41'::bytea, 'SQL_ASCII')")).toMatchObject({
       kind: 'sql-error',

@@ -23,8 +23,8 @@ export interface TestPostgres {
    * role that may read the tables of every database made here, and nothing else.
    */
   readonly laidDown: { readonly role?: string };
-  /** Drops it first if it exists; `sql` may hold many statements. */
-  createDatabase(name: string, sql?: string): Promise<void>;
+  /** Drops it first if it exists; `sql` may hold many statements; `more` follows CREATE DATABASE. */
+  createDatabase(name: string, sql?: string, more?: string): Promise<void>;
   /** Stops it at once, in the middle of whatever it does (`pg_ctl stop -m immediate`). Only a server that was started here. */
   crash(): Promise<void>;
   /** Starts it again after a crash: same port, same data. */
@@ -140,12 +140,12 @@ async function handle(
     url,
     laidDown: version < 14 ? { role: READER } : {},
     ...control,
-    async createDatabase(name, sql) {
+    async createDatabase(name, sql, more = '') {
       await withClient(url('postgres'), async (client) => {
         // PostgreSQL 12 cannot yet drop WITH (FORCE).
         await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
         await client.query(`DROP DATABASE IF EXISTS "${name}"`);
-        await client.query(`CREATE DATABASE "${name}"`);
+        await client.query(`CREATE DATABASE "${name}" ${more}`);
       });
       await withClient(url(name), async (client) => {
         if (version < 14) await client.query(GRANT_TO_READER);
