@@ -13,7 +13,10 @@ import type { CandidateInput, CandidateRun, SearchSteps } from './steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';
 
-/** Runs what is complete and not yet a candidate, oldest trajectory first, one after another (rule S11). */
+/**
+ * Runs what is complete and not yet a candidate, oldest trajectory first, one after another (rule S11); not what rests on a
+ * refuted reading, which its plan loses when it is expanded (rule S10).
+ */
 export async function runCandidates(
   state: SearchState,
   steps: SearchSteps,
@@ -25,7 +28,7 @@ export async function runCandidates(
 ): Promise<SearchState> {
   let next = state;
   for (const trajectory of state.trajectories) {
-    if (!isCandidate(trajectory)) continue;
+    if (!isCandidate(trajectory) || refutedReading(trajectory.plan, state) !== undefined) continue;
     const known = knownCandidate(next, trajectory.plan);
     if (known === undefined) {
       const input = candidateInput(next, trajectory.id, trajectory.plan);
@@ -47,7 +50,7 @@ export function withdrawRefuted(state: SearchState): SearchState {
   const refuted = new Map<string, string>();
   for (const candidate of state.candidates) {
     const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
-    const loser = plan?.operators.find((operator) => operator.state === 'assumed' && isRefuted(plan, operator, state));
+    const loser = plan === null ? undefined : refutedReading(plan, state);
     const counts = candidate.status === 'active' && candidate.bodies.some((body) => body.bodyId === loser?.bodyId);
     if (loser !== undefined && counts) refuted.set(candidate.id, loser.name);
   }
@@ -66,9 +69,12 @@ export function withdrawRefuted(state: SearchState): SearchState {
   };
 }
 
-function isRefuted(plan: PlanView, operator: OperatorView, state: SearchState): boolean {
-  const proved = fittingUpdates(plan, operator, state.updates);
-  return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
+/** The first operator whose assumed body has lost to a proof that the plan has not taken up yet. */
+function refutedReading(plan: PlanView, { updates }: SearchState): OperatorView | undefined {
+  return plan.operators.find((operator) => {
+    const proved = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
+    return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
+  });
 }
 
 /** The model says that the database cannot answer: recorded beside the others, and weighed like them. */

@@ -2,9 +2,18 @@ import type { SearchState, Trajectory } from '../../../src/domain';
 import { withdrawRefuted } from '../../../src/search/candidates';
 import { candidateBodies } from '../../../src/search/independence';
 import { dependentsOf, withdraw } from '../../../src/search/dependence';
-import { initialState } from '../../../src/search/control';
+import { initialState, runSearch } from '../../../src/search/control';
 import { rootTrajectory } from '../../../src/search/merge';
-import { operator, planOf, updateFor } from '../../helpers/fake-steps';
+import {
+  FakeSteps,
+  judged,
+  operator,
+  planned,
+  planOf,
+  testHooks,
+  testSettings,
+  updateFor,
+} from '../../helpers/fake-steps';
 
 const plan = planOf('p1', [
   operator('op_a', { bodyId: 'a', updateId: 'u1' }),
@@ -108,5 +117,42 @@ describe('rule S10: dependence', () => {
     expect(after.events.at(-1)).toMatchObject({ subject: 'c1', detail: 'another reading of op_z was proved' });
     const confirmed = withdrawRefuted({ ...before, updates: [updateFor('u9', assumed, 'op_z', 'z')] });
     expect(confirmed.candidates.map(({ status }) => status)).toEqual(['active']);
+  });
+});
+
+describe('S10: a reading that a proof has refuted', () => {
+  const guesses = planOf('p1', [
+    operator('op_a', { bodyId: 'a', risk: 0.6, assumptions: 1 }),
+    operator('op_b', { bodyId: 'b', risk: 0.5, assumptions: 1 }),
+  ]);
+
+  test('does not come back as a candidate of the plan that had it', async () => {
+    const wins = (name: string) => ({ operator: name, winner: 'h1', bodyId: name, decided: true });
+    const steps = new FakeSteps({
+      plan: (input) =>
+        input.otherPlans.length === 0 && input.revise === null ? planned(guesses) : { invalid: 'no other plan' },
+      propose: (input) => ({ proposalId: input.targets.join(), operators: input.targets, done: false }),
+      probe: ({ proposalId }) =>
+        proposalId.split(',').map((name) => ({ operator: name, outcome: 'rows', immaterial: null })),
+      // The first look decides nothing; then op_a is proved to read otherwise, and op_b written anew, short of proof.
+      ground: (input) => {
+        const looks = input.observations.flatMap((id) => (id.startsWith('i1.') ? [] : [id]));
+        if (looks.length === 0) return judged(input, []);
+        return judged(input, [wins('op_a'), wins('op_b')]);
+      },
+      settle: () => [
+        {
+          ...{ operator: 'op_a', bodyId: 'a2', assumed: false, error: null },
+          update: updateFor('u1', guesses, 'op_a', 'a2'),
+        },
+        { operator: 'op_b', bodyId: 'b2', update: null, assumed: true, error: null },
+      ],
+    });
+    const settings = testSettings('fast', { iterations: 6, attempts: 1, breadth: 2, planCarriesTests: false });
+    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    const { candidates } = steps.finished!.state;
+    const refuted = candidates.filter(({ bodies }) => bodies.some(({ bodyId }) => bodyId === 'a'));
+    expect(refuted.map(({ status }) => status)).toEqual(['withdrawn']);
+    expect(candidates.find(({ id }) => id === steps.finished?.chosen)?.bodies).toMatchObject([{ bodyId: 'a2' }, {}]);
   });
 });
