@@ -5,6 +5,7 @@
  */
 import type { AnswerStatus, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
+import { normaliseSql } from '../search/body';
 import type { Digest } from '../search/equal';
 import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';
@@ -75,7 +76,7 @@ async function digestsOf(
   if (isCut[0] !== true || !isCut.includes(true, 1)) return undefined;
   const found: (Digest | null)[] = [];
   for (const [index, sql] of statements.entries()) {
-    const digest = isCut[index] === true ? await engine.digest(sql, options) : null;
+    const digest = isCut[index] === true ? await engine.digest(normaliseSql(sql), options) : null;
     found.push(digest === null || 'kind' in digest ? null : digest);
   }
   const [predicted = null, ...golds] = found;

@@ -172,9 +172,9 @@ test('results beyond the row cap are compared by what the database counts and ha
   const over = (two: { count: number; hash: string } | SqlResult, gold: SqlResult = cut) =>
     scoreAnswer(
       item({}),
-      { status: 'answered', sql: 'SQL', reason: null },
+      { status: 'answered', sql: 'SQL; -- ends here', reason: null },
       {
-        ...engine({ SQL: cut, GOLD: gold }).port,
+        ...engine({ 'SQL; -- ends here': cut, GOLD: gold }).port,
         digest: (sql) => (asked.push(sql), Promise.resolve(sql === 'SQL' ? { count: 9, hash: 'h' } : two)),
       },
       options,
