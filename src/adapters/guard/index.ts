@@ -53,11 +53,25 @@ export function createGuardedEngine(
         };
       case 'select': {
         if (rules.open) return null;
-        let message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules, schemas);
+        let message = refuseRelations(
+          sql,
+          inspection.relations,
+          await describeAll(signal),
+          rules,
+          schemas,
+          engine.dialect,
+        );
         // The table may be younger than the description.
         if (message !== null && described !== null) {
           described = null;
-          message = refuseRelations(sql, inspection.relations, await describeAll(signal), rules, schemas);
+          message = refuseRelations(
+            sql,
+            inspection.relations,
+            await describeAll(signal),
+            rules,
+            schemas,
+            engine.dialect,
+          );
         }
         return message === null ? null : { kind: 'refused', message };
       }
@@ -113,6 +127,7 @@ function refuseRelations(
   { tables }: DatabaseDescription,
   rules: AccessRules,
   schemas: readonly string[],
+  dialect: Dialect,
 ): string | null {
   const hidden: HiddenIn[] = [];
   for (const relation of relations) {
@@ -123,7 +138,7 @@ function refuseRelations(
     const columns = table.columns.map(({ name }) => name).filter((column) => !rules.mayReadColumn(table.name, column));
     if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
   }
-  return hidden.length === 0 ? null : findHidden(sql, hidden);
+  return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
 }
 
 /** `public.team` is the described `team`. */

@@ -4,15 +4,8 @@
  * a list of new names for the columns (`t AS x(a, b)`), `TABLE t`, and escaped identifiers. `SELECT *` from subqueries and
  * named queries alone stays: what they read is looked at where they read it, and every compiled plan has such steps.
  */
-
-interface Token {
-  readonly kind: 'word' | 'quoted' | 'other';
-  /** Lower case, without quotes. */
-  readonly text: string;
-}
-
-const TOKEN =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|(\$[A-Za-z_]*\$)[\s\S]*?\1|[eExXbB]?'(?:[^'\\]|''|\\[\s\S])*'|[uU]&"|"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|\d[\w.]*|[\s\S]/g;
+import type { Dialect } from '../../domain';
+import { CONTINUED_TEXT, ESCAPED_NAME, tokenize, type Token } from './tokens';
 
 /** Words that end a list of expressions: before one of them `*` is no multiplication. */
 const AFTER_STAR = new Set([
@@ -31,8 +24,12 @@ const AFTER_STAR = new Set([
   'into',
   'as',
 ]);
-/** Words before a table name or a new name for it. */
-const BEFORE_TABLE = new Set(['from', 'join', 'as', '.']);
+/** PostgreSQL reads `t.to_json` as `to_json(t)`. */
+const OF_WHOLE_ROW = new Set(
+  'array_agg concat hash_record hstore json_agg json_build_array jsonb_agg jsonb_build_array num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send row_to_json to_json to_jsonb'.split(
+    ' ',
+  ),
+);
 
 export interface HiddenIn {
   /** The table's name without its schema. */
@@ -41,8 +38,8 @@ export interface HiddenIn {
 }
 
 /** The sentence that says why the statement is refused, or null. */
-export function findHidden(sql: string, tables: readonly HiddenIn[]): string | null {
-  const tokens = tokenize(sql);
+export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
+  const tokens = tokenize(sql, dialect);
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>
       columns.map((column) => [column.toLowerCase(), `${table}.${column}`] as const),
@@ -54,15 +51,23 @@ export function findHidden(sql: string, tables: readonly HiddenIn[]): string | n
   for (const [index, token] of tokens.entries()) {
     const previous = tokens[index - 1]?.text ?? '';
     const next = tokens[index + 1];
-    if (token.text === 'u&"')
-      return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
+    if (token.kind === 'other') {
+      if (token.text === ESCAPED_NAME)
+        return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
+      if (token.text === CONTINUED_TEXT)
+        return "a text of two parts (E'…' '…') cannot be checked against the access list: write it as one";
+      if (/^\$\d/.test(token.text))
+        return `columns by their place (${token.text}) may be hidden ones of ${shown}: name the columns`;
+    }
     if (token.kind !== 'other') {
       const column = hidden.get(token.text);
       if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
     }
     if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
       return `* would read hidden columns of ${shown}: name the columns`;
-    if (token.kind === 'word' && token.text === 'table' && next !== undefined && names.has(next.text)) {
+    if (isWord(token, 'natural') && NATURAL_JOIN.has(next?.text ?? ''))
+      return `NATURAL JOIN may compare hidden columns of ${shown}: join ON the columns meant`;
+    if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.text ?? '')) {
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
     if (token.kind === 'other') continue;
@@ -71,10 +76,14 @@ export function findHidden(sql: string, tables: readonly HiddenIn[]): string | n
       names.has(token.text) ||
       (previous === ')' && !continues(tokens, index)) ||
       (previous === 'as' && tokens[index - 2]?.text === ')');
-    const afterTable = BEFORE_TABLE.has(previous) || names.has(previous) || previous === ')';
+    const afterTable = isAfterTable(tokens, index - 1, names);
     if (renames && next?.text === '(' && afterTable)
       return `new names for the columns of ${shown} hide which ones are read: leave the list out`;
-    if ((names.has(token.text) || aliases.has(token.text)) && next?.text !== '.' && !afterTable) {
+    const isTable = names.has(token.text) || aliases.has(token.text);
+    const member = tokens[index + 2]?.text ?? '';
+    if (isTable && next?.text === '.' && OF_WHOLE_ROW.has(member) && tokens[index + 3]?.text !== '(')
+      return `${token.text}.${member} would read hidden columns of ${shown}: name the columns`;
+    if (isTable && next?.text !== '.' && !afterTable) {
       return `${token.text} without a column would read hidden columns of ${shown}: write ${token.text}.column (and JOIN in place of a comma in FROM)`;
     }
   }
@@ -135,12 +144,57 @@ function closing(tokens: readonly Token[], open: number): number {
   return tokens.length;
 }
 
+/** The token at the index stands before the name of a table, or before a new name for one: what follows is no value. */
+function isAfterTable(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
+  const text = tokens[index]?.text ?? '';
+  if (text === 'from') return isClause(tokens, index);
+  if (text !== ')') return ['join', 'as', '.'].includes(text) || names.has(text);
+  const open = opening(tokens, index);
+  const before = tokens[open - 1]?.text;
+  return before !== 'operator' && !(before === 'on' && tokens[open - 2]?.text === 'distinct');
+}
+
+/** Not the FROM of `trim(FROM t)`, `extract(day FROM t)` or `a IS DISTINCT FROM t`. */
+function isClause(tokens: readonly Token[], from: number): boolean {
+  if (tokens[from - 1]?.text === 'distinct' && ['is', 'not'].includes(tokens[from - 2]?.text ?? '')) return false;
+  for (let at = from - 1; at >= 0; at -= 1) {
+    const token = tokens[at];
+    if (token?.kind === 'word' && token.text === 'select') return true;
+    if (token?.kind !== 'other') continue;
+    if (token.text === ')') at = opening(tokens, at);
+    else if (token.text === '(') return false;
+  }
+  return false;
+}
+
+function opening(tokens: readonly Token[], close: number): number {
+  let depth = 0;
+  for (let at = close; at >= 0; at -= 1) {
+    if (tokens[at]?.kind !== 'other') continue;
+    if (tokens[at]?.text === ')') depth += 1;
+    if (tokens[at]?.text === '(') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return 0;
+}
+
+const isWord = (token: Token, text: string): boolean => token.kind === 'word' && token.text === text;
+
+/** Where the last part of `[ONLY] [(] schema.name` stands. */
+function endOfName(tokens: readonly Token[], from: number): number {
+  let at = from;
+  while (['only', '('].includes(tokens[at]?.text ?? '')) at += 1;
+  while (tokens[at + 1]?.text === '.') at += 2;
+  return at;
+}
+
 /** Names given to the tables: the word after the table, with or without AS. */
 function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<string> {
   const aliases = new Set<string>();
   for (const [index, { text, kind }] of tokens.entries()) {
     if (kind === 'other' || !names.has(text)) continue;
-    const next = tokens[index + 1]?.text === 'as' ? tokens[index + 2] : tokens[index + 1];
+    const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` reads what inherits from it, too
+    const next = tokens[after]?.text === 'as' ? tokens[after + 1] : tokens[after];
     if (next !== undefined && next.kind !== 'other' && !(next.kind === 'word' && NOT_AN_ALIAS.has(next.text)))
       aliases.add(next.text);
   }
@@ -163,30 +217,10 @@ const RESERVED = new Set(
   ),
 );
 
+const NATURAL_JOIN = new Set(['join', 'inner', 'left', 'right', 'full', 'cross', 'asof']);
+
 const NOT_AN_ALIAS = new Set(
   'on using join left right inner outer full cross natural where group order having limit offset fetch union except intersect window tablesample and or as from'.split(
     ' ',
   ),
 );
-
-function tokenize(sql: string): Token[] {
-  const tokens: Token[] = [];
-  for (const match of sql.matchAll(TOKEN)) {
-    const [text, dollar, double, backtick, bracket, word] = match;
-    if (/^(--|\/\*|\s)/.test(text)) continue;
-    const quoted = double ?? backtick ?? (bracket !== undefined && isBracketName(tokens) ? bracket : undefined);
-    if (quoted !== undefined) tokens.push({ kind: 'quoted', text: quoted.replaceAll('""', '"').toLowerCase() });
-    else if (word !== undefined) tokens.push({ kind: 'word', text: word.toLowerCase() });
-    else if (bracket !== undefined)
-      tokens.push({ kind: 'other', text: '[' }, ...tokenize(bracket), { kind: 'other', text: ']' });
-    else tokens.push({ kind: 'other', text: dollar !== undefined || text.includes("'") ? "'" : text.toLowerCase() });
-  }
-  return tokens;
-}
-
-/** `[name]` is an identifier in SQLite, a subscript after an expression in PostgreSQL: there its content is read as SQL. */
-function isBracketName(before: readonly Token[]): boolean {
-  const previous = before.at(-1);
-  if (previous === undefined) return false;
-  return previous.kind === 'other' ? ![')', ']'].includes(previous.text) : previous.text !== 'array';
-}

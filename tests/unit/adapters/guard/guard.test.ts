@@ -1,5 +1,6 @@
 import { createGuardedEngine, type AccessLists } from '../../../../src/adapters/guard';
 import { createPostgresInspector } from '../../../../src/adapters/postgres';
+import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
 import { createSqliteInspector } from '../../../../src/adapters/sqlite';
 import type { DatabaseDescription, SqlResult, TableDescription } from '../../../../src/domain';
 import type { SqlEngine } from '../../../../src/ports/sql-engine';
@@ -156,6 +157,10 @@ describe('columns', () => {
     'SELECT * FROM (SELECT count(*) AS examined FROM patient) AS checked LIMIT 1',
     'SELECT * FROM (WITH RECURSIVE a(n) AS (SELECT id FROM patient) SELECT * FROM a) AS checked LIMIT 1',
     'WITH op_a AS (SELECT id, name FROM patient), a AS (SELECT * FROM "op_a") SELECT a.name FROM a',
+    "SELECT '\\', E'it\\'s', $a1$ ssn $a1$, /* ssn /* ssn */ ssn */ name FROM patient -- ssn",
+    "SELECT trim(FROM p.name), extract(day FROM now()), p.name IS DISTINCT FROM 'x', count(*) AS count FROM patient p GROUP BY p.name",
+    'SELECT DISTINCT ON (p.name) p.id FROM patient p JOIN (SELECT id FROM visit) v ON v.id = p.id',
+    'SELECT q.json_agg, q.count FROM (SELECT json_agg(name), count(*) FROM patient) q',
     'WITH a AS (SELECT id FROM patient) SELECT DISTINCT * FROM a JOIN (SELECT id FROM patient) b ON a.id = b.id',
   ])('allowed: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'rows' });
@@ -195,8 +200,52 @@ describe('columns', () => {
     'TABLE patient',
     'SELECT U&"\\0053SN" FROM patient',
     'SELECT (ARRAY[p.id])[length(ssn)] FROM patient p',
+    'SELECT p.tags[length(ssn)] FROM patient p',
+    "SELECT $a1$ ' $a1$, ssn, $a1$ ' $a1$ FROM patient",
+    "SELECT $é$ ' $é$, ssn, $é$ ' $é$ FROM patient",
+    "SELECT /* /* */ ' */ ssn /* ' */ FROM patient",
+    "SELECT '\\', ssn, '\\' FROM patient",
+    "SELECT E'a'\n'\\' ', ssn, '...' FROM patient",
+    "SELECT 1 --\r, ssn --'\n FROM patient",
+    'SELECT p.name FROM patient p NATURAL JOIN visit',
+    'SELECT x FROM patient * x',
+    'SELECT x FROM ONLY patient x',
+    "SELECT trim(BOTH 'x' FROM p::text) FROM patient p",
+    'SELECT 1 IS NOT DISTINCT FROM p FROM patient p',
+    'SELECT DISTINCT ON (id) p FROM patient p',
+    "SELECT 'a' OPERATOR(pg_catalog.||) p::text FROM patient p",
+    'SELECT p.to_json FROM patient p',
+    'SELECT public.patient.concat FROM public.patient',
+    'WITH a AS (TABLE public.patient) SELECT a.id FROM a',
+    'WITH a AS (TABLE ONLY (public.patient)) SELECT a.id FROM a',
   ])('refused: %s', async (sql) => {
     expect(await ask(sql, access)).toMatchObject({ kind: 'refused' });
+  });
+
+  test.each([
+    'SELECT \ufeffssn FROM patient',
+    "SELECT '\\', ssn, '\\' FROM patient",
+    "SELECT /* /* */ ssn /* ' */ FROM patient",
+    'SELECT `ssn`, 1 FROM patient',
+    'SELECT [ssn] FROM patient',
+    "SELECT patient.'ssn' FROM patient",
+  ])('in SQLite, refused: %s', async (sql) => {
+    const engine = echo('sqlite');
+    await createGuardedEngine(engine, createSqliteInspector(), access).run([sql], options);
+    expect(engine.asked).toEqual([]);
+  });
+
+  test.each<[string, boolean]>([
+    ['SELECT $1 FROM patient', false],
+    ['SELECT p.$3 FROM patient p', false],
+    ["SELECT 'it\\'s', ssn, 'it\\'s' FROM patient", false],
+    ["SELECT 'it\\', ssn, \\'s' FROM patient", true],
+    ['SELECT $$ssn$$, p.id FROM patient p, (VALUES (1)) v', true],
+    ['SELECT ſsn FROM patient', false],
+  ])('in Snowflake: %s', async (sql, passes) => {
+    const engine = echo('snowflake');
+    await createGuardedEngine(engine, createSnowflakeInspector(), access).run([sql], options);
+    expect(engine.asked).toHaveLength(passes ? 1 : 0);
   });
 
   test('a relation that SQLite lets be called like the beginning of a query hides nothing', async () => {
