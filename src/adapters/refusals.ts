@@ -1,4 +1,4 @@
-/** Constructs that the parser fence forbids, each with what to write instead (design §7). */
+/** What the parser fence forbids, each with what to write instead (design §7): limits of any engine, then PostgreSQL's. */
 
 /** A longer text costs the parsers seconds in which nothing else runs. */
 export const MAX_STATEMENT_LENGTH = 100_000;
@@ -12,10 +12,7 @@ const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
   [/^lo_(creat|create|import|export|open|close|put|get|from_bytea|unlink|truncate|truncate64|lseek|lseek64|tell|tell64|manage)$/, 'it works on large objects: select the column itself'],
   [/^(loread|lowrite)$/, 'it works on large objects: select the column itself'],
   [/^pg_(read|ls|stat)_.*(file|dir)|^pg_(read_file|read_binary_file|stat_file|current_logfile)|^pg_ls_/, 'it reads the server\'s files: read tables'],
-  [/^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/, 'it reaches files or code outside the database: read tables'],
-  [/^(fts3_tokenizer|sqlite3mc_\w+|sqlite_crypt|sqlite_log|sha3_query|rtreecheck)$/, 'it acts on the engine itself: compute with plain functions'],
   [/^(set_config|setval|nextval|setseed)$/, 'it changes state: select values only'],
-  [/^(last_insert_rowid|changes|total_changes)$/, 'it tells about writes, and there are none here: use count()'],
   [/^pg_(try_)?advisory/, 'it takes locks: leave it out'],
   [/^pg_(terminate|cancel)_backend$/, 'it stops other sessions: leave it out'],
   [/^pg_(notify|reload_conf|rotate_logfile|log_|switch_wal|create_restore_point|promote|backup_|start_backup|stop_backup|wal_replay|replication_|create_.*slot|drop_.*slot|copy_.*slot|logical_|export_snapshot|stat_reset|stat_clear|prewarm|import_system_collations|file_|logdir_|nextoid|sync_|get_wal_|walfile_|split_walfile|wal_summary|available_wal|truncate_visibility|check_(frozen|visible)|stop_making|buffercache_(evict|mark_dirty|numa)|get_shmem_allocations_numa|get_logical_snapshot_|(set|clear|restore)_(relation|attribute|extended)_stats|stat_(force|statements_reset)|get_(backend|process)_memory|isolation_test|injection)/, 'it administers the server: select values only'],
@@ -40,23 +37,10 @@ export function refuseFunction(name: string): string | null {
 
 /** Catalogues with passwords, settings of other hosts, or sampled values that access lists could not filter. */
 const SECRET_RELATIONS =
-  /^(pg_authid|pg_shadow|pg_user_mapping|pg_user_mappings|pg_hba_file_rules|pg_ident_file_mappings|pg_file_settings|pg_largeobject|pg_stat_ssl|pg_stat_activity|pg_stat_statements|pg_stat_replication|pg_stat_wal_receiver|pg_subscription|pg_foreign_server|sqlite_dbpage|sqlite_stmt|fsdir|zipfile|carray)$/;
-
-/** Table-valued pragmas that describe tables; the others show, or set, what belongs to the session or the machine. */
-export const READABLE_PRAGMAS = [
-  'table_info',
-  'table_xinfo',
-  'table_list',
-  'index_list',
-  'index_info',
-  'index_xinfo',
-  'foreign_key_list',
-] as const;
+  /^(pg_authid|pg_shadow|pg_user_mapping|pg_user_mappings|pg_hba_file_rules|pg_ident_file_mappings|pg_file_settings|pg_largeobject|pg_stat_ssl|pg_stat_activity|pg_stat_statements|pg_stat_replication|pg_stat_wal_receiver|pg_subscription|pg_foreign_server)$/;
 
 export function refuseRelation(name: string): string | null {
-  const bare = name.toLowerCase().replace(/^(pg_catalog|main)\./, '');
-  if (bare.startsWith('pragma_') && !READABLE_PRAGMAS.some((pragma) => bare === `pragma_${pragma}`))
-    return `${bare} is not allowed: only ${READABLE_PRAGMAS.map((pragma) => `pragma_${pragma}`).join(', ')} are`;
+  const bare = name.toLowerCase().replace(/^pg_catalog\./, '');
   return SECRET_RELATIONS.test(bare)
     ? `the relation ${name} is not allowed: it shows the server and not the data`
     : null;

@@ -10,7 +10,8 @@
  *    (`trusted_schema` is off).
  */
 
-import { READABLE_PRAGMAS } from '../refusals';
+import { isForbiddenTable } from './refusals';
+import { tokensOf } from './statement-text';
 
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
 export type Instruction = readonly unknown[];
@@ -48,15 +49,10 @@ const SAFE_FUNCTIONS = new Set(
   jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead leftstr length like likelihood likely ln log log10 log2
   lower lower_quartile ltrim match matchinfo max median min mod mode nth_value ntile nullif octet_length offsets padc padl
   padr percent_rank percentile pi power pow printf proper quote radians random randomblob rank regexp regexpi replace
-  replicate reverse rightstr round row_number rtrim sha3 sign sin sinh snippet soundex sqlite_version sqrt square stdev
+  replicate reverse rightstr round row_number rtrim sha3 sign sin sinh snippet soundex sqlite_source_id sqlite_version sqrt square stdev
   strfilter strftime string_agg substr substring subtype sum tan tanh time timediff total trim trunc typeof unhex unicode
-  unixepoch unlikely upper upper_quartile uuid uuid_blob uuid_str variance vector vector32 vector64 vector_distance_cos
-  vector_distance_l2 vector_extract zeroblob`.split(/\s+/),
-);
-
-const FORBIDDEN_TABLES = new RegExp(
-  `\\b(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k|pragma_(?!(?:${READABLE_PRAGMAS.join('|')})\\b)\\w+)\\b`,
-  'i',
+  unixepoch unlikely upper upper_quartile uuid uuid_blob uuid_str variance vector vector1bit vector16 vector32 vector64 vector8 vector_distance_cos
+  vector_distance_l2 vector_extract vectorb16 zeroblob`.split(/\s+/),
 );
 
 /** Why the program may not run, or null. */
@@ -74,10 +70,22 @@ export function refuseProgram(sql: string, program: readonly Instruction[]): str
         return `the function ${name} is not allowed here: use one that only computes a value`;
     }
     if (opcode === 'VOpen') {
-      const table = FORBIDDEN_TABLES.exec(sql)?.[1];
+      const table = relationsIn(sql).find(isForbiddenTable);
       if (table !== undefined)
         return `the table function ${table.toLowerCase()} is not allowed here: read the tables of the database`;
     }
   }
   return null;
 }
+
+/** Whatever stands where SQLite's grammar has a relation: after one of these. */
+const BEFORE_RELATION = /^(?:from|join|in|[,(.])$/i;
+
+/** Parameters are the one thing that SQLite reads differently (`$x(')` is one); nobody gives them here. */
+function relationsIn(sql: string): string[] {
+  if (/[$@#:]/.test(sql)) return sql.match(/\w+/g) ?? [];
+  const tokens = tokensOf(sql);
+  return tokens.filter((_, index) => BEFORE_RELATION.test(tokens[index - 1] ?? '')).map(unquoted);
+}
+
+const unquoted = (token: string): string => token.replace(/^['"`[](.*)['"`\]]$/s, '$1');

@@ -211,7 +211,12 @@ function throwIfBroken({ code, message }: Extract<ChildReply, { kind: 'error' }>
   if (/^SQLITE_(BUSY|LOCKED|IOERR)/.test(code))
     throw new SqlEngineError('connection', `cannot read ${path} just now: ${message}`);
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) throw notADatabase(path);
-  if (/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK|ROLLBACK))/.test(code)) {
+  if (code === 'SQLITE_READONLY_ROLLBACK')
+    throw new SqlEngineError(
+      'not-found',
+      `a program was stopped in the middle of writing ${path}, and nothing is mended here: open it once with one that may write (sqlite3 FILE .tables)`,
+    );
+  if (/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK))/.test(code)) {
     throw new SqlEngineError(
       'not-found',
       `cannot open ${path}: ${message}; check that this user may read it and its folder`,
@@ -234,6 +239,8 @@ export async function checkFile(given: string, path: string): Promise<void> {
     const found = await stat(path);
     if (found.isDirectory())
       throw new SqlEngineError('not-found', `${given} is a directory: name the SQLite file in it`);
+    // To open a pipe waits for its writer, and this process could not even end before that.
+    if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name a SQLite 3 file`);
     const file = await open(path, 'r');
     try {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
