@@ -39,6 +39,8 @@ interface Level {
   values: boolean;
   /** A relation was read, and a new name for it and its columns may follow. */
   alias: boolean;
+  /** Inside of MATCH_RECOGNIZE, where a pattern is no expression. */
+  pattern?: boolean;
 }
 
 function read(tokens: readonly Token[], rules: FunctionRules): Inspection {
@@ -120,30 +122,37 @@ class Reader {
       level.expects = 'query';
       return;
     }
-    if (token.text === 'FROM' && level.clause === 'select' && !this.isDistinctFrom()) {
+    if (token.text === 'FROM' && (this.isDistinctFrom() || this.isNthValue())) {
+      this.#at += 1;
+      return;
+    }
+    if (token.text === 'FROM' && level.clause === 'select') {
       Object.assign(level, { clause: 'from', expects: 'relation' });
       this.#at += 1;
       return;
     }
     if (level.clause === 'from' && token.text === 'JOIN') level.expects = 'relation';
     if (AFTER_ALIAS.has(token.text)) level.alias = false;
-    if (token.text === 'FROM' && ['from', 'other'].includes(level.clause) && !this.isDistinctFrom())
-      throw this.problem(token);
+    if (token.text === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
     if (CLAUSES.has(token.text) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
     if (level.clause !== 'none' && token.text === 'INTO')
       throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
     if (token.text === 'FOR' && isWord(this.peek(1), 'UPDATE'))
       throw new Refusal('FOR UPDATE is not allowed: leave the locking clause out');
     if (token.text !== 'VALUES') level.values = false;
-    if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
+    if (level.pattern === true && token.text === 'PATTERN' && isSymbol(this.peek(1), '(')) {
+      this.#at += 1;
+      this.skipBracket();
+    } else if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
     else this.#at += 1;
   }
 
   private bracket(level: Level): void {
+    const pattern = level.clause === 'from' && isWord(this.peek(-1), 'MATCH_RECOGNIZE');
     this.#at += 1;
-    const query = level.expects === 'query';
+    const expects = level.expects === 'query' ? 'query' : null;
     level.expects = null;
-    this.level({ scope: level.scope, clause: 'none', expects: query ? 'query' : null, values: false, alias: false });
+    this.level({ scope: level.scope, clause: 'none', expects, values: false, alias: false, pattern });
     this.close();
   }
 
@@ -304,6 +313,7 @@ class Reader {
       qualifiers.unshift(part.text);
     }
     this.#at += 1;
+    if (isSymbol(this.peek(1), '+') && isSymbol(this.peek(2), ')')) return; // `a.id = b.id (+)` is an outer join
     const isGrammar = token.kind === 'word' && qualifiers.length === 0 && GRAMMAR.has(token.text);
     if (isGrammar || (level.alias && qualifiers.length === 0 && this.isAlias(this.#at - 2))) return;
     const refused = this.rules.refuse([...qualifiers, token.text].join('.'));
@@ -321,6 +331,17 @@ class Reader {
   /** `a IS [NOT] DISTINCT FROM b` has no relations. */
   private isDistinctFrom(): boolean {
     return isWord(this.peek(-1), 'DISTINCT') && (isWord(this.peek(-2), 'IS') || isWord(this.peek(-2), 'NOT'));
+  }
+
+  /** `NTH_VALUE(a, 2) FROM FIRST OVER (ORDER BY b)` neither; a relation FIRST, called "over", would have columns there. */
+  private isNthValue(): boolean {
+    const after = isWord(this.peek(3), 'NULLS') ? 4 : 2;
+    return (
+      isSymbol(this.peek(-1), ')') &&
+      (isWord(this.peek(1), 'FIRST') || isWord(this.peek(1), 'LAST')) &&
+      isWord(this.peek(after), 'OVER') &&
+      isWord(this.peek(after + 3), 'BY') // `(ORDER BY` or `(PARTITION BY`
+    );
   }
 
   private skipBracket(): void {

@@ -19,9 +19,11 @@ const PATTERNS: readonly (readonly [Token['kind'] | 'space', RegExp])[] = [
   ['space', /[ \t\r\n\f\v]+|--[^\n]*|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//y],
   ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$(?:(?!\$\$)[\s\S])*\$\$/y],
   ['quoted', /"((?:[^"]|"")*)"/y],
-  ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y],
+  // `$1` is a column by its place; where a relation must stand it is none, as no number is.
+  ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/y],
   ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
-  ['symbol', /->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}]/y],
+  // `|`, `?`, `^`, and `$` at the end, are of patterns of rows.
+  ['symbol', /->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[})*+])\?|\$(?=\s*\))/y],
 ];
 
 /** What begins a token that no query needs, with what to write instead. */
@@ -29,7 +31,7 @@ const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/\/\//y, 'comments with // are not allowed: write -- in front of them'],
   [/\/\*/y, 'a comment is not closed, or holds another one: leave it out'],
   [/@/y, 'stages (@…) are not allowed: read tables and views'],
-  [/\$/y, '$ columns and variables are not allowed: name the columns, write values as they are'],
+  [/\$/y, 'variables ($…) are not allowed: write values as they are'],
   [/\?/y, 'bind variables are not allowed: write values as they are'],
   [/&/y, 'variables (&…) are not allowed: write values as they are'],
   [/!/y, 'methods (name!method) are not allowed: use functions that only read'],
