@@ -1,0 +1,24 @@
+-- What the statements of sqlite.sql read.
+CREATE TABLE patient (id INTEGER PRIMARY KEY, name TEXT, sex TEXT, "First Date" DATE, [Admission] TEXT, `Diag nosis` TEXT, birthday DATE, score REAL, meta TEXT);
+INSERT INTO patient WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<40) SELECT i,'Name '||i,CASE i%2 WHEN 0 THEN 'F' ELSE 'M' END,date('2001-01-01','+'||i||' days'),CASE i%3 WHEN 0 THEN '+' ELSE '-' END,CASE i%4 WHEN 0 THEN 'SLE' ELSE 'RA' END,date('1950-05-05','+'||(i*200)||' days'),CASE WHEN i%7=0 THEN NULL ELSE i*1.25 END,'{"a":{"b":['||i||',{"c":"x'||i||'"}]},"t":"v","n":null}' FROM n;
+CREATE INDEX ix_sex ON patient(sex);
+CREATE TABLE "order" ("group" TEXT, "select" INT, "update" TEXT, "delete" INT, "index" INT, "table" TEXT, "values" INT, "Free Meal Count (K-12)" INT, "create" TEXT, "drop" TEXT, "key" TEXT, "replace" TEXT, "end" TEXT, "Percent (%)" REAL, "a.b" INT, "transaction" TEXT);
+INSERT INTO "order" WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<10) SELECT 'g'||i%3,i,'u',i%2,i,'t',i,i*10,'c','d','k','r','e',i/10.0,i,'tx' FROM n;
+CREATE TABLE frpm (CDSCode TEXT PRIMARY KEY, "Academic Year" TEXT, `County Name` TEXT, `Free Meal Count (K-12)` REAL, `Enrollment (K-12)` REAL) WITHOUT ROWID;
+INSERT INTO frpm VALUES ('0110','2014-2015','Alameda',10,100),('0120','2014-2015','Fresno',30,90),('0130','2013-2014','Alameda',0,0);
+CREATE TABLE emp (id INTEGER PRIMARY KEY, boss INT REFERENCES emp, name TEXT COLLATE NOCASE, pay NUMERIC, hired TEXT, gen INT GENERATED ALWAYS AS (pay*2) VIRTUAL) ;
+INSERT INTO emp(id,boss,name,pay,hired) VALUES (1,NULL,'Ann',100,'2020-01-01'),(2,1,'bob',80,'2020-06-01'),(3,1,'Cy',70,'2021-01-01'),(4,2,'Di',60,'2021-03-01'),(5,2,'Ed',50.5,NULL);
+CREATE VIRTUAL TABLE email USING fts5(sender, title, body);
+INSERT INTO email VALUES ('a@x','Hello world','the quick brown fox'),('b@x','Bye','lazy dogs run');
+CREATE VIRTUAL TABLE doc4 USING fts4(title, body); INSERT INTO doc4 VALUES ('one','linux kernel'),('two','bsd kernel');
+CREATE VIRTUAL TABLE geo USING rtree(id, minx, maxx, miny, maxy); INSERT INTO geo VALUES (1,0,1,0,1),(2,5,6,5,6);
+CREATE VIRTUAL TABLE vocab USING fts5vocab(email, row);
+CREATE VIEW v_pay AS SELECT boss, sum(pay) AS total FROM emp GROUP BY boss;
+CREATE VIEW v_json AS SELECT p.id, j.key, j.value FROM patient p, json_each(p.meta) j;
+CREATE TABLE zipfile (id INT, carray TEXT); INSERT INTO zipfile VALUES (1,'x');
+CREATE TABLE "Naïve Größe" (größe INT, "日本" TEXT); INSERT INTO "Naïve Größe" VALUES (1,'東京');
+CREATE TABLE t1 (a INT, b INT, [c d] INT, edit TEXT, changes INT); INSERT INTO t1 VALUES (1,2,3,'e',4),(5,6,7,'f',8);
+CREATE TABLE json_t (id INT, j TEXT); INSERT INTO json_t VALUES (1,'[1,2,3]'),(2,'{"k":{"x":1}}'),(3,NULL);
+CREATE TABLE ts (at INTEGER, iso TEXT, jd REAL); INSERT INTO ts VALUES (1577836800,'2020-01-01T12:34:56.789Z',2458850.5);
+ANALYZE;
+CREATE VIEW v_ids AS SELECT id FROM emp;
