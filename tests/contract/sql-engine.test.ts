@@ -506,6 +506,28 @@ describe('the engine of postgresql', () => {
     expect(tables[2]?.columns[0]?.samples).toEqual(['2020-05-05']);
   });
 
+  test('the values of an enum are told, also those that no row holds, and a new one is another revision', async () => {
+    await postgres.createDatabase(
+      'moods',
+      `CREATE TYPE mood AS ENUM ('sad', 'it''s ok'); CREATE DOMAIN strict AS mood NOT NULL;
+       CREATE TABLE entry (m mood, ms mood[], s strict, plain text[], n int); COMMENT ON COLUMN entry.m IS 'as told';
+       INSERT INTO entry VALUES ('sad', '{}', 'sad', NULL, 1)`,
+    );
+    const engine = open(postgres.url('moods'));
+    const signal = new AbortController().signal;
+    const comments = async () => (await engine.describe({ signal })).tables[0]?.columns.map(({ comment }) => comment);
+    const values = "one of 'sad', 'it''s ok'";
+    const more = `${values}, 'elated'`;
+    expect(await comments()).toEqual([`as told; ${values}`, values, values, null, null]);
+    const before = await engine.revision?.({ signal });
+    const client = new Client({ connectionString: postgres.url('moods') });
+    await client.connect();
+    await client.query("ALTER TYPE mood ADD VALUE 'elated'");
+    await client.end();
+    expect(await comments()).toEqual([`as told; ${more}`, more, more, null, null]);
+    expect(await engine.revision?.({ signal })).not.toBe(before);
+  });
+
   test('what the server has not checked is no property: an index that failed to be made, a NOT NULL that is not valid', async () => {
     await postgres.createDatabase(
       'unchecked',

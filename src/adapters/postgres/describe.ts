@@ -191,12 +191,17 @@ export const TABLES = `
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;
 
+/** Of an enum, or of a domain or an array of one: what no row may hold yet is a value too. */
+const LABELS = `CASE WHEN t.typtype IN ('e', 'd') OR t.typcategory = 'A' THEN
+      (SELECT 'one of ' || string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder) FROM pg_enum e
+       WHERE e.enumtypid IN (t.oid, t.typbasetype, t.typelem)) END`;
+
 export const COLUMNS = `
   SELECT a.attrelid AS table_oid, a.attname AS name, a.attnum AS position, format_type(a.atttypid, a.atttypmod) AS type,
     a.attnotnull AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'n'
       AND k.conkey = ARRAY[a.attnum] AND NOT k.convalidated) AS required,
-    col_description(a.attrelid, a.attnum) AS comment
-  FROM pg_attribute a
+    nullif(concat_ws('; ', col_description(a.attrelid, a.attnum), ${LABELS}), '') AS comment
+  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
   WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
   ORDER BY a.attrelid, a.attnum`;
 
