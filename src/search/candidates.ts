@@ -4,6 +4,8 @@
  */
 import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
 import { nextTrajectory } from './archive';
+import { withdrawOver } from './dependence';
+import { LIVE } from './frontier';
 import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
@@ -43,10 +45,14 @@ export async function runCandidates(
 }
 
 /**
- * Withdraws candidates that rest on an assumed body where a proof now has another one for the same operator: the reading
- * was a rival, and lost (rule S10). The plan lives on with the proved body and becomes a candidate of its own.
+ * Withdraws what rests on an assumed body where a proof now has another one for the same operator: the reading was a rival,
+ * and lost (rule S10). The plan lives on with the proved body and becomes a candidate of its own.
  */
 export function withdrawRefuted(state: SearchState): SearchState {
+  return withdrawOver(withdrawCandidates(state), refutedBodies(state));
+}
+
+function withdrawCandidates(state: SearchState): SearchState {
   const refuted = new Map<string, string>();
   for (const candidate of state.candidates) {
     const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
@@ -69,12 +75,26 @@ export function withdrawRefuted(state: SearchState): SearchState {
   };
 }
 
-/** The first operator whose assumed body has lost to a proof that the plan has not taken up yet. */
-function refutedReading(plan: PlanView, { updates }: SearchState): OperatorView | undefined {
-  return plan.operators.find((operator) => {
-    const proved = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
-    return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
-  });
+/** Bodies that lost where they were assumed; not those that a plan still has for a reading that nothing refutes. */
+function refutedBodies(state: SearchState): ReadonlySet<string> {
+  const [lost, kept] = [new Set<string>(), new Set<string>()];
+  for (const { plan, status } of state.trajectories)
+    for (const operator of plan?.operators ?? []) {
+      if (plan === null || operator.bodyId === null) continue;
+      if (isRefuted(plan, operator, state)) lost.add(operator.bodyId);
+      else if (LIVE.includes(status)) kept.add(operator.bodyId);
+    }
+  return new Set([...lost].filter((body) => !kept.has(body)));
+}
+
+function refutedReading(plan: PlanView, state: SearchState): OperatorView | undefined {
+  return plan.operators.find((operator) => isRefuted(plan, operator, state));
+}
+
+/** Its assumed body has lost to a proof that the plan has not taken up yet. */
+function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchState): boolean {
+  const proved = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
+  return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 
 /** The model says that the database cannot answer: recorded beside the others, and weighed like them. */

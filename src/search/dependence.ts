@@ -28,6 +28,32 @@ export function withdraw(state: SearchState, id: string, reason: string): Search
   };
 }
 
+/**
+ * Withdraws what was established over bodies that were assumed then and have lost to a proof since. Plans stay as they were:
+ * one that has such a body takes the proved one up when it is next expanded, and what stands above it falls then.
+ */
+export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchState {
+  const entries = [...state.updates, ...state.facts].filter(({ status }) => status === 'active');
+  const lost = [...bodies].filter((body) => entries.some(({ dependsOn }) => dependsOn.includes(body)));
+  return lost.reduce((at, body) => {
+    const gone = new Set([...dependentsOf(at, body)].filter((id) => id !== body));
+    const rests = ({ bodies: all }: SearchState['candidates'][number]) => all.some((b) => gone.has(b.updateId ?? ''));
+    return {
+      ...at,
+      updates: at.updates.map((u) => (gone.has(u.id) ? { ...u, status: 'withdrawn' as const } : u)),
+      facts: at.facts.map((f) => (gone.has(f.id) ? { ...f, status: 'withdrawn' as const } : f)),
+      candidates: at.candidates.map((c) => (rests(c) ? { ...c, status: 'withdrawn' as const } : c)),
+      events: [
+        ...at.events,
+        ...[...gone].map((subject) => ({
+          ...{ iteration: at.iteration, kind: 'update-withdrawn' as const, subject },
+          detail: `rested on ${body}, and another reading was proved`,
+        })),
+      ],
+    };
+  }, state);
+}
+
 /** The id itself and everything active that depends on it, directly or not. */
 export function dependentsOf(state: SearchState, id: string): ReadonlySet<string> {
   const gone = new Set([id]);

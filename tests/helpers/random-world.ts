@@ -3,6 +3,7 @@
  * reply is drawn from the seed and the step's own position, so it is the same whenever and in whatever order it is asked.
  */
 import type { OperatorView, PlanView } from '../../src/domain';
+import { ancestors } from '../../src/search/plan-view';
 import type { PlanRef } from '../../src/search/steps';
 import { judged, planOf, updateFor, type Script } from './fake-steps';
 
@@ -134,7 +135,11 @@ export function randomWorld(seed: number): Script {
         const nothing = { operator: name, bodyId, update: null, assumed: false, error: null };
         if (random.chance(0.15)) return { ...nothing, bodyId: null, error: 'no such column' };
         if (random.chance(0.3)) return { ...nothing, assumed: true };
-        return { ...nothing, update: updateFor(`${input.position}.${name}`, plan, name, bodyId) };
+        const below = ancestors(plan, name);
+        const dependsOn = input.plan.bodies.flatMap(([other, body, update]) =>
+          below.has(other) && body !== null ? [update ?? body] : [],
+        );
+        return { ...nothing, update: updateFor(`${input.position}.${name}`, plan, name, bodyId, { dependsOn }) };
       });
     },
     check(input) {

@@ -4,6 +4,7 @@ import { candidateBodies } from '../../../src/search/independence';
 import { dependentsOf, withdraw } from '../../../src/search/dependence';
 import { initialState, runSearch } from '../../../src/search/control';
 import { rootTrajectory } from '../../../src/search/merge';
+import { applyMemory } from '../../../src/search/reuse';
 import {
   FakeSteps,
   judged,
@@ -125,6 +126,54 @@ describe('S10: a reading that a proof has refuted', () => {
     operator('op_a', { bodyId: 'a', risk: 0.6, assumptions: 1 }),
     operator('op_b', { bodyId: 'b', risk: 0.5, assumptions: 1 }),
   ]);
+
+  describe('takes with it what was established over it', () => {
+    const chain = planOf('p1', [
+      operator('op_a', { bodyId: 'a', risk: 0.6, assumptions: 1 }),
+      operator('op_b', { bodyId: 'b', updateId: 'u1', inputs: ['op_a'] }),
+      operator('op_c', { bodyId: 'c', updateId: 'u2', inputs: ['op_b'] }),
+    ]);
+    const before = (more: Partial<SearchState> = {}): SearchState => ({
+      ...initialState('s', 0),
+      trajectories: [rootTrajectory(), trajectory('t1', { plan: chain })],
+      updates: [
+        updateFor('u1', chain, 'op_b', 'b', { dependsOn: ['a'] }),
+        updateFor('u2', chain, 'op_c', 'c', { dependsOn: ['u1', 'a'] }),
+        updateFor('u3', chain, 'op_a', 'a2'),
+      ],
+      facts: [
+        { id: 'f1', status: 'active', dependsOn: ['a'] },
+        { id: 'f2', status: 'active', dependsOn: ['u3'] },
+      ],
+      candidates: [candidate('c1', chain)],
+      ...more,
+    });
+
+    test('proofs, facts and candidates; the plan stays as it was until the proof reaches it', () => {
+      const after = withdrawRefuted(before());
+      expect(statuses(after)).toEqual(['u1 withdrawn', 'u2 withdrawn', 'u3 active', 'f1 withdrawn', 'f2 active']);
+      expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+      expect(after.trajectories).toEqual(before().trajectories);
+      expect(applyMemory(chain, after.updates).plans[0]?.operators.map((o) => [o.state, o.bodyId])).toEqual([
+        ['grounded', 'a2'],
+        ['assumed', 'b'],
+        ['assumed', 'c'],
+      ]);
+      expect(after.events.map(({ subject, detail }) => `${subject} ${detail}`)).toEqual([
+        'c1 another reading of op_a was proved',
+        ...['u1', 'u2', 'f1'].map((id) => expect.stringMatching(`^${id} rested on a,`) as string),
+      ]);
+      expect(withdrawRefuted(after)).toEqual(after);
+    });
+
+    test('but not while a plan has the same SQL for a reading that nothing refutes', () => {
+      const elsewhere = planOf('p2', [operator('op_a', { bodyId: 'a', intent: 'something else', risk: 0.6 })]);
+      const trajectories = [...before().trajectories, trajectory('t2', { plan: elsewhere })];
+      const after = withdrawRefuted(before({ trajectories }));
+      expect([...after.updates, ...after.facts].map(({ status }) => status)).toEqual(Array(5).fill('active'));
+      expect(after.trajectories).toEqual(trajectories);
+    });
+  });
 
   test('does not come back as a candidate of the plan that had it', async () => {
     const wins = (name: string) => ({ operator: name, winner: 'h1', bodyId: name, decided: true });
