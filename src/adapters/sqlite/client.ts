@@ -34,9 +34,10 @@ export function startSqliteClient(): SqliteClient {
   let answer: ((end: RequestEnd) => void) | null = null;
   child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-2000)));
   child.on('message', (reply: ChildReply) => answer?.(reply));
-  child.on('exit', () => {
+  child.on('exit', (_code, signal) => {
     dead = true;
-    answer?.({ kind: 'crashed', message: firstLine(stderr) });
+    const broken = `it ended by ${signal ?? 'itself'}, as on patterns that are nested too deeply`;
+    answer?.({ kind: 'crashed', message: firstLine(stderr) ?? broken });
   });
   const kill = (): void => {
     dead = true;
@@ -89,14 +90,11 @@ export function startSqliteClient(): SqliteClient {
   };
 }
 
-function firstLine(stderr: string): string {
-  return (
-    stderr
-      .split('\n')
-      .find((line) => line.trim() !== '')
-      ?.trim() ?? 'no message'
-  );
-}
+const firstLine = (stderr: string): string | undefined =>
+  stderr
+    .split('\n')
+    .find((line) => line.trim() !== '')
+    ?.trim();
 
 function pick(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(

@@ -145,6 +145,38 @@ export const acts: readonly Group[] = [
     UPDATE sqlite_dbpage SET data = x'00' WHERE pgno = 1
     SELECT * FROM sqlite_stmt
     SELECT * FROM carray
+    SELECT $a('), f.* FROM fsdir('/') f --')
+    SELECT :a('), f.* FROM fsdir('/') f --')
+    SELECT @a('), data FROM sqlite_dbpage --')
+    SELECT $a(') FROM fsdir('/'), account --')
+    SELECT * FROM 'fsdir'('/')
+    SELECT * FROM 'sqlite_dbpage'
+    SELECT * FROM main . 'sqlite_dbpage'
+    SELECT * FROM main/**/./**/fsdir/**/('/')
+    SELECT * FROM account, /* */ fsdir('/')
+    SELECT * FROM account NATURAL JOIN sqlite_stmt
+    SELECT * FROM (fsdir) WHERE path = '/'
+    SELECT * FROM ((sqlite_dbpage))
+    SELECT 1 IN sqlite_dbpage, 1 IN (SELECT pgno FROM sqlite_dbpage)
+    SELECT x'' IN fsdir('/')
+    SELECT '/' IN main.fsdir
+    SELECT 1 AS fsdir FROM account UNION SELECT name FROM [FsDir]('/')
+    WITH f AS MATERIALIZED (SELECT * FROM [fsdir]('/')) SELECT * FROM f
+    SELECT * FROM account LEFT JOIN "PRAGMA_OPTIMIZE" ON 1
+    SELECT * FROM notes WHERE notes MATCH writefile('@OUT@/written', 'x')
+    SELECT * FROM notes(writefile('@OUT@/written', 'x'))
+    SELECT * FROM notes('first', writefile('@OUT@/written', 'x'))
+    SELECT * FROM account INDEXED BY by_owner WHERE owner = writefile('@OUT@/written', 'x')
+    SELECT json_each.value FROM json_each(writefile('@OUT@/written', '[]'))
+    SELECT * FROM generate_series(1, writefile('@OUT@/written', 'x'))
+    SELECT group_concat(owner, writefile('@OUT@/written', 'x')) FROM account
+    SELECT nth_value(owner, writefile('@OUT@/written', 'x')) OVER (ORDER BY id) FROM account
+    SELECT sum(balance) OVER (ORDER BY id ROWS writefile('@OUT@/written', 'x') PRECEDING) FROM account
+    SELECT 'a' LIKE 'b' ESCAPE writefile('@OUT@/written', 'x')
+    SELECT writefile(*) FROM account
+    SELECT writefile('@OUT@/written', 'x') COLLATE NOCASE
+    SELECT (VALUES (writefile('@OUT@/written', 'x')))
+    SELECT owner -> writefile('@OUT@/written', 'x') FROM account
     SELECT sha3_query('DELETE FROM account')
     SELECT sqlite3mc_config('cipher', 'aes128cbc')
     SELECT sqlite3mc_codec_data('cipher')
@@ -306,6 +338,14 @@ export const bombs: readonly Group[] = [
     SELECT replicate('abc', 300000000)
     SELECT padl('x', 900000000)
     SELECT quote(zeroblob(400000000))
+    SELECT printf('%.900000000f', 1), format('%*s', 2000000000, 'x')
+    SELECT replicate(replicate('x', 1000000), 1000)
+    SELECT concat_ws(hex(zeroblob(100000000)), 1, 2, 3, 4, 5, 6, 7, 8)
+    SELECT sha3(zeroblob(900000000))
+    SELECT json_patch(j, j) FROM (SELECT json_group_object(i, i) AS j FROM (${R('300000')} SELECT i FROM r))
+    SELECT json_group_array(json_object('a', hex(randomblob(500)))) FROM generate_series(1, 2000000)
+    SELECT first_value(x) OVER (ORDER BY x) FROM (SELECT hex(randomblob(10000)) AS x FROM generate_series(1, 1000000))
+    SELECT strftime(replace(hex(zeroblob(10000000)), '00', '%Y'))
     SELECT upper(hex(zeroblob(200000000)))
     SELECT zeroblob(30000000) FROM generate_series(1, 200)
     SELECT hex(randomblob(9000000)) FROM generate_series(1, 100)
@@ -322,6 +362,14 @@ export const bombs: readonly Group[] = [
     SELECT regexp('(a+)+$', printf('%.*c', 40, 'a') || 'b')
     SELECT printf('%.*c', 30000, 'a') REGEXP '(a|aa)+(a|aa)+(a|aa)+$b'
     SELECT regexp('((a{1,100}){1,100}){1,100}', 'aaaa')
+    SELECT regexp('a{1000}{1000}{1000}', 'a')
+    SELECT regexp(replace(hex(zeroblob(100000)), '00', '('), 'a')
+    SELECT regexp('${'(a?)'.repeat(30)}${'a'.repeat(30)}', '${'a'.repeat(30)}')
+    SELECT regexp('(.*)(.*)(.*)(.*)(.*)(.*)[^a]', hex(zeroblob(5000)))
+    SELECT hex(zeroblob(40000)) LIKE '${'%0'.repeat(30)}%1'
+    SELECT instr(hex(zeroblob(20000000)), hex(zeroblob(10000000)) || '1')
+    SELECT bm25(notes) FROM notes WHERE notes MATCH '${'first OR '.repeat(5000)}note'
+    SELECT * FROM notes WHERE notes MATCH '${'('.repeat(5000)}first${')'.repeat(5000)}'
     SELECT instr(hex(zeroblob(50000000)), '1')`),
   group('depth', String.raw`
     SELECT ${'('.repeat(1500)}1${')'.repeat(1500)}
@@ -333,6 +381,15 @@ export const bombs: readonly Group[] = [
     SELECT ${'CASE WHEN 1 THEN '.repeat(1000)}1${' END'.repeat(1000)}
     SELECT * FROM ${'(SELECT * FROM '.repeat(1000)}account${')'.repeat(1000)}
     SELECT 1${' UNION ALL SELECT 1'.repeat(4000)}
+    SELECT 1${' UNION SELECT 1'.repeat(10000)}
+    SELECT * FROM (VALUES ${'(1),'.repeat(200000)}(1))
+    SELECT 1 WHERE 1 IN (${'1,'.repeat(500000)}1)
+    SELECT 1 /*${'*'.repeat(1000000)}*/
+    SELECT '${'x'.repeat(1000000)}'
+    SELECT ${'['.repeat(1000000)}
+    SELECT ${'CASE '.repeat(100000)}
+    ${'WITH a AS ('.repeat(2000)}SELECT 1${') SELECT * FROM a'.repeat(2000)}
+    WITH a0 AS (SELECT 1 AS x), ${Array.from({ length: 40 }, (_, i) => `a${i + 1} AS (SELECT a.x FROM a${i} AS a, a${i} AS b)`).join(', ')} SELECT count(*) FROM a40
     SELECT ${'1, '.repeat(3000)}1
     SELECT ${'abs('.repeat(2000)}1${')'.repeat(2000)}
     SELECT json(printf('%.*c', 100000, '['))
