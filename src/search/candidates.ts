@@ -5,7 +5,6 @@
 import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
 import { nextTrajectory } from './archive';
 import { withdrawOver } from './dependence';
-import { LIVE } from './frontier';
 import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
@@ -82,7 +81,7 @@ function refutedBodies(state: SearchState): ReadonlySet<string> {
     for (const operator of plan?.operators ?? []) {
       if (plan === null || operator.bodyId === null) continue;
       if (isRefuted(plan, operator, state)) lost.add(operator.bodyId);
-      else if (LIVE.includes(status)) kept.add(operator.bodyId);
+      else if (status !== 'merged' && status !== 'impossible') kept.add(operator.bodyId);
     }
   return new Set([...lost].filter((body) => !kept.has(body)));
 }
