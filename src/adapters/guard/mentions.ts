@@ -49,7 +49,6 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
   const shown = tables.map(({ table }) => table).join(', ');
   const aliases = aliasesOf(tokens, names);
   for (const [index, token] of tokens.entries()) {
-    const previous = tokens[index - 1]?.text ?? '';
     const next = tokens[index + 1];
     if (token.kind === 'other') {
       if (token.text === ESCAPED_NAME)
@@ -71,13 +70,12 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
     if (token.kind === 'other') continue;
-    const renames =
-      aliases.has(token.text) ||
-      names.has(token.text) ||
-      (previous === ')' && !continues(tokens, index)) ||
-      (previous === 'as' && tokens[index - 2]?.text === ')');
     const afterTable = isAfterTable(tokens, index - 1, names);
-    if (renames && next?.text === '(' && afterTable)
+    if (
+      next?.text === '(' &&
+      afterTable &&
+      (names.has(token.text) || aliases.has(token.text) || renames(tokens, index))
+    )
       return `new names for the columns of ${shown} hide which ones are read: leave the list out`;
     const isTable = names.has(token.text) || aliases.has(token.text);
     const member = tokens[index + 2]?.text ?? '';
@@ -201,12 +199,34 @@ function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<st
   return aliases;
 }
 
+/** After a bracket around joined tables, with or without AS; a query and a call have columns of their own. */
+function renames(tokens: readonly Token[], index: number): boolean {
+  const isNamed = tokens[index - 1]?.text === 'as';
+  const close = isNamed ? index - 2 : index - 1;
+  if (tokens[close]?.text !== ')' || (!isNamed && continues(tokens, index))) return false;
+  const open = opening(tokens, close);
+  const isRows = tokens[open + 1]?.text === 'values' && tokens[open + 2]?.text === '(';
+  if (isRows || beginsQuery(tokens, open + 1)) return false;
+  return !isCall(tokens, open - 1);
+}
+
+/** A function in FROM. */
+function isCall(tokens: readonly Token[], index: number): boolean {
+  const name = tokens[index];
+  if (name === undefined || name.kind === 'other') return false;
+  if (['from', 'join', 'lateral', 'only'].includes(name.text)) return false;
+  let at = index;
+  while (tokens[at - 1]?.text === '.') at -= 2;
+  return ['from', 'join', 'lateral', ',', '('].includes(tokens[at - 1]?.text ?? '');
+}
+
 /** After a closing bracket: a word that no relation can be called, or the window or filter of a function. */
 function continues(tokens: readonly Token[], index: number): boolean {
   const token = tokens[index];
   if (token?.kind !== 'word') return false;
   const inside = tokens[index + 2]?.text ?? '';
-  if (token.text === 'over') return [')', 'partition', 'order'].includes(inside);
+  // `OVER (w ROWS …)`, where a list of names would go on with a comma or end.
+  if (token.text === 'over') return inside === ')' || ![',', ')'].includes(tokens[index + 3]?.text ?? ')');
   if (token.text === 'filter') return inside === 'where';
   return RESERVED.has(token.text);
 }
