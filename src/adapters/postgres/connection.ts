@@ -111,30 +111,47 @@ const wireOf = (client: Client): Wire => (client as unknown as { connection: Wir
 
 const CANCEL_WITHIN_MS = 3_000;
 
+export interface Cancelling {
+  /** The statement has ended: its line is not cut any more. */
+  readonly spare: () => void;
+  /** When the server has taken the request, or cannot be reached. */
+  readonly taken: Promise<unknown>;
+}
+
 /**
  * Asks the server to stop what the client's session runs: a request of its own (not a session, so that it needs neither a
- * login nor a free connection). If the session still holds on after a while, its line is cut; what comes back keeps it
- * from that, for when the statement has ended.
+ * login nor a free connection). If the session still holds on after a while, its line is cut.
  */
-export function cancelStatement(config: ClientConfig, client: GateClient): () => void {
+export function cancelStatement(config: ClientConfig, client: GateClient): Cancelling {
   const cut = setTimeout(() => client.cut(), CANCEL_WITHIN_MS);
   cut.unref();
   const spare = (): void => clearTimeout(cut);
   client.once('end', spare);
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number | null };
-  if (processID === null || secretKey === null) return spare;
+  if (processID === null || secretKey === null) return { spare, taken: Promise.resolve() };
   const carrier = new Client(config);
   const wire = wireOf(carrier);
   const send = (): void => wire.cancel(processID, secretKey);
   wire.on('connect', () => (wire.ssl ? wire.requestSsl() : send()));
   wire.on('sslconnect', send);
   wire.on('error', () => undefined); // not reachable any more: then the cut ends the wait
+  const taken = new Promise((resolve) => wire.on('end', resolve)); // the server closes it behind the request
   const { host, port } = carrier as unknown as { host: string; port: number };
   if (host.startsWith('/')) wire.connect(`${host}/.s.PGSQL.${port}`);
   else wire.connect(port, host);
   setTimeout(() => wireOf(carrier).stream.destroy(), CANCEL_WITHIN_MS).unref();
   wire.stream.unref();
-  return spare;
+  return { spare, taken };
+}
+
+/**
+ * A session that was told to stop may hear of it again (12 and 13 signal a process and its group) or late: what hits this
+ * hits no statement of the run.
+ */
+export async function hearOut(client: GateClient): Promise<void> {
+  // A failure is what this is for; after a lost connection the next statement reports it.
+  await client.query('SELECT pg_catalog.pg_sleep(0.1)').catch(() => undefined);
+  await client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
 }
 
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];

@@ -12,7 +12,7 @@ import { Pool, type PoolClient } from 'pg';
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
 import { createSlots } from '../slots';
-import { cancelStatement, GateClient, readAddress } from './connection';
+import { cancelStatement, GateClient, hearOut, readAddress, type Cancelling } from './connection';
 import { describePostgres } from './describe';
 import { digestSql } from './digest';
 import { toConnectError, toEngineError } from './errors';
@@ -122,17 +122,21 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     const onError = (): void => undefined; // a lost connection also fails the query that waits for it
     client.on('error', onError);
     let drop = false;
-    const stop = (): (() => void) => {
+    const stop = (): Cancelling => {
       drop = true; // the request may arrive late, and would then stop somebody else's statement
       return cancelStatement(config, client);
     };
     signal.addEventListener('abort', stop, { once: true });
     const watch: Watch = async (run) => {
-      let spare = (): void => undefined;
-      const timer = setTimeout(() => (spare = stop()), timeoutMs + CANCEL_AFTER_MS);
-      return run().finally(() => {
+      const told: Cancelling[] = [];
+      const timer = setTimeout(() => told.push(stop()), timeoutMs + CANCEL_AFTER_MS);
+      return run().finally(async () => {
         clearTimeout(timer);
-        spare(); // the later statements of the run go on
+        for (const { spare, taken } of told) {
+          spare(); // the later statements of the run go on
+          await taken;
+          if (!lone) await hearOut(client);
+        }
       });
     };
     try {
