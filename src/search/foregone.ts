@@ -10,7 +10,7 @@ import { closing, namesSomething, wholeQuery } from './expression';
 export function isForegone(predicate: string): boolean {
   const text = plainSql(normaliseSql(predicate));
   const query = wholeQuery(text);
-  if (query === null) return isForegoneComparison(text);
+  if (query === null) return !namesSomething(text) || isForegoneComparison(text);
   const [list, rest] = selectList(query);
   if (rest === null) return false;
   if (/^ from observation(?: limit \d+)?$/.test(rest) && !namesSomething(list)) return true;
