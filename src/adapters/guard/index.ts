@@ -87,13 +87,18 @@ export function createGuardedEngine(
       for (const sql of statements) verdicts.push(await judge(sql, options.signal));
       const passed = statements.filter((_, index) => verdicts[index] === null);
       if (passed.length === 0)
-        return { takenAt: new Date().toISOString(), results: verdicts.flatMap((verdict) => verdict ?? []) };
+        return {
+          takenAt: new Date().toISOString(),
+          results: verdicts.flatMap((verdict) => verdict ?? []).map(shortened),
+        };
       const { takenAt, results } = await engine.run(passed, options);
       const answers = results[Symbol.iterator]();
-      return { takenAt, results: verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[] };
+      const all = verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[];
+      return { takenAt, results: all.map(shortened) };
     },
     async digest(sql, options) {
-      return (await judge(sql, options.signal)) ?? engine.digest(sql, options);
+      const result = (await judge(sql, options.signal)) ?? (await engine.digest(sql, options));
+      return 'kind' in result ? shortened(result) : result;
     },
     async describe({ signal }) {
       described = null;
@@ -109,6 +114,15 @@ export function createGuardedEngine(
         }),
     close: () => engine.close(),
   };
+}
+
+const MAX_MESSAGE_CHARS = 2_000;
+
+/** Engines quote the value or the text that they stumbled over, of whatever size; histories and prompts hold the message. */
+function shortened(result: SqlResult): SqlResult {
+  if (!('message' in result) || result.message.length <= MAX_MESSAGE_CHARS) return result;
+  const head = result.message.slice(0, MAX_MESSAGE_CHARS).replace(/[\ud800-\udbff]$/, '');
+  return { ...result, message: `${head} … (cut: ${result.message.length.toLocaleString('en-US')} characters)` };
 }
 
 function listsHash(access: AccessLists): string {

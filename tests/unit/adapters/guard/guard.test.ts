@@ -102,6 +102,28 @@ describe('the fence', () => {
     expect(results).toMatchObject([{ kind: 'sql-error' }]);
   });
 
+  test('a message that quotes a value of many megabytes is cut, in a digest as well', async () => {
+    const failed: SqlResult = {
+      kind: 'sql-error',
+      message: `bad: ${'😀'.repeat(3_000_000)}`,
+      code: '22P02',
+      elapsedMs: 1,
+    };
+    const engine = { ...echo('postgresql'), digest: () => Promise.resolve(failed) };
+    engine.run = () => Promise.resolve({ takenAt: 'then', results: [failed] });
+    const guarded = createGuardedEngine(engine, postgres);
+    const expected = {
+      kind: 'sql-error',
+      code: '22P02',
+      message: expect.stringMatching(/^bad: (😀){997} … \(cut: 6,000,005 characters\)$/u) as string,
+    };
+    expect((await guarded.run(['SELECT 1'], options)).results).toMatchObject([expected]);
+    expect(await guarded.digest('SELECT 1', options)).toMatchObject(expected);
+    expect(await ask(`SELECT 1 /*${'x'.repeat(50_000)}`)).toMatchObject({
+      message: expect.stringContaining('(cut: ') as string,
+    });
+  });
+
   test('a digest is fenced as well', async () => {
     const guarded = createGuardedEngine(echo('postgresql'), postgres, { allow: [], deny: ['salary'] });
     expect(await guarded.digest('SELECT amount FROM salary', options)).toMatchObject({ kind: 'refused' });
