@@ -5,7 +5,8 @@
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
- * 2. A user that died without leaving does not count; a server that outlived its users is joined by the next one.
+ * 2. A user that died without leaving does not count; a server that outlived its users is joined by the next one. It is
+ *    known from the moment it is spawned, so that who dies while it starts leaves none that a second one would run beside.
  * 3. Histories refer to objects of the store, and a worker of another store would answer into its own: no two stores share
  *    a server.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
@@ -18,6 +19,7 @@ import { sha256 } from '../sha256';
 import { isAlive, withFileLock } from './file-lock';
 import { findTemporalBinary } from './temporal-binary';
 import { isServerProcess, serverVersionAt, startServerProcess, stopServerProcess } from './temporal-process';
+import type { ServerProcess } from './temporal-process';
 
 export const ServerInfo = z.object({
   schemaVersion: z.literal(1),
@@ -116,15 +118,22 @@ function findBinary({ env, folders, onProgress }: EmbeddedOptions): Promise<stri
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   rmSync(files.users, { recursive: true, force: true });
   const { port, uiPort, uiCodecEndpoint } = options;
-  const server = await startServerProcess({
-    ...{ binary, databaseFile: files.database, logFile: files.log, port, uiPort, uiCodecEndpoint },
-  });
-  const info: ServerInfo = {
+  const infoOf = (server: ServerProcess): ServerInfo => ({
     ...{ schemaVersion: 1, ...server, databaseFile: files.database, keep: false },
     uiCodecEndpoint: uiCodecEndpoint ?? null,
-  };
-  save(files, info);
-  return info;
+  });
+  try {
+    const server = await startServerProcess({
+      ...{ binary, databaseFile: files.database, logFile: files.log, port, uiPort, uiCodecEndpoint },
+      onSpawn: (spawned) => save(files, infoOf({ ...spawned, version: 'starting' })),
+    });
+    const info = infoOf(server);
+    save(files, info);
+    return info;
+  } catch (error) {
+    rmSync(files.info, { force: true });
+    throw error;
+  }
 }
 
 async function leave(files: Files, keep: boolean): Promise<'stopped' | 'running'> {
@@ -147,7 +156,8 @@ async function stop(files: Files, info: ServerInfo): Promise<void> {
 async function runningServer(files: Files): Promise<ServerInfo | null> {
   const info = livingServer(files);
   if (info === null) return null;
-  return (await serverVersionAt(info.port, 5_000)) === null ? null : info;
+  const version = await serverVersionAt(info.port, 5_000);
+  return version === null ? null : { ...info, version };
 }
 
 function livingServer(files: Files): ServerInfo | null {

@@ -39,6 +39,8 @@ export interface ServerProcessOptions {
   readonly flags?: readonly string[];
   /** Out of this process's group, so that Ctrl-C here does not end it before its users are done; default true. */
   readonly detached?: boolean;
+  /** Told before it can be used, so that whoever is killed meanwhile leaves no server that nobody knows. */
+  readonly onSpawn?: (server: Omit<ServerProcess, 'version'>) => void;
 }
 
 export interface ServerProcess {
@@ -95,6 +97,7 @@ async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> 
   });
   exited.catch(() => undefined);
   try {
+    if (child.pid !== undefined) options.onSpawn?.({ pid: child.pid, port, uiPort });
     const version = await Promise.race([exited, untilReady(port, uiPort, START_TIMEOUT_MS)]);
     child.unref();
     return { pid: child.pid ?? 0, port, uiPort, version };

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { userFolders, type Folders } from '../../src/folders';
@@ -79,6 +80,21 @@ test('a user that was killed does not keep the server; the next one joins it and
   const server = await joinEmbeddedServer({ folders, env, uiPort: null });
   expect(server).toMatchObject({ started: false, info: { pid } });
   expect(await server.leave()).toBe('stopped');
+});
+
+test('one that is killed while its server starts leaves no second one behind: the next one joins it', async () => {
+  const folders = freshUser();
+  const killed = otherProcess(folders);
+  const file = join(folders.cache, 'temporal', 'server.json');
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
+  killed.child.kill('SIGKILL');
+  await new Promise((resolve) => killed.child.once('exit', resolve));
+  const { pid, version } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; version: string };
+  expect(version).toBe('starting');
+  const server = await joinEmbeddedServer({ folders, env, uiPort: null });
+  expect(server).toMatchObject({ started: false, info: { pid, version: expect.stringMatching(/^\d+\./) as string } });
+  expect(await server.leave()).toBe('stopped');
+  expect(isServerProcess(pid)).toBe(false);
 });
 
 test('a killed server is started again, on the same database file', async () => {
