@@ -1,17 +1,28 @@
 #!/usr/bin/env node
 /** The command `gate`: runs one command and ends with its exit code. */
 import './compile-cache';
+import { EXIT } from './errors';
 import { nodeIo } from './io';
 import { run } from './program';
 
+let lost: string | null = null;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of a pipe (`gate list | head`) has seen enough.
   if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  lost = error.code ?? error.message;
 });
+// Nobody is left to be told: what runs goes on.
+process.stderr.on('error', () => undefined);
 
 // Exit at once when done: an open connection or an idle pool must not keep a finished command waiting. What was written
 // is flushed first, because a pipe is written to asynchronously.
 void run(process.argv.slice(2), nodeIo(process)).then((code) => {
-  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+  process.stdout.write('', () => setImmediate(() => end(code)));
 });
+
+/** A result that a full disk has cut is no success. */
+function end(code: number): void {
+  if (lost !== null)
+    process.stderr.write(`gate: the output cannot be written (${lost}); free space, or write it elsewhere\n`);
+  process.stderr.write('', () => process.exit(lost !== null && code === EXIT.ok ? EXIT.failed : code));
+}

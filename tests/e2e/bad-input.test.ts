@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
@@ -103,6 +104,24 @@ it.each(mistakes)('$what is one line that says what to change, exit $code', asyn
   expect({ code: ended.code, lines, out: ended.out }).toEqual({ code, lines: [expect.stringMatching(says)], out: '' });
   expect(ended.err.trim().split('\n').at(-1)).toBe(lines[0]);
   expect(ended.err).not.toMatch(/^\s+at |node:internal|\.js:\d+/m);
+});
+
+it('output that a full disk does not take is one line and exit 1, and a reader that has seen enough is none', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const shell = (command: string) =>
+    new Promise<{ code: number | null; err: string }>((resolve) => {
+      const args = ['-c', command, process.execPath, join(__dirname, '../../dist/src/cli/main.js')];
+      const child = spawn('sh', args, { cwd: home.folder, env: home.env, stdio: ['ignore', 'ignore', 'pipe'] });
+      let err = '';
+      child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+      child.once('close', (code) => resolve({ code, err }));
+    });
+  expect(await shell('"$0" "$1" ask --help > /dev/full')).toEqual({
+    code: 1,
+    err: 'gate: the output cannot be written (ENOSPC); free space, or write it elsewhere\n',
+  });
+  expect(await shell('"$0" "$1" ask --help | head -1')).toEqual({ code: 0, err: '' });
+  expect(await shell('"$0" "$1" ask --help 2> /dev/full')).toEqual({ code: 0, err: '' });
 });
 
 it('a replay of another question is one line at the first difference, and no model is asked', async () => {
