@@ -29,14 +29,15 @@ export function withdraw(state: SearchState, id: string, reason: string): Search
 }
 
 /**
- * Withdraws what was established over bodies that were assumed then and have lost to a proof since. Plans stay as they were:
- * one that has such a body takes the proved one up when it is next expanded, and what stands above it falls then.
+ * Withdraws what was established over bodies that were assumed then and have lost to a proof since, once no plan that counts
+ * uses any of it: one that does takes the proof up when it is next expanded or merged, and what stands above it falls then.
  */
 export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchState {
   const entries = [...state.updates, ...state.facts].filter(({ status }) => status === 'active');
   const lost = [...bodies].filter((body) => entries.some(({ dependsOn }) => dependsOn.includes(body)));
   return lost.reduce((at, body) => {
     const gone = new Set([...dependentsOf(at, body)].filter((id) => id !== body));
+    if (at.trajectories.some((trajectory) => uses(trajectory, gone))) return at;
     const rests = ({ bodies: all }: SearchState['candidates'][number]) => all.some((b) => gone.has(b.updateId ?? ''));
     return {
       ...at,
@@ -52,6 +53,11 @@ export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): S
       ],
     };
   }, state);
+}
+
+function uses({ status, plan }: Trajectory, ids: ReadonlySet<string>): boolean {
+  if (status === 'merged' || status === 'impossible') return false;
+  return plan?.operators.some(({ updateId }) => updateId !== null && ids.has(updateId)) === true;
 }
 
 /** The id itself and everything active that depends on it, directly or not. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { SearchState, Trajectory } from '../../../src/domain';
 import { withdrawRefuted } from '../../../src/search/candidates';
 import { candidateBodies } from '../../../src/search/independence';
@@ -15,6 +16,7 @@ import {
   testSettings,
   updateFor,
 } from '../../helpers/fake-steps';
+import { randomWorld } from '../../helpers/random-world';
 
 const plan = planOf('p1', [
   operator('op_a', { bodyId: 'a', updateId: 'u1' }),
@@ -149,16 +151,24 @@ describe('S10: a reading that a proof has refuted', () => {
       ...more,
     });
 
-    test('proofs, facts and candidates; the plan stays as it was until the proof reaches it', () => {
-      const after = withdrawRefuted(before());
-      expect(statuses(after)).toEqual(['u1 withdrawn', 'u2 withdrawn', 'u3 active', 'f1 withdrawn', 'f2 active']);
-      expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
-      expect(after.trajectories).toEqual(before().trajectories);
-      expect(applyMemory(chain, after.updates).plans[0]?.operators.map((o) => [o.state, o.bodyId])).toEqual([
+    /** The plan with the proof, which the other one was merged into. */
+    const mended = applyMemory(chain, before().updates).plans[0]!;
+    const merged = [
+      rootTrajectory(),
+      trajectory('t1', { plan: chain, status: 'merged', mergedInto: 't2' }),
+      trajectory('t2', { plan: mended, status: 'open' }),
+    ];
+
+    test('proofs, facts and candidates', () => {
+      expect(mended.operators.map((o) => [o.state, o.bodyId])).toEqual([
         ['grounded', 'a2'],
         ['assumed', 'b'],
         ['assumed', 'c'],
       ]);
+      const after = withdrawRefuted(before({ trajectories: merged }));
+      expect(statuses(after)).toEqual(['u1 withdrawn', 'u2 withdrawn', 'u3 active', 'f1 withdrawn', 'f2 active']);
+      expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+      expect(after.trajectories).toEqual(merged);
       expect(after.events.map(({ subject, detail }) => `${subject} ${detail}`)).toEqual([
         'c1 another reading of op_a was proved',
         ...['u1', 'u2', 'f1'].map((id) => expect.stringMatching(`^${id} rested on a,`) as string),
@@ -166,10 +176,17 @@ describe('S10: a reading that a proof has refuted', () => {
       expect(withdrawRefuted(after)).toEqual(after);
     });
 
+    test('once the plan that uses it has taken the proof up', () => {
+      const after = withdrawRefuted(before());
+      expect([...after.updates, ...after.facts].map(({ status }) => status)).toEqual(Array(5).fill('active'));
+      expect(after.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+      expect(after.trajectories).toEqual(before().trajectories);
+    });
+
     test('but not while a plan has the same SQL for a reading that nothing refutes', () => {
       const elsewhere = planOf('p2', [operator('op_a', { bodyId: 'a', intent: 'something else', risk: 0.6 })]);
       // One that is used up may still have the candidate that is chosen.
-      const trajectories = [...before().trajectories, trajectory('t2', { plan: elsewhere, status: 'exhausted' })];
+      const trajectories = [...merged, trajectory('t3', { plan: elsewhere, status: 'exhausted' })];
       const after = withdrawRefuted(before({ trajectories }));
       expect([...after.updates, ...after.facts].map(({ status }) => status)).toEqual(Array(5).fill('active'));
       expect(after.trajectories).toEqual(trajectories);
@@ -204,5 +221,22 @@ describe('S10: a reading that a proof has refuted', () => {
     const refuted = candidates.filter(({ bodies }) => bodies.some(({ bodyId }) => bodyId === 'a'));
     expect(refuted.map(({ status }) => status)).toEqual(['withdrawn']);
     expect(candidates.find(({ id }) => id === steps.finished?.chosen)?.bodies).toMatchObject([{ bodyId: 'a2' }, {}]);
+  });
+
+  test('stands in no active candidate at any checkpoint', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 1_000_000 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (world, parallelism) => {
+          const steps = new FakeSteps(randomWorld(world));
+          const settings = testSettings('thorough', { iterations: 6, cMin: 3, cMax: 8, parallelism });
+          await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+          for (const at of [...steps.states, steps.finished!.state])
+            expect(withdrawRefuted(at).candidates).toEqual(at.candidates);
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 });
