@@ -1,5 +1,6 @@
 /** `gate dev`: the embedded Temporal with its UI and a worker, kept running; `--stop` ends what was left running. */
 import { Command } from 'commander';
+import { counted } from '../report/printable';
 import { port, withExamples } from './options';
 import type { CommandFactory } from './program';
 import { startUiCodec } from './ui-codec';
@@ -28,7 +29,7 @@ export const devCommand: CommandFactory = (io) =>
           const workers = await stopBackground(config);
           const server = await stopEmbeddedServer(embeddedPlace(config));
           io.out(
-            `${server ? 'stopped the embedded server' : 'no embedded server was running'}; ${workers} background workers stopped\n`,
+            `${server ? 'stopped the embedded server' : 'no embedded server was running'}; ${counted(workers, 'background worker')} stopped\n`,
           );
           return;
         }

@@ -216,6 +216,12 @@ function throwIfBroken({ code, message }: Extract<ChildReply, { kind: 'error' }>
       'not-found',
       `a program was stopped in the middle of writing ${path}, and nothing is mended here: open it once with one that may write (sqlite3 FILE .tables)`,
     );
+  // SQLITE_READONLY_DIRECTORY, for which the driver has no name.
+  if (code === 'UNKNOWN_SQLITE_ERROR_1544')
+    throw new SqlEngineError(
+      'not-found',
+      `cannot open ${path}: in WAL mode each reader needs files beside it; let this user write into its folder, or end that mode (PRAGMA journal_mode = DELETE)`,
+    );
   if (/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK))/.test(code)) {
     throw new SqlEngineError(
       'not-found',
