@@ -7,6 +7,7 @@ import type { AnswerStatus, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
 import { normaliseSql } from '../search/body';
 import type { Digest } from '../search/equal';
+import { runAsWritten } from './double-quoted';
 import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';
 import type { BenchmarkItem, Gold } from './question-file';
@@ -54,11 +55,12 @@ export async function scoreAnswer(
 ): Promise<Score> {
   const settled = withoutQueries(item.gold, answered);
   if (settled !== null) return settled;
-  const statements = [answered.sql ?? '', ...(item.gold?.sql ?? [])];
+  const asked = [answered.sql ?? '', ...(item.gold?.sql ?? [])];
   try {
-    const [predicted, ...golds] = (await engine.run(statements, options)).results;
+    const { statements, results } = await runAsWritten(asked, engine, options);
+    const [predicted, ...golds] = results;
     if (predicted === undefined) throw new SqlEngineError('connection', 'the database gave no result');
-    return judge(item, predicted, golds, await digestsOf(statements, [predicted, ...golds], engine, options));
+    return judge(item, predicted, golds, await digestsOf(statements, results, engine, options));
   } catch (error) {
     if (!(error instanceof SqlEngineError)) throw error;
     return score('infrastructure', error.message);

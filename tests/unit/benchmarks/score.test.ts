@@ -1,3 +1,8 @@
+import Database from 'libsql';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSqliteEngine } from '../../../src/adapters/sqlite';
 import { judge, scoreAnswer, summarise, type BenchmarkItem, type Gold, type Verdict } from '../../../src/benchmarks';
 import type { SqlResult, SqlValue } from '../../../src/domain';
 import { SqlEngineError, type SqlEngine } from '../../../src/ports';
@@ -187,4 +192,35 @@ test('results beyond the row cap are compared by what the database counts and ha
   asked.length = 0;
   expect((await over({ count: 9, hash: 'h' }, rows('a'))).verdict).toBe('wrong');
   expect(asked).toEqual([]);
+});
+
+test('a gold query that quotes texts like names is read as most SQLites read it; a predicted one is not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-score-'));
+  const path = join(folder, 'zoo.sqlite');
+  const database = new Database(path);
+  database.exec(`CREATE TABLE animal (name, kind); INSERT INTO animal VALUES ('Ann', 'a "cat"'), ('Bo', 'it''s')`);
+  database.close();
+  const sqlite = createSqliteEngine({ path });
+  const verdictFor = async (sql: string, gold: string) =>
+    (
+      await scoreAnswer(item({ sql: [gold] }), { status: 'answered', sql, reason: null }, sqlite, {
+        ...options,
+        timeoutMs: 5_000,
+        maxRows: 10,
+      })
+    ).verdict;
+  try {
+    const bo = "SELECT name FROM animal WHERE name = 'Bo'";
+    expect(await verdictFor(bo, `SELECT "name" FROM animal WHERE name = "Bo" AND animal."kind" = "it's"`)).toBe(
+      'correct',
+    );
+    expect(await verdictFor(bo, `SELECT name FROM animal WHERE kind <> "a ""cat""" OR name = 'say "Cy"'`)).toBe(
+      'correct',
+    );
+    expect(await verdictFor(bo, 'SELECT animal."Bo" FROM animal')).toBe('gold-failed');
+    expect(await verdictFor('SELECT name FROM animal WHERE name = "Bo"', bo)).toBe('wrong');
+  } finally {
+    await sqlite.close();
+    rmSync(folder, { recursive: true });
+  }
 });
