@@ -17,6 +17,7 @@ import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
 import { checkEmbeddings } from './doctor-embeddings';
 import { missing, note, ok, type Finding } from './doctor-finding';
+import { readableSecrets } from './doctor-secrets';
 import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
@@ -48,6 +49,7 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
   return [
     node,
     read,
+    ...readableSecrets(config.file, io.platform),
     ...model,
     ...embeddings,
     ...limitsIn(config),

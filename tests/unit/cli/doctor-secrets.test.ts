@@ -1,0 +1,31 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readableSecrets } from '../../../src/cli/doctor-secrets';
+
+const folder = mkdtempSync(join(tmpdir(), 'gate-secrets-'));
+const at = (name: string): string => join(folder, name);
+writeFileSync(at('open'), 'postgresql://u:hunter2@h/d', { mode: 0o644 });
+writeFileSync(at('closed'), 'x', { mode: 0o600 });
+writeFileSync(
+  at('gate.config.json'),
+  JSON.stringify({
+    databases: { a: { urlFile: './open' }, b: { urlFile: 'closed' }, c: { urlFile: 'none' }, d: { path: 'open' } },
+    models: { apiKeyFile: 'closed' },
+    encryption: { keys: [{ id: 'k', file: 'open' }] },
+  }),
+);
+
+test('a secret that every user may read is a note with what to do, once, and its text is not shown', () => {
+  expect(readableSecrets(at('gate.config.json'), 'linux')).toEqual([
+    {
+      ...{ what: 'secrets', state: 'note', fix: `chmod 600 '${at('open')}'` },
+      detail: `every user of this machine may read ${at('open')}`,
+    },
+  ]);
+});
+
+test('there is nothing to say without a file, and where modes mean nothing', () => {
+  expect(readableSecrets(null, 'linux')).toEqual([]);
+  expect(readableSecrets(at('gate.config.json'), 'win32')).toEqual([]);
+});
