@@ -93,7 +93,8 @@ async function firstEqual(
 ): Promise<string | null> {
   for (const id of against) {
     const other = await context.run.get('candidate', id);
-    const ordered = mine.ordered && other.ordered;
+    // The question orders or it does not: where one plan says so, a result in another order is no second vote for it.
+    const ordered = mine.ordered || other.ordered;
     if (equalResults(mine.result, other.result, { ordered, digests: [mine.digest, other.digest] })) return id;
   }
   return null;

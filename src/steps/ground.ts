@@ -188,7 +188,14 @@ async function storeWritten(
     if (made?.kind !== 'ok') continue;
     await storeBody(context, made.value, assumptions);
     const risk = assumptions.reduce((highest, each) => Math.max(highest, each.risk), 0);
-    written.push({ operator: name, bodyId: made.value.bodyId, risk, assumptions: assumptions.length });
+    // Reading a table that nobody declared is an assumption, said or not: such a body is no mere arithmetic (rule S4).
+    const unsaid = operator?.relations.length === 0 && made.value.relations.length > 0 ? 1 : 0;
+    written.push({
+      operator: name,
+      bodyId: made.value.bodyId,
+      risk,
+      assumptions: Math.max(unsaid, assumptions.length),
+    });
   }
   return written;
 }

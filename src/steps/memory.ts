@@ -22,10 +22,12 @@ export async function takeMemory(context: StepContext, fingerprint: string): Pro
     const text = await deps.store.get(key);
     if (text === null) continue;
     const { update, body } = readEnvelope(text, { key, kind: 'memory', schema: Entry, hash: deps.hash });
-    const known = { ...update, updateId: `${KNOWN}${update.searchId}.${update.updateId}` };
+    const knownId = (id: string): string => (id.startsWith(KNOWN) ? id : `${KNOWN}${update.searchId}.${id}`);
+    const dependsOn = { ...update.dependsOn, updates: update.dependsOn.updates.map(knownId) };
+    const known = { ...update, updateId: knownId(update.updateId), dependsOn };
     await run.put('body', body.bodyId, body);
     await run.put('update', known.updateId, known);
-    views.push(updateView(known, []));
+    views.push(updateView(known, dependsOn.updates));
   }
   return views;
 }

@@ -258,6 +258,20 @@ describe('S1: ground and settle', () => {
     expect((await settleOf(made)).results).toEqual([]);
   });
 
+  test('S4: SQL that a judgement writes over a table nobody declared rests on that, whatever it says', async () => {
+    const sql = ['SELECT count(*) AS n FROM entry WHERE place = 2', 'SELECT count(*) AS n FROM op_gap'];
+    for (const [text, assumptions] of [
+      [sql[0], 1],
+      [sql[1], 0],
+    ]) {
+      const reply = groundReply({ written: [{ operator: 'op_answer', sql: text, assumptions: [] }] });
+      const open = { name: 'op_answer', mapping: 'how many?', sql: null, assumptions: [] };
+      const made = await planned({ plan: planReply({}, [open]), ground: [reply] }, settings);
+      await probeOf(made);
+      expect(await groundOf(made)).toMatchObject({ value: { written: [{ operator: 'op_answer', assumptions }] } });
+    }
+  });
+
   test('without a predicate the winner is assumed, with proof by model it is an update', async () => {
     const bare = { ...TEST, hypotheses: TEST.hypotheses.map((each) => ({ ...each, predicates: [], agreement: null })) };
     const run = async (proof: 'execution' | 'model') => {

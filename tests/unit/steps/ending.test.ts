@@ -1,11 +1,14 @@
 /** Candidates, the final record, memory of scope `database`, and the steps of `react`. */
 import { createMemoryStore } from '../../../src/adapters/scripted';
-import type { SearchState } from '../../../src/domain';
+import type { SearchState, Update } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react';
 import { initialState, runSearch } from '../../../src/search/control';
+import { withdraw } from '../../../src/search/dependence';
 import type { CandidateRun } from '../../../src/search/steps';
 import { planRef } from '../../../src/search/plan-view';
 import { createReactSteps, createRunStore, readEnvelope } from '../../../src/steps';
+import { openStep } from '../../../src/steps/context';
+import { publishMemory, updateView } from '../../../src/steps/memory';
 import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, groundReply, hash, planReply, text } from './fixtures';
 import { z } from 'zod';
 
@@ -201,6 +204,63 @@ describe('memory of scope database', () => {
     const memories = await store.list('memory/races/');
     expect(memories).toHaveLength(1);
   });
+});
+
+test('S5: where one plan says that the question orders, another order of the same rows is no equal result', async () => {
+  const ending = (order: string) => ({
+    name: 'op_answer',
+    sql: `SELECT event AS n FROM op_gap WHERE place = 2 ${order}`,
+  });
+  const plan = (ordered: boolean, order: string) => planReply({ tests: [], ordered }, [written, ending(order)]);
+  const equal = async (...plans: unknown[]) => (await candidates(plans)).runs[1]?.equalTo;
+  expect(await equal(plan(true, 'ORDER BY event DESC'), plan(false, 'ORDER BY event'))).toBeNull();
+  expect(await equal(plan(false, 'ORDER BY event DESC'), plan(true, 'ORDER BY event'))).toBeNull();
+  expect(await equal(plan(true, 'ORDER BY event'), plan(false, 'ORDER BY event'))).toBe('c1');
+  expect(await equal(plan(false, 'ORDER BY event DESC'), plan(false, 'ORDER BY event'))).toBe('c1');
+});
+
+test('S10: what a memory gives says what of it rests on what, so that a veto reaches it', async () => {
+  const store = createMemoryStore();
+  const settings = { memoryScope: 'database' as const };
+  const one = await bench({}, { store, settings });
+  const prepared = await one.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  const context = await openStep(one.deps, { searchId: SEARCH, position: 'test' });
+  const proved = async (
+    updateId: string,
+    bodyId: string,
+    updates: string[],
+    inputs: { local: string; bodyId: string }[],
+  ) => {
+    await context.run.put('body', bodyId, {
+      ...{ schemaVersion: 1 as const, bodyId, sql: 'SELECT 1', relations: [], reads: [] },
+      ...{ recursive: false, hasWith: false },
+    });
+    const update: Update = {
+      ...{ schemaVersion: 1, updateId, operator: `op_${bodyId}`, intent: bodyId, shape: bodyId, inputs, bodyId },
+      ...{ interface: { relations: [], columns: [], grain: [] }, mapping: '', summary: '', verdicts: [] },
+      ...{ proof: { proved: true, checks: [] }, proposalId: null, observationId: null, groundingId: null },
+      dependsOn: {
+        ...{ updates, facts: [], assumedBodies: [], database: 'races', snapshotAt: '' },
+        schemaFingerprint: prepared.schemaFingerprint,
+      },
+      searchId: SEARCH,
+    };
+    await context.run.put('update', updateId, update);
+    return updateView(update, updates);
+  };
+  const views = [await proved('u1', 'a', [], []), await proved('u2', 'b', ['u1'], [{ local: 'op_a', bodyId: 'a' }])];
+  await publishMemory(context, views);
+  const two = await bench({}, { store, settings, searchId: 's2', engine: one.engine });
+  const known = await two.steps.prepare({ purpose: 'prepare', searchId: 's2', position: 'prepare' });
+  expect(known.knownUpdates.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+    [`known.${SEARCH}.u1`, []],
+    [`known.${SEARCH}.u2`, [`known.${SEARCH}.u1`]],
+  ]);
+  const state = { ...initialState('s2', 0), updates: [...known.knownUpdates] };
+  expect(withdraw(state, `known.${SEARCH}.u1`, 'vetoed').updates.map(({ status }) => status)).toEqual([
+    'withdrawn',
+    'withdrawn',
+  ]);
 });
 
 test('what a person said stands in the final record with author and time', async () => {
