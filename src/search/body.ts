@@ -44,9 +44,36 @@ export function makeOperatorBody(
   return { ...body, recursive: body.reads.includes(operator.name) };
 }
 
-/** Of the text as an engine reads it, so that another layout is no other derivation (rule S4). */
+/**
+ * Of the text as an engine reads it, so that another layout is no other derivation (rule S4). What precedes a dot is the same
+ * for every name that its inputs may have (`textOf`).
+ */
 export function bodyId(sql: string, reads: readonly string[], hash: Hash): string {
-  return `b${hash(JSON.stringify([plainSql(sql), reads])).slice(0, 16)}`;
+  const text = `b${hash(nameless(plainSql(sql), reads)).slice(0, 16)}`;
+  return reads.length === 0 ? text : `${text}.${hash(JSON.stringify(reads)).slice(0, 8)}`;
+}
+
+/** Equal for bodies that differ at most in the names of the operators they read. */
+export function textOf(bodyId: string): string {
+  return bodyId.split('.', 1)[0] ?? bodyId;
+}
+
+/** Names become places, in the order in which the text has them. */
+function nameless(plain: string, names: readonly string[]): string {
+  const places: string[] = [];
+  const placed = (word: string): string => {
+    const name = word.replace(/^"(.*)"$/s, '$1').toLowerCase();
+    if (!names.some((other) => other.toLowerCase() === name)) return word;
+    if (!places.includes(name)) places.push(name);
+    return `$${places.indexOf(name)}`;
+  };
+  let text = '';
+  for (let at = 0, next = 0; at < plain.length; at = next) {
+    const word = /^[a-z_][\w$]*/i.exec(plain.slice(at, at + 128))?.[0];
+    next = word === undefined ? tokenEnd(plain, at) : at + word.length;
+    text += placed(plain.slice(at, next));
+  }
+  return text;
 }
 
 /** Without comments, layout and the case of unquoted words; quoted pieces stay as they are. */

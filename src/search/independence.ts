@@ -1,13 +1,14 @@
 /**
  * Independence of derivations and agreement of candidates (rules S4 and S5).
  *
- * 1. A derivation is the set of its body ids.
+ * 1. A derivation is the set of its body ids; which names the operators have makes no two of them independent.
  * 2. Two derivations are independent when they share no unproved body. Bodies that read only operators and rest on no
  *    assumption are arithmetic: two plans may well write the same final sum, so sharing one means nothing.
  * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero, and one that
  *    examined no row agrees with nothing.
  */
 import type { CandidateView, PlanView } from '../domain';
+import { textOf } from './body';
 import { compareText } from './canonical';
 import { ROOT } from './frontier';
 import { perObject } from './memo';
@@ -15,6 +16,10 @@ import { perObject } from './memo';
 export const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>
   // A list of texts is its own canonical form.
   JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText)),
+);
+
+const texts = perObject((bodies: CandidateView['bodies']): CandidateView['bodies'] =>
+  bodies.map((body) => ({ ...body, bodyId: textOf(body.bodyId) })),
 );
 
 export const candidateBodies = perObject((plan: PlanView): CandidateView['bodies'] =>
@@ -30,9 +35,10 @@ export function areIndependent(a: CandidateView, b: CandidateView): boolean {
   // Two replies from the root are two looks at the question; two about the same plan are one.
   if (a.kind === 'unanswerable' || b.kind === 'unanswerable')
     return a.id !== b.id && (a.trajectory !== b.trajectory || a.trajectory === ROOT);
-  if (derivationKey(a.bodies) === derivationKey(b.bodies)) return false;
-  const unproved = new Set(a.bodies.filter((body) => body.counts).map((body) => body.bodyId));
-  return !b.bodies.some((body) => body.counts && unproved.has(body.bodyId));
+  const [one, two] = [texts(a.bodies), texts(b.bodies)];
+  if (derivationKey(one) === derivationKey(two)) return false;
+  const unproved = new Set(one.filter((body) => body.counts).map((body) => body.bodyId));
+  return !two.some((body) => body.counts && unproved.has(body.bodyId));
 }
 
 /** Distinct derivations that ended well; what cMin and cMax count. */

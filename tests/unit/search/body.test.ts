@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { bodyId, makeBody, makeOperatorBody, normaliseSql } from '../../../src/search/body';
+import { bodyId, textOf, makeBody, makeOperatorBody, normaliseSql } from '../../../src/search/body';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const inspection = (relations: string[]) => ({ kind: 'select' as const, relations, ctes: [], hasWith: false });
@@ -32,7 +32,24 @@ test('the id of a body covers its text and the operators it reads, not what stan
   const one = makeBody('SELECT * FROM op_a', ['op_a'], inspection(['op_a']), hash);
   expect(makeBody('SELECT * FROM op_a; -- x', ['op_a'], inspection(['op_a']), hash).bodyId).toBe(one.bodyId);
   expect(makeBody('SELECT * FROM op_a', [], inspection(['op_a']), hash).bodyId).not.toBe(one.bodyId);
-  expect(one.bodyId).toMatch(/^b[0-9a-f]{16}$/);
+  expect(one.bodyId).toMatch(/^b[0-9a-f]{16}\.[0-9a-f]{8}$/);
+  expect(makeBody('SELECT 1', [], inspection([]), hash).bodyId).toMatch(/^b[0-9a-f]{16}$/);
+});
+
+test('S4: the names of the operators that it reads make another body of the same text', () => {
+  const id = (sql: string, ...reads: string[]) => bodyId(sql, reads.sort(), hash);
+  const one = id('SELECT op_rows.n FROM op_rows JOIN "op_more" m ON m.n = op_rows.n', 'op_rows', 'op_more');
+  const two = id('SELECT op_x.n FROM OP_X JOIN op_y m ON m.n = op_x.n', 'op_x', 'op_y');
+  expect(one).not.toBe(two);
+  expect(textOf(one)).toBe(textOf(two));
+  for (const other of [
+    id('SELECT op_y.n FROM op_x JOIN op_y m ON m.n = op_x.n', 'op_x', 'op_y'),
+    id('SELECT op_x.n FROM op_x JOIN op_y m ON m.n = op_x.n', 'op_x'),
+    id("SELECT op_x.n FROM op_x JOIN op_y m ON m.n = op_x.n WHERE m.t = 'op_x'", 'op_x', 'op_y'),
+  ])
+    expect(textOf(other)).not.toBe(textOf(one));
+  const said = (name: string) => textOf(id(`SELECT n FROM ${name} WHERE t = 'op_rows'`, name));
+  expect(said('op_rows')).toBe(said('op_x'));
 });
 
 test('S4: another layout, case or comment is the same body; another text, name or sign is not', () => {

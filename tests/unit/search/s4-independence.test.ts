@@ -41,6 +41,12 @@ describe('rule S4: independent derivations', () => {
     expect(areIndependent(candidate('c1', 'a b'), candidate('c2', 'a d'))).toBe(false);
   });
 
+  test('are not two by what their operators are called', () => {
+    expect(areIndependent(candidate('c1', 'a! b.1'), candidate('c2', 'a! b.2'))).toBe(false);
+    expect(areIndependent(candidate('c1', 'a! s.1+'), candidate('c2', 'a! s.2+'))).toBe(false);
+    expect(areIndependent(candidate('c1', 'a! b s.1+'), candidate('c2', 'a! c s.2+'))).toBe(true);
+  });
+
   test('may share proved bodies and mere arithmetic', () => {
     expect(areIndependent(candidate('c1', 'a! b s+'), candidate('c2', 'a! c s+'))).toBe(true);
   });
