@@ -137,6 +137,19 @@ test.each([
   rmSync(dirname(path), { recursive: true, force: true });
 });
 
+test('a file that vanishes while it is open is named, not the system call', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'gate-sql-gone-')), 'gone.sqlite');
+  write('CREATE TABLE t (a)', path);
+  const own = createSqliteEngine({ path, poolSize: 1 });
+  expect(await runOne('SELECT * FROM t', {}, own)).toMatchObject({ rows: [] });
+  rmSync(dirname(path), { recursive: true });
+  const { signal } = new AbortController();
+  const gone = { code: 'not-found', message: `there is no file ${path}: check the path of the database` };
+  await expect(own.revision?.({ signal })).rejects.toMatchObject(gone);
+  await expect(own.describe({ signal })).rejects.toMatchObject(gone);
+  await own.close();
+});
+
 test('a table that vanishes between two runs is a value', async () => {
   expect(await runOne('SELECT * FROM fleeting')).toMatchObject({ rows: [] });
   write('DROP TABLE fleeting');

@@ -137,6 +137,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     },
     async describe({ signal }): Promise<DatabaseDescription> {
       return inSnapshot(signal, async (ask) => {
+        await checkFile(givenPath, path); // what is open outlives its name
         const { size } = await stat(path);
         return describeSqlite(async (sql) => {
           const end = await ask(
@@ -154,7 +155,10 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
       });
     },
     revision({ signal }): Promise<string> {
-      return inSnapshot(signal, () => revisionOfSqlite(path));
+      return inSnapshot(signal, async () => {
+        await checkFile(givenPath, path);
+        return revisionOfSqlite(path);
+      });
     },
     close() {
       for (const client of all) client.kill();
