@@ -49,8 +49,10 @@ export function makeOperatorBody(
  * for every name that its inputs may have (`textOf`).
  */
 export function bodyId(sql: string, reads: readonly string[], hash: Hash): string {
-  const text = `b${hash(nameless(plainSql(sql), reads)).slice(0, 16)}`;
-  return reads.length === 0 ? text : `${text}.${hash(JSON.stringify(reads)).slice(0, 8)}`;
+  const plain = plainSql(sql);
+  const text = `b${hash(nameless(plain, reads)).slice(0, 16)}`;
+  // Of the text with its names: without them `op_a.n - op_b.n` and `op_b.n - op_a.n` would be one body.
+  return reads.length === 0 ? text : `${text}.${hash(JSON.stringify([plain, reads])).slice(0, 8)}`;
 }
 
 /** Equal for bodies that differ at most in the names of the operators they read. */

@@ -36,6 +36,12 @@ test('the id of a body covers its text and the operators it reads, not what stan
   expect(makeBody('SELECT 1', [], inspection([]), hash).bodyId).toMatch(/^b[0-9a-f]{16}$/);
 });
 
+test('S4: the same inputs in exchanged places make another body', () => {
+  const id = (one: string, two: string) =>
+    bodyId(`SELECT ${one}.n - ${two}.n AS n FROM ${one} CROSS JOIN ${two}`, ['op_a', 'op_b'], hash);
+  expect(id('op_a', 'op_b')).not.toBe(id('op_b', 'op_a'));
+});
+
 test('S4: the names of the operators that it reads make another body of the same text', () => {
   const id = (sql: string, ...reads: string[]) => bodyId(sql, reads.sort(), hash);
   const one = id('SELECT op_rows.n FROM op_rows JOIN "op_more" m ON m.n = op_rows.n', 'op_rows', 'op_more');
