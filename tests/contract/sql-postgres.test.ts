@@ -115,6 +115,15 @@ describe('schemas', () => {
   });
 });
 
+describe('the URL', () => {
+  test('names a database by whatever characters it has, percent-encoded', async () => {
+    const name = 'shop@home, 50% / x';
+    await admin.query(`CREATE DATABASE "${name}"`);
+    const engine = open({}, postgres.url(encodeURIComponent(name)));
+    expect(await runOne(engine, 'SELECT current_database()')).toMatchObject({ rows: [[name]] });
+  });
+});
+
 describe('plan cost', () => {
   test('above the ceiling a statement is refused before it runs, with what makes it expensive', async () => {
     const engine = open({ maxPlanCost: 100_000 });

@@ -53,6 +53,9 @@ export class GateClient extends Client {
 
   constructor(config: ClientConfig = {}) {
     super(config);
+    // The driver leaves %40, %2F and the like as they are in the name of a database.
+    const { connectionParameters } = this as unknown as { connectionParameters: { database?: string } };
+    if (config.database !== undefined) connectionParameters.database = config.database;
     const wire = wireOf(this);
     let started = false;
     wire.on('parameterStatus', ({ parameterName, parameterValue }) => {
@@ -186,6 +189,7 @@ export function readAddress(text: string, connectTimeoutMs: number): Address {
     plainAllowed: mode === 'prefer' || mode === 'allow',
     config: {
       connectionString: url.href,
+      ...(target.database === '' ? {} : { database: target.database }),
       connectionTimeoutMillis: connectTimeoutMs,
       application_name: 'gate',
       keepAlive: true,
