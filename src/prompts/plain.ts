@@ -11,11 +11,11 @@
 const HIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e01ef}]/gu;
 /** They join letters of some scripts, and emoji; beside ASCII they only hide something. */
-const LOOSE_JOINER = /(?<=[\t\n\r -~])[\u200c\u200d]+|[\u200c\u200d]+(?=[\t\n\r -~]|$)/g;
+const LOOSE_JOINER = /(?<=[\t\n\r -~])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\t\n\r -~]|$)/g;
 const SECTION = /[<\uff1c\ufe64\u2039\u3008](?=\s*[/\uff0f\u2044\u2215\u29f8]\s*data\b|data\b)/gi;
 /** The same of letters that look like them: Cyrillic, Greek, full width, with or without marks. */
 const DISGUISED =
-  /[<\uff1c\ufe64\u2039\u3008](?=\s*[/\uff0f\u2044\u2215\u29f8]?\s*[d\u0501\uff44][\u0300-\u036f]*[aà-å\u0430\u03b1\uff41][\u0300-\u036f]*[t\u0442\u03c4\uff54][\u0300-\u036f]*[aà-å\u0430\u03b1\uff41][\u0300-\u036f]*\s*>)/gi;
+  /[<\uff1c\ufe64\u2039\u3008](?=(?:\s*[/\uff0f\u2044\u2215\u29f8])?\s*[d\u0501\uff44][\u0300-\u036f]*[aà-å\u0430\u03b1\uff41][\u0300-\u036f]*[t\u0442\u03c4\uff54][\u0300-\u036f]*[aà-å\u0430\u03b1\uff41][\u0300-\u036f]*\s*>)/gi;
 const TEMPLATE = /<(?=\|[\w ]{1,40}\|>|<\/?sys>>|\/?s>|(?:start|end)_of_turn>|[be]os>)|\[(?=\/?inst\])/gi;
 
 export function plain(text: string): string {

@@ -66,7 +66,7 @@ function partsOf(text: string, document: number): Part[] {
     if (gathered !== '') parts.push({ document, text: gathered, title });
     gathered = '';
   };
-  for (const block of text.split(/(?<=\n\s*\n)|(?=^#{1,6} )/m)) {
+  for (const block of text.split(/(?<=\n[^\S\n]*\n)|(?=^#{1,6} )/m)) {
     const heading = /^#{1,6} .{0,200}/.exec(block)?.[0];
     if (heading !== undefined || gathered.length + block.length > PART_CHARS) end();
     title = heading ?? title;

@@ -155,6 +155,15 @@ it('a closing tag in look-alike letters is one no more', () => {
   expect(shown).toContain(text.replaceAll('<', '&lt;'));
 });
 
+it.each([
+  ['blanks after a bracket', `<${' '.repeat(100_000)}`],
+  ['joiners between letters', `\u00e9${'\u200c'.repeat(100_000)}\u00e9`],
+])('%s cost no time', (_, text) => {
+  const startedMs = performance.now();
+  renderReact({ ...given.reactInput, schema: `${text}x` });
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
 it('emoji, scripts with joiners and everyday signs stay as they are', () => {
   const text =
     'family \u{1f468}\u200d\u{1f469}\u200d\u{1f467}, \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645, a < b, <b>x</b>, [a], \tnaïve';

@@ -45,3 +45,9 @@ test('the same documents and question give the same parts', () => {
   const documents = [{ name: 'a.md', text: manual }];
   expect(shownDocuments(documents, QUESTION, 900)).toEqual(shownDocuments(documents, QUESTION, 900));
 });
+
+test.each(['\n', ' \n', '\n\t'])('empty lines without end cost no time: %j', (line) => {
+  const startedMs = performance.now();
+  shownDocuments([{ name: 'a.md', text: line.repeat(100_000) + manual }], QUESTION);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
