@@ -6,6 +6,7 @@ import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { TestReply } from '../prompts';
 import { expressionQuery, namesSomething } from '../search/expression';
+import { cut } from '../search/preview';
 import { validateExpression } from '../search/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
@@ -55,13 +56,19 @@ function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   };
 }
 
+/** What reads expressions takes them apart bracket by bracket; one that a model repeats without end would take minutes. */
+const EXPRESSION_CHARS = 10_000;
+const SHOWN_CHARS = 500;
+
 type HypothesisReply = TestReply['hypotheses'][number];
 
 function expressionProblems(hypothesis: HypothesisReply, operator: string, inspector: SqlInspector): string[] {
   const { id, predicates, agreement } = hypothesis;
   const texts = [...predicates, ...(agreement === null ? [] : [agreement.matching, agreement.examined])];
   return texts.flatMap((text) => {
-    const what = `the predicate "${text}" of ${id} for ${operator}`;
+    const what = `the predicate "${cut(text, SHOWN_CHARS)}" of ${id} for ${operator}`;
+    if (text.length > EXPRESSION_CHARS)
+      return `${what} has ${text.length} characters: compute what it compares in the probe, and write at most ${EXPRESSION_CHARS}`;
     if (!namesSomething(text))
       return `${what} does not read the relation observation: write it over the probe's columns`;
     return validateExpression(inspector.inspect(expressionQuery(text)), what) ?? [];
