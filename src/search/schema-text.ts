@@ -77,11 +77,14 @@ const PLAIN: Record<Dialect, RegExp> = {
   snowflake: /^[A-Z_][A-Z0-9_$]*$/,
 };
 const RESERVED = new Set(
-  `add all alter analyse analyze and any array as asc asymmetric between both by case cast check collate column commit
-  constraint create cross current current_date current_time current_timestamp default delete desc distinct do drop else end
-  except exists false fetch for foreign from full grant group having if in index inner insert intersect into is isnull join
-  lateral leading left like limit natural not notnull null offset on only or order outer placing primary references revoke
-  right row rows select set some symmetric table then to trailing transaction true union unique update user using values when
+  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both by case cast
+  check collate collation column commit concurrently connect constraint create cross current current_catalog current_date
+  current_role current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop
+  else end escape except exists false fetch for foreign freeze from full grant group having if ilike in increment index
+  initially inner insert intersect into is isnull join lateral leading left like limit localtime localtimestamp minus
+  natural not nothing notnull null offset on only or order outer overlaps placing primary qualify raise references regexp
+  returning revoke right rlike row rows sample select session_user set similar some start symmetric system_user table
+  tablesample then to trailing transaction trigger true union unique update user using values variadic verbose when whenever
   where window with`.split(/\s+/),
 );
 

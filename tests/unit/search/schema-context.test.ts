@@ -90,6 +90,15 @@ test('a name that SQL has to quote stands in quotes, so that a reader sees where
   );
 });
 
+test.each([
+  ['postgresql', 'current_user localtime session_user verbose similar'],
+  ['sqlite', 'returning escape deferrable raise'],
+  ['snowflake', 'SAMPLE START QUALIFY'],
+] as const)('words that %s keeps for itself stand in quotes: %s', (dialect, words) => {
+  const text = whole([table('T', words.split(' '))], dialect);
+  for (const word of words.split(' ')) expect(text).toContain(`  "${word}" text`);
+});
+
 test('quotes follow the case rules of the engine', () => {
   const tables = [table('Sales.Item', ['id', 'Name', 'NAME'])];
   expect(whole(tables, 'postgresql')).toMatch(/TABLE "Sales"\."Item" [^]*\n {2}id text[^]*\n {2}"Name" text[^]*\n {2}"NAME"/);
