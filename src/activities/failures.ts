@@ -104,7 +104,7 @@ export function toFailure(
 /** One line of at most 500 characters, without passwords, keys and tokens. */
 export function publicMessage(text: string): string {
   const clean = text
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/]*@/gi, '$1***@')
+    .replace(/(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/]*@/gi, '$1***@')
     .replace(/\b(sk|pk|rk|ghp|xox[abp])[-_][A-Za-z0-9_-]{8,}/g, '***')
     .replace(/\bBearer\s+\S+/gi, 'Bearer ***')
     .replace(

@@ -36,7 +36,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 /** A password may hold an @ of its own: the last one ends it. */
-const LOGIN = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s/]+@/gi;
+const LOGIN = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]*):[^\s/]+@/gi;
 
 /** Without passwords, although the messages of adapters should not hold any. */
 export function errorText(error: unknown, debug: boolean): string {
