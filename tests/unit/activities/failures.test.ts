@@ -229,3 +229,9 @@ test('advice is left out where the message names another setting of ours', () =>
   const message = 'the recording /x cannot be written: give --record a writable file';
   expect(toFailure(new ModelError('not-configured', message)).message).toBe(message);
 });
+
+test('a message of one long word is cleaned at once', () => {
+  const started = performance.now();
+  expect(publicMessage(`${'a.'.repeat(100_000)} postgres://ann:pass@host/db`.slice(-150_000))).toContain('a.a.');
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
