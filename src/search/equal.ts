@@ -91,7 +91,7 @@ function hasFraction(number: number | string | null): boolean {
 }
 
 /** What a database prints for a number; `007` is a code. */
-const NUMBER = /^\s*[+-]?(?!0\d)(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+const NUMBER = /^\s*[+-]?(?!0\d)(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i;
 const WHOLE = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/;
 
 /** A number, a whole number too large for a double as digits, or null when it is no number (or beyond any double). */
@@ -136,9 +136,10 @@ function plainTime(text: string): string {
   return text
     .replace(/^(\d{4,}-\d\d-\d\d)T/, '$1 ')
     .replace(/(:\d\d(?:\.\d+)?)(?:Z|\+00(?::?00)?)(?=$| BC$)/, '$1')
-    .replace(/(:\d\d)\.(\d*?)0+$/, (_, seconds: string, digits: string) =>
-      digits === '' ? seconds : `${seconds}.${digits}`,
-    )
+    .replace(/(:\d\d)\.(\d{1,20})$/, (_, seconds: string, fraction: string) => {
+      const digits = fraction.replace(/0+$/, '');
+      return digits === '' ? seconds : `${seconds}.${digits}`;
+    })
     .replace(/^(\d{4,}-\d\d-\d\d) 00:00:00(?=$| BC$)/, '$1');
 }
 

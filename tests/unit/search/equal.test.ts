@@ -197,6 +197,15 @@ const results = fc
     ),
   );
 
+test.each<[string, Kind]>([
+  [`${'1'.repeat(100_000)}x`, 'number'],
+  [`12:00:00.${'0'.repeat(100_000)}x`, 'time'],
+])('texts of any length are compared at once', (text, kind) => {
+  const startedMs = performance.now();
+  expect(equalResults(one(text, kind), one(`${text}y`, kind), bag)).toBe(false);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});
+
 test('equality is reflexive and does not depend on the order of rows', () =>
   fc.assert(
     fc.property(results, fc.infiniteStream(fc.nat(1000)), (value, order) => {
