@@ -28,7 +28,7 @@ export async function runAsWritten(
 
 /** Every `"X"` as `'X'`, where the result is that there is no column X. */
 function withText(sql: string, result: SqlResult | undefined): string {
-  const name = result?.kind === 'sql-error' ? /^no such column: (.+)$/s.exec(result.message)?.[1] : undefined;
+  const name = result?.kind === 'sql-error' ? /^no such column: (.*)$/s.exec(result.message)?.[1] : undefined;
   if (name === undefined) return sql;
   const quoted = `"${name.replaceAll('"', '""')}"`;
   let text = '';

@@ -217,6 +217,9 @@ test('a gold query that quotes texts like names is read as most SQLites read it;
     expect(await verdictFor(bo, `SELECT name FROM animal WHERE kind <> "a ""cat""" OR name = 'say "Cy"'`)).toBe(
       'correct',
     );
+    expect(await verdictFor(bo, `SELECT name FROM animal WHERE kind <> "" AND name NOT IN ("Ann", "")`)).toBe(
+      'correct',
+    );
     expect(await verdictFor(bo, 'SELECT animal."Bo" FROM animal')).toBe('gold-failed');
     expect(await verdictFor('SELECT name FROM animal WHERE name = "Bo"', bo)).toBe('wrong');
   } finally {
