@@ -62,7 +62,7 @@ function sawAllBelow(
   operator: OperatorView,
   updates: readonly UpdateView[],
 ): boolean {
-  // One from a memory does not say what it rests on: its key has to do.
+  // One that says nothing of what it rests on: its key has to do.
   if (update.dependsOn.length === 0) return true;
   const bodyOf = (id: string) => updates.find((other) => other.id === id)?.bodyId ?? id;
   const seen = new Set([...update.inputs.map(({ bodyId }) => bodyId), ...update.dependsOn.map(bodyOf)]);
