@@ -67,14 +67,24 @@ export function resultClasses(candidates: readonly CandidateView[]): readonly (r
   return [...classes.values()];
 }
 
-/** Size of the largest set of pairwise independent members. Classes are small: a search ends at cMax derivations. */
+/** The search for a largest set takes exponential time; with more members than this, one that is found at once has to do. */
+const EXACT = 16;
+
+/** Size of the largest set of pairwise independent members; of very many, of a set of such, and never too many. */
 export function independentSupport(members: readonly CandidateView[]): number {
+  if (members.length > EXACT) return firstIndependent(members).length;
   const [first, ...rest] = members;
   if (first === undefined) return 0;
   const others = rest.filter((other) => areIndependent(first, other));
   const withFirst = 1 + independentSupport(others);
   // Without conflicts the first belongs into a largest set; else it is tried both ways.
   return others.length === rest.length ? withFirst : Math.max(withFirst, independentSupport(rest));
+}
+
+function firstIndependent(members: readonly CandidateView[]): readonly CandidateView[] {
+  const chosen: CandidateView[] = [];
+  for (const member of members) if (chosen.every((other) => areIndependent(other, member))) chosen.push(member);
+  return chosen;
 }
 
 /** Whether a class of equal results may stop a search: independent support, and not empty agreement. */

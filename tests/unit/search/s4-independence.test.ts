@@ -41,6 +41,18 @@ describe('rule S4: independent derivations', () => {
     expect(areIndependent(candidate('c1', 'a b'), candidate('c2', 'a d'))).toBe(false);
   });
 
+  test('are counted at once where each shares a body with the next, also in a class of very many', () => {
+    const chain = (length: number) =>
+      Array.from({ length }, (_, at) =>
+        candidate(`c${at}`, `${String.fromCharCode(200 + at)} ${String.fromCharCode(201 + at)}`),
+      );
+    expect(independentSupport(chain(15))).toBe(8);
+    const started = performance.now();
+    expect(independentSupport(chain(200))).toBe(100);
+    expect(agrees(chain(200))).toBe(true);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
   test('are not two by what their operators are called', () => {
     expect(areIndependent(candidate('c1', 'a! b.1'), candidate('c2', 'a! b.2'))).toBe(false);
     expect(areIndependent(candidate('c1', 'a! s.1+'), candidate('c2', 'a! s.2+'))).toBe(false);
