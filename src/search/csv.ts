@@ -4,6 +4,7 @@
  * skip empty lines, and a row would be lost. A text over the budget has its long values shortened, then is cut between
  * rows, and a last line says how many of how many rows are shown.
  */
+import { clip } from '../clip';
 import type { ResultColumn, SqlValue } from '../domain';
 
 export interface CsvResult {
@@ -84,10 +85,4 @@ export function csvCell(value: SqlValue, nulls: '' | 'NULL' = ''): string {
   if (value === null) return nulls;
   if (typeof value !== 'string') return String(value); // nothing in it is ever quoted
   return value === nulls || value === '' || QUOTED.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-}
-
-/** The first characters, none of them half of a pair: endpoints refuse a text that holds one. */
-export function clip(text: string, chars: number): string {
-  const isSplit = text.length > chars && /[\ud800-\udbff]/.test(text.charAt(chars - 1));
-  return text.slice(0, Math.max(0, isSplit ? chars - 1 : chars));
 }

@@ -2,8 +2,9 @@
  * Results as text: CSV for a model, cut at a number of characters, and one line for a person or for the
  * comparison of candidates.
  */
+import { clip } from '../clip';
 import type { SqlResult, SqlValue } from '../domain';
-import { clip, toCsv } from './csv';
+import { toCsv } from './csv';
 
 /** What a model sees of a result. A cut falls between rows and says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {

@@ -2,6 +2,7 @@
  * Lookups on the web as contents: what a reply asks for is an action each, what came of it an observation. Prompts of the
  * search show all of them; the record and the report cite them.
  */
+import { clip } from '../clip';
 import type { PromptContext, LookupsReply } from '../prompts';
 import type { Lookup, MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
@@ -32,9 +33,8 @@ export async function webTexts({ run, settings }: StepContext, { web = [] }: Mem
   });
 }
 
-/** Not within a character of two code units. */
 function cutText(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room).replace(/[\ud800-\udbff]$/, '')}\n(cut here)`;
+  return text.length <= room ? text : `${clip(text, room)}\n(cut here)`;
 }
 
 /** Addresses behind the lookups that a text cites, `[i1.t0.w1]`. */

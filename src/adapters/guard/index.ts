@@ -11,6 +11,7 @@
  *    what they should not. Without lists, catalogues may be read, except those with secrets (`refusals.ts`).
  */
 import { createHash } from 'node:crypto';
+import { clip } from '../../clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
 import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
@@ -121,7 +122,7 @@ const MAX_MESSAGE_CHARS = 2_000;
 /** Engines quote the value or the text that they stumbled over, of whatever size; histories and prompts hold the message. */
 function shortened(result: SqlResult): SqlResult {
   if (!('message' in result) || result.message.length <= MAX_MESSAGE_CHARS) return result;
-  const head = result.message.slice(0, MAX_MESSAGE_CHARS).replace(/[\ud800-\udbff]$/, '');
+  const head = clip(result.message, MAX_MESSAGE_CHARS);
   return { ...result, message: `${head} … (cut: ${result.message.length.toLocaleString('en-US')} characters)` };
 }
 

@@ -6,11 +6,12 @@
 import { convert } from 'html-to-text';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { clip } from '../../clip';
 import { WebError, type SearchResult, type WebOptions } from '../../ports';
 import { LONGEST_URL } from './addresses';
 import { connectionError, listened, USER_AGENT } from './connection';
 import { afterOf } from './pages';
-import { cutText, oneLine } from './text';
+import { oneLine } from './text';
 
 export type ProviderName = 'searxng' | 'tavily' | 'brave';
 
@@ -99,7 +100,7 @@ export function createSearch(options: ProviderOptions): SearchWeb {
     caller.throwIfAborted();
     if (options.apiKey === null && options.provider !== 'searxng')
       throw new WebError('not-configured', `no key for the web search of ${options.provider}`);
-    const call = provider.call(cutText(query, QUERY_CHARS), options.baseUrl, options.apiKey ?? '');
+    const call = provider.call(clip(query, QUERY_CHARS), options.baseUrl, options.apiKey ?? '');
     const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
     const json = await ask(call, options.provider, signal);
     return resultsOf(provider, json, options.provider);

@@ -2,10 +2,11 @@
  * What a model can read of a page: title, main text and a few links of HTML; XML, plain text, JSON and CSV as they are.
  * Everything else is refused by its name. Pure.
  */
+import { clip } from '../../clip';
 import { WebError } from '../../ports';
 import { decoded } from './charset';
 import { htmlText, htmlTitle, HTML_CHARS } from './html';
-import { cleaned, cutText, oneLine } from './text';
+import { cleaned, oneLine } from './text';
 
 export interface Readable {
   readonly title: string | null;
@@ -34,7 +35,7 @@ export function readable(body: Buffer, header: string | null, url: string, maxCh
   const title = isHtml ? oneLine(htmlTitle(source), TITLE_CHARS) : '';
   return {
     title: title === '' ? null : title,
-    text: cutText(whole, maxChars),
+    text: clip(whole, maxChars),
     cut: whole.length > maxChars || (isHtml && source.length > HTML_CHARS),
   };
 }

@@ -1,4 +1,5 @@
 /** Text from outside, fit to be stored, shown and sent on: no control characters, no half of a character of two units. */
+import { clip } from '../../clip';
 
 export function cleaned(text: string): string {
   // A terminal would obey some of them.
@@ -6,13 +7,6 @@ export function cleaned(text: string): string {
   return shown.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** Not within a character of two code units. */
-export function cutText(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const kept = text.slice(0, maxChars);
-  return /[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept;
-}
-
 export function oneLine(text: string, maxChars: number): string {
-  return cutText(cleaned(text.replace(/\s+/g, ' ')).trim(), maxChars);
+  return clip(cleaned(text.replace(/\s+/g, ' ')).trim(), maxChars);
 }

@@ -1,4 +1,5 @@
 /** What the texts of a JSON column look like inside: keys per nested path, formats of their values, and how many shapes. */
+import { cut } from '../preview';
 import { formatOf } from './formats';
 
 const MAX_PATHS = 40;
@@ -43,10 +44,6 @@ export function jsonRemarks(texts: readonly string[]): string[] {
 function more(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   return [`${paths.length} more paths: ${cut(paths.join(', '), NAMES_CHARS)}`];
-}
-
-function cut(text: string, maxChars: number): string {
-  return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
-import { clip, csvLine, toCsv, type CsvResult } from '../../../src/search/csv';
+import { clip } from '../../../src/clip';
+import { csvLine, toCsv, type CsvResult } from '../../../src/search/csv';
 
 const result = (rows: CsvResult['rows'], truncated = false): CsvResult => ({
   columns: [{ name: 'a' }, { name: 'b, c' }],
