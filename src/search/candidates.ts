@@ -4,7 +4,7 @@
  */
 import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
 import { nextTrajectory } from './archive';
-import { withdrawOver } from './dependence';
+import { counts, withdrawOver } from './dependence';
 import { addUsage } from './budgets';
 import { candidateBodies, derivationKey } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
@@ -77,12 +77,14 @@ function withdrawCandidates(state: SearchState): SearchState {
 /** Bodies that lost where they were assumed; not those that a plan still has for a reading that nothing refutes. */
 function refutedBodies(state: SearchState): ReadonlySet<string> {
   const [lost, kept] = [new Set<string>(), new Set<string>()];
-  for (const { plan, status } of state.trajectories)
+  for (const trajectory of state.trajectories) {
+    const { plan } = trajectory;
     for (const operator of plan?.operators ?? []) {
       if (plan === null || operator.bodyId === null) continue;
       if (isRefuted(plan, operator, state)) lost.add(operator.bodyId);
-      else if (status !== 'merged' && status !== 'impossible') kept.add(operator.bodyId);
+      else if (counts(trajectory)) kept.add(operator.bodyId);
     }
+  }
   return new Set([...lost].filter((body) => !kept.has(body)));
 }
 

@@ -8,24 +8,8 @@ import { removeBody } from './apply';
 /** Withdraws an update, a fact or an assumed body and, to a fixed point, everything that rests on it. */
 export function withdraw(state: SearchState, id: string, reason: string): SearchState {
   const gone = dependentsOf(state, id);
-  const withdrawn = [...gone].map((subject) => ({
-    iteration: state.iteration,
-    kind: 'update-withdrawn' as const,
-    subject,
-    detail: subject === id ? reason : `rested on ${id}`,
-  }));
-  return {
-    ...state,
-    updates: state.updates.map((u) => (gone.has(u.id) ? { ...u, status: 'withdrawn' as const } : u)),
-    facts: state.facts.map((f) => (gone.has(f.id) ? { ...f, status: 'withdrawn' as const } : f)),
-    candidates: state.candidates.map((candidate) =>
-      candidate.bodies.some((body) => gone.has(body.updateId ?? body.bodyId))
-        ? { ...candidate, status: 'withdrawn' as const }
-        : candidate,
-    ),
-    trajectories: state.trajectories.map((trajectory) => reopen(trajectory, gone, state.updates)),
-    events: [...state.events, ...withdrawn],
-  };
+  const next = marked(state, gone, (subject) => (subject === id ? reason : `rested on ${id}`));
+  return { ...next, trajectories: next.trajectories.map((trajectory) => reopen(trajectory, gone, state.updates)) };
 }
 
 /**
@@ -38,26 +22,38 @@ export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): S
   return lost.reduce((at, body) => {
     const gone = new Set([...dependentsOf(at, body)].filter((id) => id !== body));
     if (at.trajectories.some((trajectory) => uses(trajectory, gone))) return at;
-    const rests = ({ bodies: all }: SearchState['candidates'][number]) => all.some((b) => gone.has(b.updateId ?? ''));
-    return {
-      ...at,
-      updates: at.updates.map((u) => (gone.has(u.id) ? { ...u, status: 'withdrawn' as const } : u)),
-      facts: at.facts.map((f) => (gone.has(f.id) ? { ...f, status: 'withdrawn' as const } : f)),
-      candidates: at.candidates.map((c) => (rests(c) ? { ...c, status: 'withdrawn' as const } : c)),
-      events: [
-        ...at.events,
-        ...[...gone].map((subject) => ({
-          ...{ iteration: at.iteration, kind: 'update-withdrawn' as const, subject },
-          detail: `rested on ${body}, and another reading was proved`,
-        })),
-      ],
-    };
+    return marked(at, gone, () => `rested on ${body}, and another reading was proved`);
   }, state);
 }
 
-function uses({ status, plan }: Trajectory, ids: ReadonlySet<string>): boolean {
-  if (status === 'merged' || status === 'impossible') return false;
-  return plan?.operators.some(({ updateId }) => updateId !== null && ids.has(updateId)) === true;
+/** Updates, facts and candidates that rest on what is gone, each with an event that says why. */
+function marked(state: SearchState, gone: ReadonlySet<string>, why: (id: string) => string): SearchState {
+  const mark = <T extends { readonly id: string }>(entry: T) =>
+    gone.has(entry.id) ? { ...entry, status: 'withdrawn' as const } : entry;
+  const events = [...gone].map((subject) => ({
+    ...{ iteration: state.iteration, kind: 'update-withdrawn' as const, subject },
+    detail: why(subject),
+  }));
+  return {
+    ...state,
+    updates: state.updates.map(mark),
+    facts: state.facts.map(mark),
+    candidates: state.candidates.map((candidate) =>
+      candidate.bodies.some((body) => gone.has(body.updateId ?? body.bodyId))
+        ? { ...candidate, status: 'withdrawn' as const }
+        : candidate,
+    ),
+    events: [...state.events, ...events],
+  };
+}
+
+/** What was merged, or cannot be, has no say any more. */
+export const counts = ({ status }: Pick<Trajectory, 'status'>): boolean =>
+  status !== 'merged' && status !== 'impossible';
+
+function uses(trajectory: Trajectory, ids: ReadonlySet<string>): boolean {
+  if (!counts(trajectory)) return false;
+  return trajectory.plan?.operators.some(({ updateId }) => updateId !== null && ids.has(updateId)) === true;
 }
 
 /** The id itself and everything active that depends on it, directly or not. */

@@ -61,12 +61,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
       rank < GENEROUS && score > 0
         ? firstFitting(table, DETAILS.slice(0, 2), dialect, Math.min(room, left - others))
         : undefined;
-    const text =
-      rich ??
-      firstFitting(table, DETAILS.slice(2), dialect, room) ??
-      (isWide(table, dialect, widest) && room > widest / 2
-        ? abridgedText(table, dialect, { maxChars: room, question })
-        : undefined);
+    const text = rich ?? fitted(table, DETAILS.slice(2), { dialect, room, widest, question });
     if (text === undefined) continue;
     kept.push({ order, name: table.name, text });
     ranks.push(ranked);
@@ -132,20 +127,30 @@ export function renderTables(tables: readonly TableDescription[], options: Table
   let left = maxChars;
   const blocks = tables.flatMap((table) => {
     const details = left >= maxChars / 2 ? DETAILS : DETAILS.slice(2);
-    const text =
-      firstFitting(table, details, dialect, left) ??
-      (isWide(table, dialect, maxChars / 2) && left > maxChars / 4
-        ? abridgedText(table, dialect, { maxChars: Math.min(left, maxChars / 2), question })
-        : undefined);
+    const text = fitted(table, details, { dialect, room: left, widest: maxChars / 2, question });
     left -= text === undefined ? 0 : text.length + 2;
     return text === undefined ? [] : [text];
   });
   return blocks.join('\n\n');
 }
 
+interface Room {
+  readonly dialect: Dialect;
+  readonly room: number;
+  /** A table that takes more in any detail is abridged, where there is room for half of that. */
+  readonly widest: number;
+  readonly question: string;
+}
+
 /** Others are left out rather than abridged: what is only listed can still be brought into view as a whole. */
-function isWide(table: TableDescription, dialect: Dialect, maxChars: number): boolean {
-  return tableText(table, DETAILS[3], dialect).length > maxChars;
+function fitted(
+  table: TableDescription,
+  details: readonly Detail[],
+  { dialect, room, widest, question }: Room,
+): string | undefined {
+  const text = firstFitting(table, details, dialect, room);
+  if (text !== undefined || room <= widest / 2 || tableText(table, DETAILS[3], dialect).length <= widest) return text;
+  return abridgedText(table, dialect, { maxChars: Math.min(room, widest), question });
 }
 
 function firstFitting(

@@ -6,6 +6,7 @@
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { GateClient, readAddress } from './connection';
+import { OF_USERS } from './describe';
 import { toConnectError, toEngineError } from './errors';
 import { identifier, literal } from './settings';
 import { begin } from './transaction';
@@ -103,7 +104,7 @@ async function currentUser(client: GateClient): Promise<string> {
 async function attemptWrites(client: GateClient): Promise<WriteAttempt[]> {
   const { rows } = await client.query<{ schema: string; name: string }>(
     `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+     WHERE c.relkind = 'r' AND ${OF_USERS}
        AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
      ORDER BY has_table_privilege(c.oid, 'INSERT, DELETE') DESC, c.oid LIMIT 1`,
   );
@@ -188,7 +189,7 @@ async function rightsOf(
        count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
        count(c.oid) FILTER (WHERE pg_has_role($1, c.relowner, 'USAGE'))::text AS owned
      FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+     WHERE ${OF_USERS}
        AND has_schema_privilege($1, n.oid, 'USAGE')
      GROUP BY n.oid, n.nspname ORDER BY n.nspname COLLATE "C"`,
     [role],
@@ -234,7 +235,7 @@ async function rightsOf(
 async function schemasWithTables(client: GateClient): Promise<string[]> {
   const { rows } = await client.query<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_namespace n
-     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+     WHERE ${OF_USERS}
        AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f'))
      ORDER BY n.nspname COLLATE "C"`,
   );

@@ -175,6 +175,11 @@ function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[
   return groups;
 }
 
+/** Of `pg_namespace n`: what no server makes for itself. */
+export const OF_USERS = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'";
+/** Of `pg_index`: one that holds of all rows, and is no primary key. */
+export const UNIQUE_KEY = 'indisunique AND indisvalid AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL';
+
 /** Never looked at: negative since 14, zero rows in zero pages before. */
 const ESTIMATE = 'CASE WHEN c.reltuples = 0 AND c.relpages = 0 THEN -1 ELSE c.reltuples::float8 END';
 
@@ -185,7 +190,7 @@ export const TABLES = `
     CASE WHEN c.relkind = 'r' THEN pg_relation_size(c.oid) END AS bytes
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-    AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
+    AND ${OF_USERS}
     AND (n.nspname = ANY($1::text[]) OR cardinality($1::text[]) = 0)
     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
@@ -216,5 +221,5 @@ const KEYS = `
   FROM pg_constraint WHERE contype IN ('p', 'f') AND conrelid = ANY($1::oid[])
   UNION ALL
   SELECT indrelid, 'u', ${names('indrelid', '(indkey::int2[])[0:indnkeyatts - 1]')}, NULL, NULL
-  FROM pg_index WHERE indisunique AND indisvalid AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY($1::oid[])
+  FROM pg_index WHERE ${UNIQUE_KEY} AND indrelid = ANY($1::oid[])
   ORDER BY 1, 2, 3`;

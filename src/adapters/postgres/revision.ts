@@ -3,7 +3,7 @@
  * types, comments and keys that this session may see, and the size of each table to a power of two, so that samples and
  * row counts are taken anew when a table has grown or shrunk a lot.
  */
-import { COLUMNS, TABLES } from './describe';
+import { COLUMNS, TABLES, UNIQUE_KEY } from './describe';
 import type { GateClient } from './connection';
 
 export async function revisionOfPostgres(client: GateClient, schemas: readonly string[]): Promise<string> {
@@ -19,7 +19,7 @@ export async function revisionOfPostgres(client: GateClient, schemas: readonly s
        UNION ALL SELECT 3, concat_ws(E'\\x01', conrelid, contype, conkey, confrelid, confkey) FROM pg_constraint
          WHERE contype IN ('p', 'f') AND conrelid = ANY(${oids})
        UNION ALL SELECT 4, concat_ws(E'\\x01', indrelid, indkey, indnkeyatts) FROM pg_index
-         WHERE indisunique AND indisvalid AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL AND indrelid = ANY(${oids}))
+         WHERE ${UNIQUE_KEY} AND indrelid = ANY(${oids}))
      SELECT md5(coalesce(string_agg(line, E'\\n' ORDER BY part, line COLLATE "C"), '')) AS revision FROM texts`,
     [schemas],
   );
