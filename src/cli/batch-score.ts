@@ -2,31 +2,31 @@
  * One question's line in `results.jsonl`, scored in this process: predicted and gold SQL run through the same guarded
  * engine as the search, with more time. Scoring asks no model, so a batch run again is scored anew.
  */
-import { scoreAnswer, type Score, type Verdict } from '../benchmarks';
+import { z } from 'zod';
+import { scoreAnswer, VERDICTS, type Score } from '../benchmarks';
 import type { BatchOutcome } from '../activities/batch';
-import type { AnswerRecord, AnswerStatus, Usage } from '../domain';
+import { AnswerStatus, EndedBy, Usage, type AnswerRecord } from '../domain';
 import type { SqlEngine } from '../ports';
 import type { BatchQuestion } from './batch-plan';
 
-export interface ResultLine {
-  readonly id: string;
-  readonly searchId: string;
-  /** As the file names it. */
-  readonly database: string | null;
-  readonly status: AnswerStatus | 'infrastructure-failure';
-  readonly endedBy: AnswerRecord['endedBy'] | null;
-  readonly sql: string | null;
-  readonly answer: string | null;
-  readonly verdict: Verdict;
-  readonly verdictReason: string;
-  /** Execution match by itself, and the publisher's own rule, where each could be decided. */
-  readonly execution: boolean | null;
-  readonly official: boolean | null;
-  readonly usage: Usage | null;
-  readonly wallMs: number | null;
-  /** What went wrong around the search; null when nothing did. */
-  readonly error: string | null;
-}
+/** Its JSON schema is `docs/schemas/results.schema.json`. */
+export const ResultLine = z.object({
+  id: z.string().describe('the id of the question in its file'),
+  searchId: z.string().describe('what gate result, report and trace take'),
+  database: z.string().nullable().describe('as the file names it'),
+  status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
+  endedBy: EndedBy.nullable(),
+  sql: z.string().nullable(),
+  answer: z.string().nullable().describe('the answer in words; null with --output sql'),
+  verdict: z.enum(VERDICTS),
+  verdictReason: z.string(),
+  execution: z.boolean().nullable().describe('execution match by itself; null: it could not be decided'),
+  official: z.boolean().nullable().describe("the rule of the benchmark's publisher; null: it could not be decided"),
+  usage: Usage.nullable(),
+  wallMs: z.number().nullable().describe('from the start of the search to its end, in milliseconds'),
+  error: z.string().nullable().describe('what went wrong around the search; null: nothing did'),
+});
+export type ResultLine = Readonly<z.infer<typeof ResultLine>>;
 
 export interface Ended {
   readonly outcome: BatchOutcome;

@@ -4,6 +4,7 @@ import type { BatchSummary } from '../../src/cli/batch-summary';
 import type { ResultLine } from '../../src/cli/batch-score';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
+import { violations } from '../helpers/json-schema';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
@@ -58,6 +59,7 @@ describe('gate batch run', () => {
       expect(summary.usage.total.llmCalls).toBe(model.ledger().totals.billed);
       expect(summary.reliability).not.toBeNull();
       const before = resultsOf(home);
+      expect(before.flatMap((line) => violations('results', line))).toEqual([]);
       expect(new Set(before.map(({ id }) => id)).size).toBe(summary.questions);
       model.reset();
       const again = await home.run(batch('--method', method));

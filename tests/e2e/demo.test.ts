@@ -1,5 +1,6 @@
 import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
+import { violations } from '../helpers/json-schema';
 
 /** Nothing listens there: the demo asks no model. */
 const NO_MODEL = 'http://127.0.0.1:9/v1';
@@ -18,6 +19,7 @@ describe('gate demo', () => {
     expect(gap?.rejected.map(({ verdict }) => verdict)).toEqual(['refuted', 'refuted']);
     expect(record.candidates.map(({ agreesWith }) => agreesWith)).toEqual([['c2'], ['c1']]);
     expect(record.report).toMatch(/\.html$/);
+    expect(violations('answer', record)).toEqual([]);
   });
 
   test('prints the plan, the proof with its rows, what it refuted, the answer and the report', async () => {
