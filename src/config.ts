@@ -36,6 +36,11 @@ const DatabaseEntry = z.strictObject({
   urlFile: z.string().min(1).optional(),
   /** An SQLite file, relative to the configuration file. */
   path: z.string().min(1).optional(),
+  /** Which database it is, where its address does not say so: the same one at several addresses, or in a new file every night. */
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/, 'use letters, digits, ., - and _, at most 60, a letter or digit first')
+    .optional(),
   /** A role with only SELECT; PostgreSQL assumes it by SET ROLE, Snowflake logs in with it. */
   role: z.string().min(1).optional(),
   /** PostgreSQL: the search path, and the schemas to describe; default: the login's search path, every schema. */
@@ -136,6 +141,8 @@ export interface DatabaseConfig {
     | { readonly kind: 'path'; readonly path: string }
     | { readonly kind: 'url'; readonly url: Secret }
     | { readonly kind: 'unset'; readonly fix: string };
+  /** null: the address says which database it is. */
+  readonly id: string | null;
   readonly role: string | null;
   readonly schemas: readonly string[];
   /** null: the engine's default, and no ceilings. */
@@ -308,6 +315,7 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
   checkCeilings(entry, address, at);
   return {
     address,
+    id: entry.id ?? null,
     role: entry.role ?? null,
     schemas: entry.schemas ?? [],
     limits: {

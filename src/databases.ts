@@ -9,9 +9,11 @@ import { basename, extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, Secret, type Config, type DatabaseConfig } from './config';
 import { snowflakeAccess } from './config-snowflake';
+import { fileIdentity, serverIdentity, type DatabaseIdentity } from './database-identity';
 import type { Dialect } from './domain/question';
 
-export interface ResolvedDatabase {
+/** `identity` says which database it is, whatever its name; `addressLabel` where, without a secret. */
+export interface ResolvedDatabase extends DatabaseIdentity {
   readonly name: string;
   readonly dialect: Dialect;
   readonly address: { readonly kind: 'path'; readonly path: string } | { readonly kind: 'url'; readonly url: Secret };
@@ -75,24 +77,24 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     const names = Object.keys(config.databases).join(', ') || 'none';
     throw fail(`database '${name}' is not configured here; configured: ${names}; add it under "databases"`);
   }
-  const { address, role, schemas, limits, access, snowflake, docs } = entry;
+  const { address, id, role, schemas, limits, access, snowflake, docs } = entry;
   const common = { name, adHoc: false, role, schemas, limits, access, snowflake, docs };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
   if (address.kind === 'path') {
-    return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(address.path) } };
+    return { ...common, ...sqliteAt(sqliteFile(address.path), id) };
   }
   const url = address.url.reveal();
   if (POSTGRES.test(url)) {
     serverUrl(url, `database '${name}': its URL`, POSTGRES_EXAMPLE);
-    return { ...common, dialect: 'postgresql', address };
+    return { ...common, ...serverIdentity(url, 'postgresql', entry), dialect: 'postgresql', address };
   }
   if (SNOWFLAKE.test(url)) {
     serverUrl(url, `database '${name}': its URL`, SNOWFLAKE_EXAMPLE);
     if (snowflake.login.kind === 'unset') throw fail(`database '${name}' cannot log in: ${snowflake.login.fix}`);
-    return { ...common, dialect: 'snowflake', address };
+    return { ...common, ...serverIdentity(url, 'snowflake', entry), dialect: 'snowflake', address };
   }
   if (SQLITE.test(url)) {
-    return { ...common, dialect: 'sqlite', address: { kind: 'path', path: sqliteFile(sqlitePath(url, '.')) } };
+    return { ...common, ...sqliteAt(sqliteFile(sqlitePath(url, '.')), id) };
   }
   throw fail(`database '${name}': its URL must start with postgresql://, snowflake:// or sqlite:`);
 }
@@ -103,10 +105,11 @@ const SNOWFLAKE_EXAMPLE = 'snowflake://user@account/database/schema?warehouse=â€
 function adHocServer(text: string, dialect: 'postgresql' | 'snowflake', example: string): ResolvedDatabase {
   const { url, database } = serverUrl(text, 'the URL', example);
   if (!database) throw fail(`the URL names no database; write ${example}`);
+  const identity = serverIdentity(text, dialect, { id: null, ...OPEN_ACCESS });
   url.password = '';
   for (const key of [...url.searchParams.keys()]) if (/pass|secret|key|token/i.test(key)) url.searchParams.delete(key);
   const name = generatedName(database, url.href);
-  return { name, dialect, address: { kind: 'url', url: new Secret(text) }, adHoc: true, ...OPEN_ACCESS };
+  return { name, dialect, address: { kind: 'url', url: new Secret(text) }, adHoc: true, ...OPEN_ACCESS, ...identity };
 }
 
 /** What is written into a URL as it is and means something else there. */
@@ -120,7 +123,7 @@ function serverUrl(text: string, what: string, example: string): { readonly url:
   // An @ behind the address is the end of a password that has a / in it.
   if (url.hash !== '' || url.pathname.includes('@')) throw fail(`${what} cannot be read; ${ENCODING}`);
   const database = decoded(url.pathname.slice(1));
-  if (database === null || decoded(url.username) === null)
+  if (database === null || decoded(url.username) === null || decoded(url.hostname) === null)
     throw fail(`${what} has a % that begins no character; ${ENCODING}`);
   return { url, database };
 }
@@ -141,7 +144,11 @@ function withoutLogin(text: string): string {
 function adHocSqlite(path: string): ResolvedDatabase {
   const file = sqliteFile(path);
   const name = generatedName(basename(file, extname(file)), file);
-  return { name, dialect: 'sqlite', address: { kind: 'path', path: file }, adHoc: true, ...OPEN_ACCESS };
+  return { name, adHoc: true, ...OPEN_ACCESS, ...sqliteAt(file, null) };
+}
+
+function sqliteAt(path: string, id: string | null) {
+  return { dialect: 'sqlite', address: { kind: 'path', path }, ...fileIdentity(path, id) } as const;
 }
 
 function generatedName(base: string, address: string): string {
