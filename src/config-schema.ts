@@ -19,7 +19,7 @@ export const SchemaEntry = z.strictObject({
       dimensions: z.number().int().positive().max(8192).optional(),
       /** Texts of one request at most. */
       batchSize: z.number().int().positive().max(2048).optional(),
-      requestTimeoutMs: z.number().int().positive().optional(),
+      requestTimeoutMs: z.number().int().positive().max(600_000, 'is too large; allowed: at most 600000').optional(),
     })
     .optional(),
 });

@@ -60,6 +60,8 @@ const DatabaseEntry = z.strictObject({
 
 const amount = z.number().positive().nullable();
 const count = z.number().int().positive().nullable();
+/** Timers cannot wait much longer, and nobody should have to. */
+const DAY_MS = 24 * 60 * 60_000;
 
 export const ConfigFile = z.strictObject({
   $schema: z.string().optional(),
@@ -76,7 +78,7 @@ export const ConfigFile = z.strictObject({
       maxOutputTokens: z.number().int().positive().optional(),
       /** A reasoning model gets the larger output cap; default: by its name. */
       reasoning: z.boolean().optional(),
-      requestTimeoutMs: z.number().int().positive().optional(),
+      requestTimeoutMs: z.number().int().positive().max(DAY_MS, 'is too large; allowed: at most 86400000').optional(),
       limits: LimitsEntries.optional(),
     })
     .optional(),

@@ -145,7 +145,8 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
           seed: 0,
           schema: { name: 'check', schema },
         },
-        { signal: AbortSignal.timeout(60_000) },
+        // Its time limit is that of the configuration.
+        { signal: new AbortController().signal },
       );
       return ok(
         'model call',

@@ -14,5 +14,7 @@ export interface Embedder {
   readonly endpoint: string;
   /** Texts of one request at most. */
   readonly batchSize: number;
+  /** How long one request may take; left out: not said. */
+  readonly requestTimeoutMs?: number;
   embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<Embedded>;
 }

@@ -44,6 +44,7 @@ export type Near =
   | { readonly kind: 'failed'; readonly error: ModelError; readonly paid: Paid };
 
 export const REQUESTS_AT_ONCE = 4;
+/** Of all tables together, unless one request may take longer. */
 const TIME_LIMIT_MS = 60_000;
 const USED_AGAIN_AFTER_MS = 12 * 3_600_000;
 /** Of one schema; above, reading them takes longer than a question should wait. */
@@ -167,7 +168,8 @@ async function make(
 ): Promise<Made> {
   const made: Made = { vectors: new Map(), tokens: 0, costUsd: 0, lost: 0, error: null };
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(outOfTime(embedder)), TIME_LIMIT_MS);
+  const limitMs = Math.max(TIME_LIMIT_MS, embedder.requestTimeoutMs ?? 0);
+  const timer = setTimeout(() => controller.abort(outOfTime(embedder, limitMs)), limitMs);
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < missing.length && made.error === null) {
@@ -216,8 +218,8 @@ function modelErrorOf(error: unknown, signal: AbortSignal): ModelError {
   throw error;
 }
 
-function outOfTime({ endpoint }: Embedder): ModelError {
-  return new ModelError('timeout', `${endpoint} did not give all vectors within ${TIME_LIMIT_MS / 1000} s`);
+function outOfTime({ endpoint }: Embedder, limitMs: number): ModelError {
+  return new ModelError('timeout', `${endpoint} did not give all vectors within ${limitMs / 1000} s`);
 }
 
 function unequal({ endpoint, model }: Embedder, tables: number, question: number): ModelError {

@@ -46,14 +46,14 @@ export interface ProxyOptions {
 }
 
 /** How long an outage may last before a search gives up; a new `ask` then goes on from its checkpoint. */
-const OUTAGE = '1 hour';
+const OUTAGE_MS = 60 * 60_000;
 const STATEMENTS_PER_STEP = 60;
 /** A model with limits is waited for: in its queue, and at the worker for a place (`LONGEST_WAIT_MS` of the paced model). */
-const QUEUED = '6 hours';
+const QUEUED_MS = 6 * 60 * 60_000;
 const PLACE_MS = 120_000;
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 const COMMON: ActivityOptions = {
-  scheduleToCloseTimeout: OUTAGE,
+  scheduleToCloseTimeout: OUTAGE_MS,
   heartbeatTimeout: '10s',
   retry: RETRY,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -65,7 +65,7 @@ const COMMON: ActivityOptions = {
  */
 const STORING: LocalActivityOptions = {
   startToCloseTimeout: '30s',
-  scheduleToCloseTimeout: OUTAGE,
+  scheduleToCloseTimeout: OUTAGE_MS,
   retry: RETRY,
 };
 
@@ -81,9 +81,12 @@ const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const { taskQueues } = options;
   const labels = new Labels();
+  const callMs = options.modelTimeoutMs + 15_000;
   const model: ActivityOptions = {
     ...COMMON,
-    startToCloseTimeout: options.modelTimeoutMs + 15_000,
+    // The last call of an outage gets its time as well.
+    scheduleToCloseTimeout: OUTAGE_MS + callMs,
+    startToCloseTimeout: callMs,
   };
   const sql: ActivityOptions = {
     ...COMMON,
@@ -98,8 +101,8 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
       taskQueue: queue,
       // Eager dispatch would go past the queue's rate.
       allowEagerDispatch: false,
-      scheduleToCloseTimeout: QUEUED,
-      startToCloseTimeout: options.modelTimeoutMs + PLACE_MS + 15_000,
+      scheduleToCloseTimeout: QUEUED_MS + callMs,
+      startToCloseTimeout: callMs + PLACE_MS,
     };
   }
 

@@ -13,6 +13,7 @@ import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
 import { createRunStore, storeInput } from '../../src/steps';
 import { compose } from '../../src/workers/composition';
+import { transportLimitsOf } from '../helpers/transport-limits';
 import { testProcess } from '../unit/cli/test-io';
 
 const never = new AbortController().signal;
@@ -129,6 +130,14 @@ describe('an error is one line that names the setting', () => {
     const { baseUrl } = await endpoint(() => ({ status: 429, body: {}, headers: { 'retry-after': '7' } }));
     const failed = embedder(baseUrl).embed(['a'], { signal: never });
     await expect(failed).rejects.toMatchObject({ options: { retryAfterMs: 7_000 } });
+  });
+
+  test('a configured time limit above five minutes is not cut by the limits of the HTTP client', async () => {
+    const timeoutMs = 20 * 60_000;
+    const { baseUrl } = await endpoint(() => ({ body: { data: [{ index: 0, embedding: [1] }] } }));
+    const [limits] = await transportLimitsOf(() => embedder(baseUrl, { timeoutMs }).embed(['a'], { signal: never }));
+    expect(limits?.headersTimeout).toBeGreaterThan(timeoutMs);
+    expect(limits?.bodyTimeout).toBeGreaterThan(timeoutMs);
   });
 
   test('a request that hangs ends at its time limit, and one that is given up at once', async () => {

@@ -2,6 +2,7 @@
 import { createOpenAiModel, type OpenAiConfig } from '../../src/adapters/openai';
 import type { ModelRequest } from '../../src/ports';
 import { startModelEndpoint, type ChatBody, type Fault, type ModelEndpoint } from '../helpers/model-endpoint';
+import { transportLimitsOf } from '../helpers/transport-limits';
 
 const REQUEST: ModelRequest = {
   role: 'plan',
@@ -213,6 +214,13 @@ test.each(['hang', 'stall'] as const)('a server that %ss is a timeout', async (f
     code: 'timeout',
     message: expect.stringContaining('150 ms') as string,
   });
+});
+
+test('a configured time limit above five minutes is not cut by the limits of the HTTP client', async () => {
+  const timeoutMs = 20 * 60_000;
+  const [limits] = await transportLimitsOf(() => ask({}, { timeoutMs }));
+  expect(limits?.headersTimeout).toBeGreaterThan(timeoutMs);
+  expect(limits?.bodyTimeout).toBeGreaterThan(timeoutMs);
 });
 
 test.each(['hang', 'stall'] as const)("an abort while a server %ss throws the signal's own reason", async (fault) => {

@@ -12,6 +12,7 @@ import { Deadline } from '../openai/deadline';
 import { timeoutError, toModelError, type CallContext } from '../openai/errors';
 import { checkedBaseUrl } from '../openai/model';
 import type { PriceTable } from '../openai/prices';
+import { transport } from '../openai/transport';
 import { toEmbedded } from './reply';
 
 export interface OpenAiEmbedderConfig {
@@ -51,7 +52,7 @@ export function createOpenAiEmbedder(config: OpenAiEmbedderConfig): Embedder {
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
     maxRetries: 0,
-    timeout: timeoutMs,
+    ...transport(timeoutMs),
     // Unset options are read from the environment: an address and its key come from the configuration alone.
     adminAPIKey: null,
     organization: null,
@@ -78,6 +79,7 @@ export function createOpenAiEmbedder(config: OpenAiEmbedderConfig): Embedder {
     model,
     endpoint,
     batchSize,
+    requestTimeoutMs: timeoutMs,
     async embed(texts, { signal }) {
       signal.throwIfAborted();
       const nowMs = (config.now ?? Date.now)();

@@ -5,9 +5,10 @@
  * part of the key, is left out.
  */
 import { types } from 'node:util';
-import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import { APIConnectionError, APIError } from 'openai';
 import { ModelError, type ModelErrorCode } from '../../ports';
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after';
+import { CONNECT_TIMEOUT_MS } from './transport';
 
 export interface CallContext {
   readonly endpoint: string;
@@ -43,7 +44,6 @@ interface Finding {
 
 export function toModelError(error: unknown, context: CallContext): ModelError {
   if (error instanceof ModelError) return error;
-  if (error instanceof APIConnectionTimeoutError) return timeoutError(context, error);
   if (error instanceof APIConnectionError) return connectionError(error, context);
   if (error instanceof APIError) {
     const failure = error as AnyApiError;
@@ -146,13 +146,18 @@ function honourRetryHeader(found: Finding, failure: HttpFailure, context: CallCo
   return found;
 }
 
+/** What ended the call, never the configured time limit: that one is `timeoutError`. */
+const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its name cannot be resolved',
+  EAI_AGAIN: 'its name cannot be resolved',
+  ETIMEDOUT: 'the network gave up on the connection',
+  UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_TIMEOUT_MS / 1000} s`,
+};
+
 function connectionError(error: APIConnectionError, context: CallContext): ModelError {
   const codes = causeCodes(error);
-  if (codes.some((code) => /TIMEOUT|ETIMEDOUT/.test(code))) return timeoutError(context, error);
-  const why =
-    codes.includes('ENOTFOUND') || codes.includes('EAI_AGAIN')
-      ? 'its name cannot be resolved'
-      : (codes[0] ?? 'connection failed');
+  const known = codes.map((code) => CONNECTION_FAILURES[code]).find((words) => words !== undefined);
+  const why = known ?? codes[0] ?? 'connection failed';
   const { url } = context.settings ?? CHAT_SETTINGS;
   const message = `${context.endpoint} cannot be reached (${why}): check ${url} and that the endpoint is up`;
   return new ModelError('connection', redact(message, context), { cause: redactedCause(error, context) });
@@ -160,8 +165,6 @@ function connectionError(error: APIConnectionError, context: CallContext): Model
 
 /** Neither an HTTP status nor a connection error: the body broke off or was not what it claimed to be. */
 function unreadable(error: unknown, context: CallContext): ModelError {
-  const codes = causeCodes(error);
-  if (codes.some((code) => /TIMEOUT/.test(code))) return timeoutError(context, error);
   const why = types.isNativeError(error) ? oneLine(error.message) : 'not an error object';
   const [code, what] =
     types.isNativeError(error) && error.name === 'SyntaxError'

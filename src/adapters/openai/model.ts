@@ -15,6 +15,7 @@ import { toReply } from './reply';
 import { narrower, refusesTheSchema, requestBody } from './request-shape';
 import type { Refusal, ReplyFormat, RequestShape } from './request-shape';
 import { ShapeMemory } from './shape-memory';
+import { transport } from './transport';
 
 export interface OpenAiConfig {
   /** null for an endpoint that wants none: then no Authorization header is sent. */
@@ -42,7 +43,7 @@ export function createOpenAiModel(config: OpenAiConfig): LanguageModel {
     apiKey: config.apiKey ?? 'none',
     baseURL: baseUrl,
     maxRetries: 0,
-    timeout: config.timeoutMs,
+    ...transport(config.timeoutMs),
     // Unset options are read from the environment: an address and its key come from the configuration alone.
     adminAPIKey: null,
     organization: null,

@@ -212,6 +212,12 @@ describe('loadConfig', () => {
     expect(() => load(undefined, {}, cwd)).toThrow('cannot be read (EISDIR): it is a folder; a file is expected there');
   });
 
+  test('a time limit that no timer can keep is refused with the longest one', () => {
+    expect(problems({ models: { requestTimeoutMs: 3_000_000_000 } })).toEqual([
+      'FILE: models.requestTimeoutMs: is too large; allowed: at most 86400000',
+    ]);
+  });
+
   test('a key is taken without the space around it', () => {
     expect(load({}, { OPENAI_API_KEY: ' sk-1\r\n' }).models.apiKey?.reveal()).toBe('sk-1');
   });

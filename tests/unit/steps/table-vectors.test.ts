@@ -217,12 +217,16 @@ describe('when the model fails', () => {
     expect(near).toMatchObject({ kind: 'failed', error: { message: containing('different lengths') } });
   });
 
-  test('after a minute it is given up, and what came until then is kept', async () => {
+  test.each([
+    ['after a minute', undefined, 60],
+    ['after the time of one request, where that is longer,', 90_000, 90],
+  ])('%s it is given up, and what came until then is kept', async (_, requestTimeoutMs, seconds) => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const world = new World(10);
     const quick = world.embedder.embed.bind(world.embedder);
     const slow: TestEmbedder = {
       ...world.embedder,
+      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       embed: (texts, options) =>
         world.embedder.requests.length < 2
           ? quick(texts, options)
@@ -231,11 +235,11 @@ describe('when the model fails', () => {
             }),
     };
     const asked = world.near(schema(100), { embedder: slow });
-    await jest.advanceTimersByTimeAsync(60_000);
+    await jest.advanceTimersByTimeAsync(seconds * 1000);
     jest.useRealTimers();
     expect(await asked).toMatchObject({
       kind: 'failed',
-      error: { code: 'timeout', message: containing('did not give all vectors within 60 s (20 of 100 tables') },
+      error: { code: 'timeout', message: containing(`did not give all vectors within ${seconds} s (20 of 100 tables`) },
       paid: { texts: 20 },
     });
   });
