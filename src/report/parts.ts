@@ -1,7 +1,8 @@
 /** The small parts that several sections share: badges, tables of rows, results, readings with their verdicts. */
-import type { AnswerRecord, SqlResult, SqlValue, Verdict } from '../domain';
+import type { SqlResult, SqlValue, Verdict } from '../domain';
+import { clip } from '../clip';
 import { anchor, markup, type Html } from './html';
-import { cell, counted, visible } from './printable';
+import { cell, counted } from './printable';
 import type { HypothesisNode } from './tree';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'calm';
@@ -23,44 +24,46 @@ export interface Rows {
   readonly rowCount: number;
   /** The cap of the engine was reached: there were more than `rowCount`. */
   readonly truncated?: boolean;
+  /** Columns of numbers, where that is known: their heads stand over them. */
+  readonly numeric?: readonly boolean[];
 }
 
-export function rowsTable(label: string, { columns, rows, rowCount, truncated }: Rows, shown: number): Html {
+export function rowsTable(
+  label: string,
+  { columns, rows, rowCount, truncated, numeric = [] }: Rows,
+  shown: number,
+): Html {
   if (columns.length === 0) return markup`<p class="soft">${label}: no columns</p>`;
   const first = rows.slice(0, shown);
   const total = `${truncated ? 'more than ' : ''}${counted(rowCount, 'row')}`;
   const caption =
     first.length < rowCount ? `${label}: first ${counted(first.length, 'row')} of ${total}` : `${label}: ${total}`;
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${columns.map((name) => markup`<th scope="col">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${first.map(
-          (row) =>
-            markup`<tr>
-              ${row.map(tableCell)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return markup`<p class="caption" aria-hidden="true">${caption}</p>
+    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+      <table>
+        <thead>
+          <tr>
+            ${columns.map((name, at) => markup`<th scope="col"${numeric[at] && NUMERIC}>${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${first.map((row) => markup`<tr>${row.map((value, at) => tableCell(value, numeric[at] ?? false))}</tr>`)}
+        </tbody>
+      </table>
+    </div>`;
 }
 
-function tableCell(value: SqlValue): Html {
+const NUMERIC = markup` class="num"`;
+
+function tableCell(value: SqlValue, isNumber: boolean): Html {
   if (value === null) return markup`<td class="null">NULL</td>`;
-  if (typeof value === 'number') return markup`<td class="num">${value}</td>`;
   const text = cell(value);
+  if (typeof value === 'number' || (isNumber && /^[-+\d.eE]{1,60}$/.test(text)))
+    return markup`<td class="num">${text}</td>`;
   if (text.length <= CELL) return markup`<td>${text}</td>`;
-  return markup`<td>
-    ${visible(text.slice(0, CELL))}<span class="soft">… ${counted(text.length - CELL, 'more character')}</span>
-  </td>`;
+  const start = clip(text, CELL);
+  const more = markup`<span class="soft">… ${counted(text.length - start.length, 'more character')}</span>`;
+  return markup`<td>${[start, more]}</td>`;
 }
 
 export function resultOf(label: string, result: SqlResult, shown: number): Html {
@@ -69,7 +72,11 @@ export function resultOf(label: string, result: SqlResult, shown: number): Html 
       const { columns, rows, truncated } = result;
       return rowsTable(
         label,
-        { columns: columns.map(({ name }) => name), rows, rowCount: rows.length, truncated },
+        {
+          columns: columns.map(({ name }) => name),
+          numeric: columns.map(({ kind }) => kind === 'number'),
+          ...{ rows, rowCount: rows.length, truncated },
+        },
         shown,
       );
     }
@@ -87,6 +94,7 @@ export function resultOf(label: string, result: SqlResult, shown: number): Html 
 const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = { supported: 'good', refuted: 'bad', open: 'warn' };
 
 export function verdictBadge(verdict: string): Html {
+  if (verdict === 'immaterial') return badge('makes no difference', 'calm');
   return badge(verdict, (VERDICT_TONES as Readonly<Record<string, Tone | undefined>>)[verdict] ?? 'calm');
 }
 
@@ -110,16 +118,4 @@ export function hypothesisItem(hypothesis: HypothesisNode): Html {
     ${verdict?.reason && markup`<div class="soft">${verdict.reason}</div>`}
     ${verdict?.overruled && markup`<div class="soft">Overruled by the data: ${verdict.overruled}</div>`}
   </li>`;
-}
-
-const STATUS_TONES: Readonly<Record<AnswerRecord['status'], Tone>> = {
-  answered: 'good',
-  unanswerable: 'warn',
-  abstained: 'warn',
-  cancelled: 'warn',
-  failed: 'bad',
-};
-
-export function statusBadge(status: AnswerRecord['status'] | 'running'): Html {
-  return badge(status, status === 'running' ? 'calm' : STATUS_TONES[status]);
 }

@@ -1,7 +1,9 @@
 /** Text from a database or a model made safe to show: no terminal escape, no invisible or reordering character. */
 
-// C0 and C1 controls except tab and line feed; zero-width, direction and isolate marks; the byte order mark.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// C0 and C1 controls except tab and line feed; zero-width, direction and isolate marks; line and paragraph separators; the
+// byte order mark.
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]/g;
 
 export function visible(text: string): string {
   return text
@@ -41,6 +43,11 @@ export function noteText(note: {
   readonly at: string;
 }): string {
   return `${note.kind} by ${note.author}, ${note.at.slice(0, 16).replace('T', ' ')} UTC: ${note.text}`;
+}
+
+/** With a capital at the beginning, unless it begins with a name such as `final_position`. */
+export function capital(text: string): string {
+  return /^[a-z]+[^\sa-z]*[\s,.:;]/.test(`${text} `) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

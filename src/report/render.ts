@@ -1,46 +1,36 @@
 /**
- * A trace as one self-contained HTML file: it loads nothing, runs no script, and its policy forbids both, so that a
- * hostile value in a database stays text even if an escape were missed.
+ * A trace as one self-contained HTML file: the answer and how far to trust it, the result, the evidence, the machinery. It
+ * loads nothing and works without scripts; its policy allows its own style sheet and copy buttons by their hashes and
+ * nothing else, so that a hostile value in a database stays text even if an escape were missed.
  */
 import { createHash } from 'node:crypto';
+import { evidenceSection } from './evidence-section';
+import { head } from './head';
 import { markup, Html } from './html';
-import { statusBadge } from './parts';
-import { schemaSection } from './schema-section';
-import { searchSection } from './search-section';
-import {
-  answerSection,
-  assumptionsSection,
-  candidatesSection,
-  evidenceSection,
-  sqlSection,
-  sourcesSection,
-  steeringSection,
-  usageSection,
-} from './sections';
+import { machinery } from './machinery';
+import { sourcesSection, steeringSection } from './outside-sections';
+import { resultSection } from './result-section';
+import { SCRIPT } from './script';
+import { sqlSection, type Rerun } from './sql-section';
 import { STYLE } from './style';
 import type { Trace } from './trace';
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SCRIPT)}; base-uri 'none'; form-action 'none'`;
 /** Whole, because the policy's hash covers every character between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
-const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'`;
+const SCRIPT_ELEMENT = new Html(`<script>${SCRIPT}</script>`);
 
-export function renderReport(trace: Trace): string {
-  const { record, input, state } = trace;
+export function renderReport(trace: Trace, rerun: Rerun = { database: null }): string {
+  const { record, input } = trace;
   const question = record?.question ?? input?.question.text ?? trace.searchId;
-  const usage = record?.usage ?? state?.usage ?? null;
-  const wallMs = record === null ? null : Date.parse(record.endedAt) - Date.parse(record.startedAt);
   const sections: readonly (readonly [string, string, Html | null])[] = [
-    ['answer', 'Answer', record === null ? running(trace) : answerSection(record)],
-    ['sql', 'SQL', record && sqlSection(record)],
-    ['evidence', 'Evidence', record && evidenceSection(record)],
-    ['open', 'Open assumptions', record && assumptionsSection(record)],
-    ['candidates', 'Candidates', record && candidatesSection(record)],
+    ['result', 'Result', record && resultSection(record)],
+    ['sql', 'SQL', record && sqlSection(record, rerun)],
+    ['evidence', 'Evidence', record && evidenceSection(record, rerun)],
+    ['steering', 'What people told the search', record && steeringSection(record)],
     ['sources', 'Sources', record && sourcesSection(record)],
-    ['steering', 'Steering', record && steeringSection(record)],
-    ['search', 'Search', searchSection(trace)],
-    ['schema', 'Schema', schemaSection(trace)],
-    ['usage', 'Usage', usage && usageSection(usage, wallMs)],
+    ['machinery', 'How it was found', machinery(trace, rerun)],
   ];
   const present = sections.filter(([, , section]) => section !== null);
   return markup`<!doctype html>
@@ -54,49 +44,18 @@ export function renderReport(trace: Trace): string {
         ${STYLE_ELEMENT}
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the answer</a>
-        <header>
-          ${statusBadge(record?.status ?? 'running')}
-          <h1>${question}</h1>
-          <ul class="meta">
-            ${facts(trace).map((fact) => markup`<li>${fact}</li>`)}
+        <a class="skip" href="#main">Skip to the result</a>
+        ${head(trace)}
+        <nav aria-label="Sections">
+          <ul>
+            ${present.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
           </ul>
-          ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
-          <nav aria-label="Sections">
-            <ul>
-              ${present.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
-            </ul>
-          </nav>
-        </header>
+        </nav>
         <main id="main">${present.map(([, , section]) => section)}</main>
         <footer>
-          <p>
-            Search ${trace.searchId}. Iterations, attempts, candidate limits and frontier are GATE's own choices; the
-            paper does not give them.
-          </p>
+          <p>Search <code>${trace.searchId}</code>. <code>gate result ${trace.searchId}</code> prints the answer in a terminal.</p>
         </footer>
+        ${SCRIPT_ELEMENT}
       </body>
     </html> `.text;
-}
-
-function facts({ record, input }: Trace): string[] {
-  const settings = input?.settings;
-  const models = [...new Set(Object.values(record?.models ?? settings?.models ?? {}))];
-  return [
-    `database ${record?.database ?? input?.question.database ?? 'unknown'}`,
-    `method ${record?.method ?? settings?.method ?? 'unknown'}`,
-    `preset ${record?.preset ?? settings?.preset ?? 'unknown'}`,
-    ...(models.length > 0 ? [`model ${models.join(', ')}`] : []),
-    ...(record ? [`ended by ${record.endedBy}`, `${record.endedAt.slice(0, 19).replace('T', ' ')} UTC`] : []),
-  ];
-}
-
-function running(trace: Trace): Html {
-  const iteration = trace.state?.iteration ?? 1;
-  return markup`<section aria-labelledby="answer">
-    <h2 id="answer">Answer</h2>
-    <div class="answer other">
-      Not finished: iteration ${iteration} is next or under way. This is what the last checkpoint holds.
-    </div>
-  </section>`;
 }

@@ -1,16 +1,15 @@
-/** The section of a report on a schema that was too large to show: which tables the model saw in full, and why these. */
+/** The part of a report on a schema that was too large to show: which tables the model saw in full, and why these. */
 import { markup, type Html } from './html';
 import { counted } from './printable';
 import { rankedTable, rankingText, shownText } from './ranking';
 import type { Trace } from './trace';
 
 /** Null where all tables were shown. */
-export function schemaSection({ shownTables, record }: Trace): Html | null {
+export function schemaPart({ shownTables, record }: Trace): Html | null {
   if (shownTables === undefined) return null;
   const { shown, warning } = shownTables;
   const text = record?.tableRanking === undefined ? shownText(shownTables) : rankingText(record.tableRanking);
-  return markup`<section aria-labelledby="schema">
-    <h2 id="schema">Schema</h2>
+  return markup`<h3 id="schema">Schema</h3>
     <p>The schema was too large to show whole: ${text}. The others were listed by name, and any that a plan named was shown from then on.</p>
     ${warning !== null && markup`<p class="soft">${warning}</p>`}
     <details>
@@ -18,6 +17,5 @@ export function schemaSection({ shownTables, record }: Trace): Html | null {
       <ul>
         ${shown.map((each) => markup`<li><code>${rankedTable(each)}</code></li>`)}
       </ul>
-    </details>
-  </section>`;
+    </details>`;
 }

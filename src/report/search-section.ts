@@ -1,36 +1,34 @@
-/** The tree of trajectories: every reading that was tried, with its probe, rows, predicates and verdicts. */
-import type { OperatorView, Trajectory, WebObservation } from '../domain';
+/** The tree of branches (trajectories): every reading that was tried, with its probe, rows, predicates and verdicts. */
+import type { OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
-import { badge, hypothesisItem, link, resultOf, type Tone } from './parts';
+import { badge, hypothesisItem, link, resultOf } from './parts';
 import { counted, visible } from './printable';
-import { sqlHtml } from './sql-html';
+import { statement, type Rerun } from './sql-section';
 import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
+import { BRANCH_STATES, STEP_STATES } from './words';
 
 const PROBE_ROWS = 10;
 
-export function searchSection(trace: Trace): Html | null {
+export function searchPart(trace: Trace, rerun: Rerun): Html | null {
   const tree = searchTree(trace);
   if (tree.roots.length === 0 && tree.loose.length === 0) return null;
   const events = trace.state?.events ?? [];
-  return markup`<section aria-labelledby="search">
-    <h2 id="search">Search</h2>
-    <p class="soft">
-      Each line is one state of a plan; below it, what was tried from there. Open a line for its probes and verdicts.
-    </p>
+  return markup`<h3 id="search">Branches</h3>
+    <p class="soft">Each line is one branch; below it, what was tried from there. Open a line for its probes and verdicts.</p>
     <ul class="tree">
-      ${tree.roots.map((root) => trajectoryItem(root, trace))}
+      ${tree.roots.map((root) => trajectoryItem(root, trace, rerun))}
     </ul>
     ${
       tree.lookups.length > 0 &&
       markup`<h4>Lookups on the web</h4>
         <p class="soft">From outside the database: material for readings, proof of none.</p>
-        ${tree.lookups.map(attemptBlock)}`
+        ${tree.lookups.map((lookup) => attemptBlock('web', lookup, rerun))}`
     }
     ${
       tree.loose.length > 0 &&
       markup`<h4>Attempts that no plan took up</h4>
-        ${tree.loose.map(attemptBlock)}`
+        ${tree.loose.map((attempt) => attemptBlock('loose', attempt, rerun))}`
     }
     ${
       events.length > 0 &&
@@ -44,27 +42,18 @@ export function searchSection(trace: Trace): Html | null {
               </li>`,
           )}
         </ul>`
-    }
-  </section>`;
+    }`;
 }
 
-const STATUS_TONES: Readonly<Record<Trajectory['status'], Tone>> = {
-  open: 'calm',
-  replan: 'warn',
-  complete: 'good',
-  merged: 'calm',
-  exhausted: 'bad',
-  impossible: 'warn',
-};
-
-function trajectoryItem(node: TrajectoryNode, trace: Trace): Html {
+function trajectoryItem(node: TrajectoryNode, trace: Trace, rerun: Rerun): Html {
   const { trajectory, candidates, children } = node;
+  const status = BRANCH_STATES[trajectory.status];
   const line = markup`<span id="${anchor('trajectory', trajectory.id)}"
-    ><code>${trajectory.id}</code> ${headline(node)} ${badge(trajectory.status, STATUS_TONES[trajectory.status])}
+    ><code>${trajectory.id}</code> ${headline(node)} ${badge(status.says, status.tone)}
     ${candidates.map(({ id }) => markup`${badge('candidate', 'good')} ${link('candidate', id)} `)}
     ${trajectory.mergedInto !== null && markup`<span class="soft">into ${link('trajectory', trajectory.mergedInto)}</span>`}</span
   >`;
-  const inner = details(node, trace);
+  const inner = details(node, trace, rerun);
   return markup`<li>
     ${
       inner === null
@@ -77,7 +66,7 @@ function trajectoryItem(node: TrajectoryNode, trace: Trace): Html {
     ${
       children.length > 0 &&
       markup`<ul class="tree">
-        ${children.map((child) => trajectoryItem(child, trace))}
+        ${children.map((child) => trajectoryItem(child, trace, rerun))}
       </ul>`
     }
   </li>`;
@@ -90,35 +79,29 @@ function headline({ trajectory, changes, attempts }: TrajectoryNode): string {
   const when = `iteration ${trajectory.iteration}`;
   if (trajectory.via === 'plan') return `${when}: a plan`;
   if (trajectory.via === 'replan') return `${when}: a revised plan`;
-  const how = trajectory.via === 'reuse' ? 'reused' : 'grounded';
+  const how = trajectory.via === 'reuse' ? 'used again' : 'proved';
   return `${when}: ${how} ${(grounded.length > 0 ? grounded : changes.map(({ operator }) => operator)).join(', ') || 'nothing'}`;
 }
 
-function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace): Html | null {
+function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace, rerun: Rerun): Html | null {
   const plan = trajectory.plan;
   if (plan === null && attempts.length === 0) return null;
   const outline = plan === null ? undefined : trace.plans[plan.planId]?.outline;
   return markup`${outline && markup`<p>${outline}</p>`}
     <p class="soft">
       Progress ${Math.round(trajectory.progress * 100)} %, selected
-      ${counted(trajectory.selections, 'time')}${trajectory.bottleneck !== null && markup`, bottleneck <code>${trajectory.bottleneck}</code>`}
+      ${counted(trajectory.selections, 'time')}${trajectory.bottleneck !== null && markup`, most doubtful step <code>${trajectory.bottleneck}</code>`}
     </p>
-    ${plan !== null && operatorsTable(plan.operators, changes)} ${attempts.map(attemptBlock)}`;
+    ${plan !== null && operatorsTable(plan.operators, changes)} ${attempts.map((attempt) => attemptBlock(trajectory.id, attempt, rerun))}`;
 }
-
-const OPERATOR_TONES: Readonly<Record<OperatorView['state'], Tone>> = {
-  grounded: 'good',
-  assumed: 'warn',
-  unresolved: 'bad',
-};
 
 function operatorsTable(operators: readonly OperatorView[], changes: readonly Change[]): Html {
   const changed = new Set(changes.map(({ operator }) => operator));
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Operators">
+  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Steps">
     <table>
       <thead>
         <tr>
-          <th scope="col">Operator</th>
+          <th scope="col">Step</th>
           <th scope="col">Means</th>
           <th scope="col">State</th>
         </tr>
@@ -130,8 +113,8 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
               <td><code>${operator.name}</code></td>
               <td>${operator.intent}</td>
               <td>
-                ${badge(operator.state, OPERATOR_TONES[operator.state])}
-                ${operator.immaterial !== null && badge('immaterial', 'calm')}
+                ${badge(STEP_STATES[operator.state].says, STEP_STATES[operator.state].tone)}
+                ${operator.immaterial !== null && badge('makes no difference', 'calm')}
                 ${changed.has(operator.name) && markup`<span class="soft">new</span>`}
               </td>
             </tr>`,
@@ -141,8 +124,9 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
   </div>`;
 }
 
-function attemptBlock(attempt: AttemptNode): Html {
-  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test) => testBlock(attempt.id, test))}`;
+/** `place`: siblings may show the same attempt. */
+function attemptBlock(place: string, attempt: AttemptNode, rerun: Rerun): Html {
+  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test) => testBlock(place, attempt.id, test, rerun))}`;
 }
 
 const WEB_CHARS = 2_000;
@@ -158,10 +142,10 @@ function webBlock(id: string, { tool, request, outcome, text }: WebObservation):
   </div>`;
 }
 
-function testBlock(id: string, test: TestNode): Html {
+function testBlock(place: string, id: string, test: TestNode, rerun: Rerun): Html {
   return markup`<div>
     <h4>Attempt <code>${id}</code> on <code>${test.operator}</code></h4>
-    ${sqlHtml(test.probeSql, new Set())}${resultOf('Observed', test.result, PROBE_ROWS)}
+    ${statement(`${anchor(place, id)}-${test.operator}`, test.probeSql, new Set(), rerun)} ${resultOf('Observed', test.result, PROBE_ROWS)}
     <ul class="plain">
       ${test.hypotheses.map(hypothesisItem)}
     </ul>

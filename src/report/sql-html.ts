@@ -12,8 +12,8 @@ const KEYWORDS = new Set(
   ),
 );
 
-/** `operators`: names that have an entry in the evidence. */
-export function sqlHtml(sql: string, operators: ReadonlySet<string>): Html {
+/** `operators`: names that have an entry in the evidence. `id`: of the text, where something refers to it. */
+export function sqlHtml(sql: string, operators: ReadonlySet<string>, id?: string): Html {
   const parts = [...sql.matchAll(TOKEN)].map((match) => {
     const { comment, string, name } = match.groups ?? {};
     const text = match[0];
@@ -24,5 +24,5 @@ export function sqlHtml(sql: string, operators: ReadonlySet<string>): Html {
     if (operators.has(plain)) return markup`<a href="#${anchor('operator', plain)}">${text}</a>`;
     return KEYWORDS.has(text.toLowerCase()) ? markup`<span class="k">${text}</span>` : markup`${text}`;
   });
-  return markup`<pre class="sql" tabindex="0"><code>${parts}</code></pre>`;
+  return markup`<pre class="sql" tabindex="0"><code${id !== undefined && markup` id="${id}"`}>${parts}</code></pre>`;
 }

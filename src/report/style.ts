@@ -2,60 +2,93 @@
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --page: #fbfbfa; --card: #ffffff; --ink: #1c1f23; --soft: #5a636e; --line: #dfe2e6; --code: #f3f4f6;
-  --link: #0a5ad0; --good: #146c3c; --good-bg: #e3f3e9; --bad: #a5232b; --bad-bg: #fbe9ea;
-  --warn: #805100; --warn-bg: #fbf0da; --calm: #44505e; --calm-bg: #eceff3; --key: #7a2fb0; --text: #17603a;
+  --page: #ffffff; --card: #ffffff; --ink: #1b1e23; --soft: #59626d; --line: #e1e4e8; --code: #f6f7f9; --head: #f1f3f6;
+  --link: #0a58ca; --good: #146c3c; --good-bg: #e4f3ea; --bad: #a5232b; --bad-bg: #fbe9ea;
+  --warn: #7a4d00; --warn-bg: #fcf1dc; --calm: #44505e; --calm-bg: #eceff3; --key: #7a2fb0; --text: #17603a;
+  --c1: #2563b8; --c2: #b4530a; --c3: #12805c; --c4: #8a3ab9; --c5: #b3283f; --grid: #e6e9ed;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #14171a; --card: #1b1f24; --ink: #e6e9ec; --soft: #a3adb8; --line: #333a42; --code: #111417;
-    --link: #7ab2ff; --good: #7fd6a3; --good-bg: #16321f; --bad: #ff9a9f; --bad-bg: #3c191c;
-    --warn: #eebf6a; --warn-bg: #38290d; --calm: #b9c3ce; --calm-bg: #272d34; --key: #cf9df5; --text: #94d8ae;
+    --page: #15181c; --card: #1a1e23; --ink: #e7eaed; --soft: #a5aeb9; --line: #323941; --code: #1c2126; --head: #22272d;
+    --link: #82b6ff; --good: #83d8a8; --good-bg: #17331f; --bad: #ff9ea3; --bad-bg: #3d1a1d;
+    --warn: #f0c574; --warn-bg: #36290f; --calm: #bcc6d0; --calm-bg: #282e35; --key: #d0a1f6; --text: #97daaf;
+    --c1: #6ea8f5; --c2: #f0a058; --c3: #57c9a0; --c4: #c793ee; --c5: #f58a9a; --grid: #2b3138;
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
-main, header, footer { max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
-header { padding-top: 2.5rem; }
-footer { padding-bottom: 3rem; color: var(--soft); font-size: .875rem; }
-h1 { font-size: 1.65rem; line-height: 1.3; margin: .35rem 0 .75rem; font-weight: 650; text-wrap: balance; }
-h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 0; display: inline; }
-h4 { font-size: .8125rem; margin: 1.1rem 0 .35rem; color: var(--soft); font-weight: 600; }
-p { margin: .4rem 0; }
-a { color: var(--link); }
-a:focus-visible, summary:focus-visible, pre:focus-visible, .scroll:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
-.soft { color: var(--soft); }
-.meta { color: var(--soft); font-size: .875rem; display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; padding: 0; margin: 0; list-style: none; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; overflow-wrap: anywhere; }
+main, header, nav, footer { max-width: 58rem; margin: 0 auto; padding: 0 1.25rem; }
+header { padding-top: 2.25rem; }
+footer { padding-top: 2.5rem; padding-bottom: 3rem; color: var(--soft); font-size: .875rem; }
+h1 { font-size: 1.9rem; line-height: 1.28; letter-spacing: -.012em; margin: .35rem 0 .9rem; font-weight: 650; text-wrap: pretty; max-width: 44rem; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.75rem 0 .6rem; font-weight: 650; }
+h3 { font-size: 1.0625rem; line-height: 1.4; margin: 0 0 .35rem; font-weight: 600; }
+h4 { font-size: .875rem; margin: 1.25rem 0 .3rem; color: var(--soft); font-weight: 600; }
+p { margin: .4rem 0; max-width: 44rem; }
+a { color: var(--link); text-underline-offset: .15em; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+.soft { color: var(--soft); } .small { font-size: .875rem; }
+.status { margin: 0 0 1.1rem; font-size: .875rem; }
+.question { margin: 0; font-size: 1.0625rem; }
+.more { white-space: pre-wrap; }
+.proof { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .75rem; margin: 0 0 1.25rem; font-weight: 550; }
+.gauge { display: inline-flex; gap: 3px; } .gauge span { width: 1.6rem; height: .55rem; border-radius: 2px; background: var(--calm); }
+.gauge .proved { background: var(--good); } .gauge .assumed { background: none; border: 1.5px dashed var(--warn); } .gauge .immaterial { background: var(--line); }
+.gauge span:nth-child(n+25) { display: none; }
+.doubts { border-left: 3px solid var(--warn); padding: .1rem 0 .1rem 1.1rem; margin: 0 0 1.4rem; }
+.doubts h2 { font-size: .9375rem; margin: 0 0 .15rem; } .doubts ul { margin: 0; padding: 0; list-style: none; } .doubts li { margin: .3rem 0; max-width: 46rem; }
+.meta { color: var(--soft); font-size: .875rem; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: 0; margin: 1rem 0 0; list-style: none; }
 .skip { position: absolute; left: -999rem; } .skip:focus { left: 1rem; top: 1rem; background: var(--card); padding: .5rem; }
-nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; list-style: none; padding: 0; margin: 1.1rem 0 0; font-size: .875rem; }
-.answer { font-size: 1.2rem; background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 6px; padding: .9rem 1.1rem; white-space: pre-wrap; }
-.answer.other { border-left-color: var(--warn); } .answer.failed { border-left-color: var(--bad); }
-.badge { display: inline-block; font-size: .75rem; font-weight: 600; line-height: 1.5; padding: 0 .5rem; border-radius: 99px; white-space: nowrap; background: var(--calm-bg); color: var(--calm); }
+nav { margin-top: 1.1rem; } nav ul { display: flex; flex-wrap: wrap; gap: .2rem 1.25rem; list-style: none; padding: .55rem 0; margin: 0; font-size: .9375rem; border-block: 1px solid var(--line); }
+.badge { display: inline-block; font-size: .75rem; font-weight: 600; line-height: 1.55; padding: 0 .5rem; border-radius: 99px; white-space: nowrap; background: var(--calm-bg); color: var(--calm); }
 .badge.good { background: var(--good-bg); color: var(--good); } .badge.bad { background: var(--bad-bg); color: var(--bad); } .badge.warn { background: var(--warn-bg); color: var(--warn); }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1.1rem; margin: .8rem 0; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: 1.1rem 1.25rem; margin: 1rem 0; background: var(--card); }
+.card.proved { border-left: 3px solid var(--good); } .card.assumed { border-left: 3px solid var(--warn); } .card.immaterial { border-left: 3px solid var(--calm); }
 .card:target { border-color: var(--link); box-shadow: 0 0 0 1px var(--link); }
-.card > .badge { margin-left: .5rem; }
-code, pre { font: .8438rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .85rem; margin: .4rem 0; overflow-x: auto; white-space: pre-wrap; }
+.button { font: inherit; font-size: .875rem; font-weight: 550; line-height: 1.5; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .75rem; cursor: pointer; text-decoration: none; display: inline-block; }
+.button:hover { background: var(--head); } .button[hidden] { display: none; }
+.actions { display: flex; flex-wrap: wrap; align-items: baseline; gap: .4rem .75rem; margin: .6rem 0; max-width: none; font-size: .875rem; }
+.actions details { flex: 1 1 12rem; min-width: 0; }
+code, pre { font: .84375rem/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; margin: .4rem 0; overflow-x: auto; white-space: pre-wrap; }
 .k { color: var(--key); } .s { color: var(--text); } .c { color: var(--soft); font-style: italic; }
-.scroll { overflow-x: auto; margin: .4rem 0; }
-table { border-collapse: collapse; font-size: .875rem; min-width: 12rem; }
-caption { text-align: left; color: var(--soft); font-size: .8125rem; padding-bottom: .25rem; }
-th, td { text-align: left; vertical-align: top; padding: .28rem .7rem; border: 1px solid var(--line); max-width: 26rem; }
-th { background: var(--calm-bg); color: var(--calm); font-weight: 600; }
-td.num { text-align: right; font-variant-numeric: tabular-nums; } td.null { color: var(--soft); font-style: italic; }
-td pre { background: none; border: 0; padding: 0; margin: 0; }
-ul.plain { list-style: none; padding: 0; margin: .3rem 0; } ul.plain > li { margin: .4rem 0; }
-.reading { border-left: 3px solid var(--line); padding: .1rem 0 .1rem .8rem; }
+.scroll { overflow: auto; max-height: 34rem; margin: .5rem 0; border: 1px solid var(--line); border-radius: 6px; width: fit-content; max-width: 100%; }
+table { border-collapse: separate; border-spacing: 0; font-size: .875rem; line-height: 1.5; }
+.caption { color: var(--soft); font-size: .875rem; margin: .5rem 0 -.2rem; }
+th, td { text-align: left; vertical-align: top; padding: .32rem .8rem; border-bottom: 1px solid var(--line); min-width: 3.5rem; max-width: 26rem; overflow-wrap: break-word; white-space: pre-wrap; }
+tbody tr:last-child td { border-bottom: 0; }
+thead th { position: sticky; top: 0; background: var(--head); color: var(--ink); font-weight: 600; overflow-wrap: normal; }
+td { overflow-wrap: break-word; }
+th.num, td.num { text-align: right; font-variant-numeric: tabular-nums; } td.null { color: var(--soft); font-style: italic; }
+ul.plain { list-style: none; padding: 0; margin: .3rem 0; } ul.plain > li { margin: .5rem 0; }
+.reading { border-left: 3px solid var(--line); padding: .05rem 0 .05rem .8rem; }
 .reading.supported { border-left-color: var(--good); } .reading.refuted { border-left-color: var(--bad); } .reading.open { border-left-color: var(--warn); }
-details > summary { cursor: pointer; } details > summary > h3 { font-weight: 600; }
-ul.tree { list-style: none; margin: 0; padding-left: 0; } ul.tree ul.tree { padding-left: 1.35rem; }
+details > summary { cursor: pointer; color: var(--link); width: fit-content; } details.block { margin: .4rem 0; font-size: .875rem; }
+ul.tree { list-style: none; margin: 0; padding-left: 0; } ul.tree ul.tree { padding-left: 1.35rem; } ul.tree summary { color: var(--ink); }
 ul.tree > li { position: relative; padding: .2rem 0; }
 ul.tree ul.tree > li::before { content: ""; position: absolute; left: -.9rem; top: 0; bottom: 0; border-left: 1px solid var(--line); }
 ul.tree ul.tree > li:last-child::before { bottom: auto; height: 1.05rem; }
 ul.tree ul.tree > li::after { content: ""; position: absolute; left: -.9rem; top: 1.05rem; width: .65rem; border-top: 1px solid var(--line); }
-dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .9rem; margin: .5rem 0; }
-dl.facts dt { color: var(--soft); font-size: .8125rem; } dl.facts dd { margin: 0; font-size: 1.1rem; font-variant-numeric: tabular-nums; }
-@media print { body { background: none; } .card { break-inside: avoid; } nav { display: none; } }
+#machinery ~ details h3 { margin-top: 1.6rem; }
+dl.words { margin: .75rem 0; font-size: .9375rem; } dl.words div { margin: .2rem 0; } dl.words dt { display: inline; font-weight: 600; } dl.words dd { display: inline; margin: 0 0 0 .4rem; color: var(--soft); }
+dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: .9rem; margin: .6rem 0; }
+dl.facts dt { color: var(--soft); font-size: .875rem; } dl.facts dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; }
+figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color: var(--soft); margin: 0 0 .4rem; max-width: 44rem; } figcaption b { color: var(--ink); font-weight: 600; }
+.chart svg { display: block; width: 100%; height: auto; } .chart .wide { max-width: 52rem; } .chart .narrow { display: none; max-width: 26rem; }
+.chart text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: var(--soft); font-variant-numeric: tabular-nums; } .chart text.value, .chart text.label { fill: var(--ink); }
+.chart .grid { stroke: var(--grid); } .chart .axis { stroke: var(--soft); } .chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+.s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); } .s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); }
+.f1 { fill: var(--c1); } .f2 { fill: var(--c2); } .f3 { fill: var(--c3); } .f4 { fill: var(--c4); } .f5 { fill: var(--c5); }
+.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: 0; margin: 0 0 .4rem; font-size: .875rem; } .legend svg { display: inline-block; width: 14px; height: 14px; vertical-align: -2px; margin-right: .35rem; }
+@media (max-width: 40rem) {
+  body { font-size: 1rem; } main, header, nav, footer { padding-left: 1rem; padding-right: 1rem; }
+  header { padding-top: 1.4rem; } h1 { font-size: 1.5rem; } h2 { margin-top: 2.2rem; } .card { padding: .9rem .9rem; }
+  .chart .wide { display: none; } .chart .narrow { display: block; } th, td { padding: .3rem .6rem; max-width: 16rem; }
+}
+@media print {
+  body { background: none; font-size: 11pt; } nav, .skip, .actions, .button { display: none; } main, header, footer { max-width: none; padding: 0; }
+  .card, figure { break-inside: avoid; } h2, h3, h4 { break-after: avoid; } .scroll { max-height: none; overflow: visible; border: 0; } thead th { position: static; }
+  .scroll tbody tr:nth-child(n+101) { display: none; } .chart .narrow { display: none; } .chart .wide { display: block; }
+}
 `.trim();

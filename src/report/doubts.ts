@@ -1,0 +1,120 @@
+/**
+ * Where to doubt an answer, most serious first: what an analyst checks before passing a figure on. A view-model; the page
+ * shows it right below the answer.
+ */
+import type { AnswerRecord } from '../domain';
+import { capital, counted, cut } from './printable';
+import { endedBecause, isCutShort } from './words';
+
+export interface Doubt {
+  readonly text: string;
+  /** What would change: another reading and what it gives. */
+  readonly more: string | null;
+  readonly label: string;
+  /** Where the report says more. */
+  readonly to: { readonly kind: string; readonly id: string } | null;
+}
+
+export function doubtsOf(record: AnswerRecord): Doubt[] {
+  const { columns, rows, truncated, steering = [], failedLookups = [] } = record;
+  const hasRows = columns.length > 0;
+  const cutShort: Doubt[] =
+    isCutShort(record) && hasRows
+      ? [
+          doubt(
+            `This is the best answer so far: ${endedBecause(record.endedBy)} before the search was done.`,
+            'ended early',
+          ),
+        ]
+      : [];
+  const cutRows = truncated
+    ? [
+        doubt(
+          `The result has more rows than the limit let through: only ${counted(rows.length, 'row')} are here.`,
+          'incomplete',
+        ),
+      ]
+    : [];
+  const told: Doubt[] =
+    steering.length === 0
+      ? []
+      : [
+          {
+            ...doubt(`People steered this search (${counted(steering.length, 'remark')}).`, 'steered'),
+            to: page('steering'),
+          },
+        ];
+  const missed: Doubt[] =
+    failedLookups.length === 0
+      ? []
+      : [{ ...doubt(`${counted(failedLookups.length, 'web lookup')} failed.`, 'incomplete'), to: page('sources') }];
+  return [
+    ...cutShort,
+    ...cutRows,
+    ...openDoubts(record),
+    ...disagreeing(record),
+    ...untested(record),
+    ...told,
+    ...missed,
+  ];
+}
+
+function openDoubts({ openAssumptions, evidence }: AnswerRecord): Doubt[] {
+  const known = new Set(evidence.map(({ operator }) => operator));
+  return [...openAssumptions]
+    .sort((a, b) => (b.risk ?? 1) - (a.risk ?? 1))
+    .map(({ statement, kind, alternative, operator }) => ({
+      text: sentence(statement),
+      more:
+        alternative === null ? null : `Read as “${alternative.reading}” it would be: ${cut(alternative.gives, 200)}`,
+      label: kind === 'open-by-wording' ? 'the question allows two readings' : 'assumed',
+      to: operator !== null && known.has(operator) ? { kind: 'operator', id: operator } : null,
+    }));
+}
+
+/** Steps that nothing has shown to be right, beyond the assumptions that are listed. */
+function untested({ evidence, openAssumptions }: AnswerRecord): Doubt[] {
+  const listed = new Set(openAssumptions.map(({ operator }) => operator));
+  return evidence
+    .filter(({ state, operator }) => state === 'assumed' && !listed.has(operator))
+    .map(({ intent, operator }) => ({
+      text: sentence(intent),
+      more: null,
+      label: 'not tested',
+      to: { kind: 'operator', id: operator },
+    }));
+}
+
+function disagreeing({ candidates }: AnswerRecord): Doubt[] {
+  const chosen = candidates.find((candidate) => candidate.chosen);
+  if (chosen === undefined) return [];
+  const others = candidates.filter(
+    ({ id, kind, outcome }) =>
+      id !== chosen.id && (kind === 'unanswerable' || outcome === 'rows') && !chosen.agreesWith.includes(id),
+  );
+  if (others.length === 0) return [];
+  const gave = others
+    .slice(0, 3)
+    .map(({ kind, preview }) => (kind === 'unanswerable' ? 'cannot be answered' : cut(preview, 60)));
+  return [
+    {
+      text: `${counted(others.length, 'other derivation')} gave another result: ${gave.join('; ')}${others.length > 3 ? '; …' : ''}`,
+      more: null,
+      label: 'disputed',
+      to: page('candidates'),
+    },
+  ];
+}
+
+function doubt(text: string, label: string): Doubt {
+  return { text, more: null, label, to: null };
+}
+
+function page(id: string): Doubt['to'] {
+  return { kind: '', id };
+}
+
+function sentence(text: string): string {
+  const whole = capital(text.trim());
+  return `${whole}${/[.!?…]$/.test(whole) ? '' : '.'}`;
+}

@@ -1,0 +1,60 @@
+/**
+ * The result: its chart, all its rows, and the rows as a file. A long result is one table of the first rows and closed
+ * blocks of the others, which a browser lays out only when they are opened. The file is a data: link, so it needs no script.
+ */
+import type { AnswerRecord } from '../domain';
+import { markup, type Html } from './html';
+import { rowsTable } from './parts';
+import { counted } from './printable';
+import { copyButton } from './script';
+import { spreadsheetFile } from './spreadsheet';
+
+/** Cells of one block: what every browser lays out at once without a pause. */
+const CELLS = 5_000;
+const MOST_ROWS = 1_000;
+/** Of the page it would double; `gate result --csv` has them all. */
+const FILE_CHARS = 16_000_000;
+
+export function resultSection(record: AnswerRecord): Html | null {
+  const { columns, rows } = record;
+  if (columns.length === 0) return null;
+  return markup`<section aria-labelledby="result">
+    <h2 id="result">Result</h2>
+    ${tables(record)} ${rows.length > 0 && fileLine(record)}
+  </section>`;
+}
+
+function tables({ columns, rows, truncated }: AnswerRecord): Html {
+  const names = columns.map(({ name }) => name);
+  const numeric = columns.map(({ kind }) => kind === 'number');
+  const size = Math.max(50, Math.min(MOST_ROWS, Math.floor(CELLS / columns.length)));
+  const total = { columns: names, rowCount: rows.length, truncated, numeric };
+  const blocks: Html[] = [];
+  for (let from = size; from < rows.length; from += size) {
+    const some = rows.slice(from, from + size);
+    const label = `Rows ${(from + 1).toLocaleString('en-US')} to ${(from + some.length).toLocaleString('en-US')}`;
+    blocks.push(
+      markup`<details class="block">
+        <summary>${label}</summary>
+        ${rowsTable(label, { columns: names, numeric, rows: some, rowCount: some.length }, some.length)}
+      </details>`,
+    );
+  }
+  return markup`${rowsTable('Result', { ...total, rows }, size)} ${blocks}`;
+}
+
+function fileLine({ id, columns, rows }: AnswerRecord): Html {
+  const file = spreadsheetFile(
+    columns.map(({ name }) => name),
+    rows,
+  );
+  if (file.text.length > FILE_CHARS)
+    return markup`<p class="soft">The rows are too many for a file inside this page: <code>gate result ${id} --csv</code> writes them.</p>`;
+  const address = `data:text/csv;charset=utf-8;base64,${Buffer.from(file.text, 'utf8').toString('base64')}`;
+  return markup`<p class="actions">
+      <a class="button" id="csv" href="${address}" download="${id}.csv">Download CSV</a>
+      ${copyButton('csv', 'Copy rows')}
+      <span class="soft">${counted(rows.length, 'row')}</span>
+    </p>
+    ${file.guarded > 0 && markup`<p class="soft small">In the file, ${counted(file.guarded, 'text')} that a spreadsheet would run as a formula ${file.guarded === 1 ? 'begins' : 'begin'} with an apostrophe.</p>`}`;
+}

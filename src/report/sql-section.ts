@@ -1,0 +1,36 @@
+/** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
+import type { AnswerRecord } from '../domain';
+import { markup, type Html } from './html';
+import { rerunCommand } from './rerun';
+import { copyButton } from './script';
+import { sqlHtml } from './sql-html';
+
+export interface Rerun {
+  /** What to write after `--db`; null where only a generated name is known. */
+  readonly database: string | null;
+}
+
+export function sqlSection(record: AnswerRecord, rerun: Rerun): Html | null {
+  if (record.sql === null) return null;
+  const operators = new Set(record.evidence.map(({ operator }) => operator));
+  return markup`<section aria-labelledby="sql">
+    <h2 id="sql">SQL</h2>
+    ${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
+    ${statement('final', record.sql, operators, rerun)}
+  </section>`;
+}
+
+/** `key`: unique on the page. */
+export function statement(key: string, sql: string, operators: ReadonlySet<string>, rerun: Rerun): Html {
+  const [text, command] = [`sql-${key}`, `run-${key}`];
+  return markup`${sqlHtml(sql, operators, text)}
+    <div class="actions">
+      ${copyButton(text, 'Copy SQL')}
+      <details class="rerun">
+        <summary>Run it again</summary>
+        <pre tabindex="0"><code id="${command}">${rerunCommand(sql, rerun.database)}</code></pre>
+        ${rerun.database === null && markup`<p class="soft">In place of DATABASE write the file or URL that was asked.</p>`}
+        ${copyButton(command, 'Copy command')}
+      </details>
+    </div>`;
+}

@@ -1,0 +1,97 @@
+/**
+ * The report's own words for what the program calls otherwise: how a search ended, what a state means. One place, so that
+ * no reader meets an internal name without its meaning.
+ */
+import type { AnswerRecord, BudgetName, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
+import type { Tone } from './parts';
+import type { Trace } from './trace';
+
+const BUDGETS: Readonly<Record<BudgetName, string>> = {
+  llmCalls: 'model calls',
+  tokens: 'tokens',
+  costUsd: 'cost',
+  wallMs: 'time',
+  sqlExecutions: 'SQL statements',
+  sqlMs: 'time in SQL statements',
+  sqlRows: 'rows fetched',
+};
+
+/** Completes “The search ended because …”. */
+export function endedBecause(endedBy: EndedBy): string {
+  switch (endedBy) {
+    case 'agreement':
+      return 'independent derivations gave the same result';
+    case 'candidates':
+      return 'it had worked out as many answers as it may';
+    case 'exhausted':
+      return 'nothing was left to try';
+    case 'iterations':
+      return 'it had used all its rounds';
+    case 'cancel':
+      return 'somebody cancelled it';
+    case 'stop':
+      return 'somebody told it to answer with what it had';
+    case 'finished':
+      return 'the model said that it was done';
+    case 'error':
+      return 'a step failed';
+    default:
+      return `its limit on ${BUDGETS[endedBy.slice('budget:'.length) as BudgetName]} was reached`;
+  }
+}
+
+/** Ended before it was done: what it answers is the best it had. */
+export function isCutShort({ endedBy, status }: AnswerRecord): boolean {
+  return status !== 'failed' && (endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:'));
+}
+
+export const STATUS_WORDS: Readonly<Record<AnswerRecord['status'] | 'running', { says: string; tone: Tone }>> = {
+  answered: { says: 'Answered', tone: 'good' },
+  unanswerable: { says: 'Cannot be answered from this data', tone: 'warn' },
+  abstained: { says: 'No answer', tone: 'warn' },
+  cancelled: { says: 'Cancelled', tone: 'warn' },
+  failed: { says: 'Failed', tone: 'bad' },
+  running: { says: 'Still running', tone: 'calm' },
+};
+
+export const STATE_WORDS: Readonly<Record<Evidence['state'], { says: string; tone: Tone; because: string }>> = {
+  proved: { says: 'proved', tone: 'good', because: 'the data supported this reading and spoke against its rivals' },
+  assumed: { says: 'assumed', tone: 'warn', because: 'no test has shown that this is right' },
+  immaterial: { says: 'makes no difference', tone: 'calm', because: 'every reading tried gives the same answer' },
+};
+
+export const STEP_STATES: Readonly<Record<OperatorView['state'], { says: string; tone: Tone }>> = {
+  grounded: { says: 'proved', tone: 'good' },
+  assumed: { says: 'assumed', tone: 'warn' },
+  unresolved: { says: 'not written yet', tone: 'bad' },
+};
+
+export const BRANCH_STATES: Readonly<Record<Trajectory['status'], { says: string; tone: Tone }>> = {
+  open: { says: 'open', tone: 'calm' },
+  replan: { says: 'needs another plan', tone: 'warn' },
+  complete: { says: 'complete', tone: 'good' },
+  merged: { says: 'merged', tone: 'calm' },
+  exhausted: { says: 'gave nothing new', tone: 'bad' },
+  impossible: { says: 'says it cannot be answered', tone: 'warn' },
+};
+
+/** What answered as the model; a recording stands in for one. */
+export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): string | null {
+  const models = [...new Set(Object.values(record?.models ?? input?.settings.models ?? {}))];
+  if (models.length === 0) return null;
+  if (input?.namespace.startsWith('replay-'))
+    return models[0] === 'hand-written'
+      ? 'no model: its replies were written by hand and replayed'
+      : `replies of ${models.join(', ')}, replayed from a recording`;
+  return `model ${models.join(', ')}`;
+}
+
+export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
+  const method = record?.method ?? input?.settings.method;
+  if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
+  const preset = record?.preset ?? input?.settings.preset;
+  if (preset === 'paper')
+    return 'Every doubtful step was tested (preset “paper”: the model judges what its own tests show).';
+  const more = preset === 'thorough' ? ' with more plans and attempts (preset “thorough”)' : ' (preset “fast”)';
+  return `Doubtful steps were tested against the data${more}; the database decides which reading holds.`;
+}
