@@ -25,6 +25,7 @@ const MODEL_RULES: Readonly<Record<ModelErrorCode, Rule>> = {
   authentication: { retry: false, advice: 'check OPENAI_API_KEY' },
   'unknown-model': { retry: false, advice: 'set GATE_MODEL (or --model) to a model that the endpoint serves' },
   'bad-request': { retry: false, advice: 'check the model settings (GATE_MODEL, temperature, top-p, output cap)' },
+  'context-too-long': { retry: false },
   'not-configured': { retry: false, advice: 'set OPENAI_BASE_URL and OPENAI_API_KEY' },
   'recording-mismatch': { retry: false, advice: 'record again, or leave --replay out' },
   'recording-ended': { retry: false, advice: 'record again, or leave --replay out' },

@@ -42,6 +42,7 @@ export type ModelErrorCode =
   | 'authentication'
   | 'unknown-model'
   | 'bad-request'
+  | 'context-too-long'
   | 'not-configured'
   | 'recording-mismatch'
   | 'recording-ended';

@@ -42,6 +42,7 @@ const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
   'authentication',
   'unknown-model',
   'bad-request',
+  'context-too-long',
   'not-configured',
   'recording-mismatch',
   'recording-ended',

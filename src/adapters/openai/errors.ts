@@ -7,6 +7,8 @@
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';
 import { ModelError, type ModelErrorCode } from '../../ports';
+import { isContextTooLong } from './context-length';
+import { withoutKey } from './redact';
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after';
 import { CONNECT_TIMEOUT_MS } from './transport';
 
@@ -98,6 +100,7 @@ function classify(failure: HttpFailure, context: CallContext): Finding {
       message: `The account behind ${settings.key} has no quota left at ${endpoint}: add credit there or use another key`,
     };
   }
+  if (isContextTooLong(failure)) return tooLong(said, context);
   if (
     code === 'model_not_found' ||
     (status === 400 && /invalid model name|model .{0,80}(not found|does not exist)/i.test(message))
@@ -126,6 +129,14 @@ function classify(failure: HttpFailure, context: CallContext): Finding {
   if (status === 429) return { code: 'rate-limited', message: said };
   if (status === 408 || status === 409 || status >= 500) return { code: 'server-error', message: said };
   return { code: 'bad-request', message: said };
+}
+
+function tooLong(said: string, { model, settings = CHAT_SETTINGS }: CallContext): Finding {
+  const shorter = settings === CHAT_SETTINGS ? ', lower models.maxOutputTokens, or shorten --docs and --context' : '';
+  return {
+    code: 'context-too-long',
+    message: `The prompt is longer than the context of model "${model}": set ${settings.model} to a model with a longer context, serve this one with a longer context${shorter}. ${said}`,
+  };
 }
 
 function unknownModel({ endpoint, model, settings = CHAT_SETTINGS }: CallContext): Finding {
@@ -203,11 +214,7 @@ export function oneLine(message: string, limit = 300): string {
   return flat.length > limit ? `${flat.slice(0, limit)}…` : flat;
 }
 
-function redact(message: string, context: CallContext): string {
-  const plain =
-    context.apiKey === null || context.apiKey === '' ? message : message.replaceAll(context.apiKey, '[key]');
-  return plain.replace(/\b(sk|pk|key)-[\w*-]{4,}[\w*.-]*/g, '[key]');
-}
+const redact = (message: string, { apiKey }: CallContext): string => withoutKey(message, apiKey);
 
 /** A cause may be serialised with the error, so it carries a redacted message and nothing else of the original. */
 function redactedCause(error: unknown, context: CallContext): Error | undefined {

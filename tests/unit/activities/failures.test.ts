@@ -48,6 +48,13 @@ const table: readonly Row[] = [
     'HTTP 400: check the model settings (GATE_MODEL, temperature, top-p, output cap)',
   ],
   [
+    'a prompt that is too long fails at once, with its own advice',
+    model('context-too-long', 'set GATE_MODEL to another'),
+    'ModelError.context-too-long',
+    false,
+    'set GATE_MODEL to another',
+  ],
+  [
     'no model fails at once',
     model('not-configured', 'no model endpoint'),
     'ModelError.not-configured',

@@ -75,9 +75,9 @@ const ROWS: readonly (readonly [string, number, Answer, ModelErrorCode, RegExp])
   [
     '400 is a bad request with what the endpoint said',
     400,
-    { message: 'maximum context length is 8192' },
+    { message: 'logit_bias: 12 entries' },
     'bad-request',
-    /maximum context length/,
+    /api\.example:443 answered 400: logit_bias: 12 entries/,
   ],
   ['413 is a bad request', 413, {}, 'bad-request', /413/],
   [
@@ -181,6 +181,92 @@ test('a key that looks like no key is not repeated either', () => {
     { ...context, apiKey: 'hunter2' },
   );
   expect(error.message).not.toContain('hunter2');
+});
+
+test.each([
+  [
+    'x',
+    'Incorrect API key provided: x. Fix the next request',
+    'Incorrect API key provided: [key]. Fix the next request',
+  ],
+  ['a', 'a request was made at last', 'a request was made at last'],
+  ['no', 'no model is known; key "no" is not valid', 'no model is known; key "[key]" is not valid'],
+  ['a.b', 'key=a.b and axb', 'key=[key] and axb'],
+  ['test', 'the latest key is test', 'the latest key is [key]'],
+])('the key %j is taken out where it stands as a value, and no letter of other words goes', (apiKey, said, shown) => {
+  const error = toModelError(APIError.generate(400, { error: { message: said } }, undefined, new Headers()), {
+    ...context,
+    apiKey,
+  });
+  expect(error.message).toBe(`api.example:443 answered 400: ${shown}`);
+});
+
+const TOO_LONG: readonly (readonly [string, number, Answer])[] = [
+  [
+    'OpenAI',
+    400,
+    {
+      code: 'context_length_exceeded',
+      message:
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages.",
+    },
+  ],
+  [
+    'OpenAI, newer models',
+    400,
+    { message: 'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300001 tokens.' },
+  ],
+  [
+    'vLLM',
+    400,
+    {
+      type: 'BadRequestError',
+      message:
+        "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.",
+    },
+  ],
+  [
+    'vLLM, prompt alone',
+    400,
+    { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' },
+  ],
+  [
+    'llama.cpp with a status of 500',
+    500,
+    { type: 'exceed_context_size_error', message: 'the request exceeds the available context size. try increasing it' },
+  ],
+  ['Ollama', 500, { message: 'the input length exceeds the context length' }],
+  ['Ollama, maximum', 400, { message: 'input length exceeds maximum context length' }],
+  [
+    'LiteLLM',
+    400,
+    { message: 'litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - prompt too large' },
+  ],
+  ['a gateway to Anthropic', 400, { message: 'prompt is too long: 210000 tokens > 200000 maximum' }],
+  [
+    'a gateway to Gemini',
+    400,
+    { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' },
+  ],
+];
+
+test.each(TOO_LONG)(
+  'a prompt that is too long is not retried, and the message says what to change: %s',
+  (_who, status, answer) => {
+    const error = http(status, answer);
+    expect(error).toMatchObject({ code: 'context-too-long' });
+    expect(error.message).toMatch(
+      /^The prompt is longer than the context of model "m-1": set GATE_MODEL .*models\.maxOutputTokens.*--docs/,
+    );
+  },
+);
+
+test.each([
+  [429, 'Rate limit reached: 30000 tokens per minute'],
+  [400, 'context: unknown field'],
+  [400, 'max_tokens is too large: 999999. This model supports at most 16384 completion tokens'],
+])('a %i that speaks of other limits is none of the context: %s', (status, message) => {
+  expect(http(status, { message }).code).not.toBe('context-too-long');
 });
 
 test('every message is one line', () => {
