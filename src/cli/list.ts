@@ -15,11 +15,11 @@ export const listCommand: CommandFactory = (io) =>
       .option('--json', 'print JSON')
       .action(async (flags: { limit: number; json?: boolean }) => {
         const { openServices, listSearches, recordOf } = await import('./services');
-        const { runningSearches, statusWithoutRecord } = await import('./temporal-session');
+        const { runningSearches, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
         const { textTable } = await import('./table');
         const { config, store } = openServices(io);
         const entries = (await listSearches(store)).slice(0, flags.limit);
-        const running = await runningSearches(config, io.env);
+        const running = await runningSearches(config, io.env, sayStoreOnly(io));
         const otherwise = statusWithoutRecord(config, io.env, running !== null);
         const rows = await Promise.all(
           entries.map(async (entry) => {

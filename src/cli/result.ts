@@ -14,12 +14,12 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       .action(async (wanted: string, flags: { wait?: boolean; json?: boolean }) => {
         const { openServices, findSearch, inputOf, recordOf } = await import('./services');
         const { howToGoOn } = await import('./search-status');
-        const { openRunning } = await import('./temporal-session');
+        const { openRunning, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
         const { followSearch } = await import('./follow');
         const { printAnswer } = await import('./print-answer');
         const services = openServices(io);
         const searchId = await findSearch(services.store, wanted);
-        const session = await openRunning(services.config, io.env);
+        const session = await openRunning(services.config, io.env, sayStoreOnly(io));
         try {
           const live = session === null ? null : await session.describe(searchId);
           if (session !== null && live?.status === 'RUNNING') {
@@ -28,10 +28,13 @@ export const resultCommand: CommandFactory = (io, outcome) =>
             await followSearch(session, searchId, io, { cancelOnInterrupt: false });
           }
           const record = await recordOf(services.store, searchId);
-          if (record === null)
-            throw new CommandFailed(
-              `${searchId} has no result, it was interrupted; ${howToGoOn(await inputOf(services.store, searchId))}`,
-            );
+          if (record === null) {
+            const why =
+              statusWithoutRecord(services.config, io.env, session !== null) === 'unknown'
+                ? 'it may still run'
+                : `it was interrupted; ${howToGoOn(await inputOf(services.store, searchId))}`;
+            throw new CommandFailed(`${searchId} has no result in the store: ${why}`);
+          }
           outcome.code = await printAnswer(services, record, io, {
             json: flags.json ?? false,
             ui: session?.uiOf(searchId) ?? null,

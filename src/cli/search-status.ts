@@ -1,9 +1,9 @@
 /** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
 import type { SearchInput, Usage } from '../domain';
-import type { Environment } from '../folders';
 import { searchIdOf } from '../search-id';
+import type { Io } from './io';
 import { checkpointsOf, inputOf, recordOf, type Services } from './services';
-import { openRunning, statusWithoutRecord } from './temporal-session';
+import { openRunning, sayStoreOnly, statusWithoutRecord } from './temporal-session';
 
 export interface SearchStatus {
   readonly id: string;
@@ -21,10 +21,14 @@ export interface SearchStatus {
   readonly next: string | null;
 }
 
-export async function searchStatus({ config, store }: Services, env: Environment, id: string): Promise<SearchStatus> {
+export async function searchStatus(
+  { config, store }: Services,
+  io: Pick<Io, 'env' | 'err'>,
+  id: string,
+): Promise<SearchStatus> {
   const input = await inputOf(store, id);
   const base = { id, question: input?.question.text ?? null, bottleneck: null, learned: null, retrying: [], ui: null };
-  const session = await openRunning(config, env);
+  const session = await openRunning(config, io.env, sayStoreOnly(io));
   try {
     const live = session === null ? null : await session.describe(id);
     if (session !== null && live?.status === 'RUNNING') {
@@ -52,7 +56,7 @@ export async function searchStatus({ config, store }: Services, env: Environment
   if (record !== null) {
     return { ...base, status: record.status, iteration: null, usage: record.usage, next: `gate result ${id}` };
   }
-  const status = statusWithoutRecord(config, env, session !== null);
+  const status = statusWithoutRecord(config, io.env, session !== null);
   const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
   return { ...base, status, iteration: null, usage: await lastUsage(store, id), next };
 }

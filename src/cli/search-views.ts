@@ -8,7 +8,7 @@ import { createRunStore } from '../steps';
 import type { Io } from './io';
 import { checkpointsOf, sha256, type Services } from './services';
 import { textTable } from './table';
-import { openRunning, type TemporalSession } from './temporal-session';
+import { openRunning, sayStoreOnly, type TemporalSession } from './temporal-session';
 
 export interface ViewFlags {
   readonly plan?: boolean;
@@ -31,11 +31,11 @@ interface Views {
 
 export async function searchViews(
   services: Services,
-  io: Pick<Io, 'env' | 'columns'>,
+  io: Pick<Io, 'env' | 'err' | 'columns'>,
   id: string,
   flags: ViewFlags,
 ): Promise<string> {
-  const session = await openRunning(services.config, io.env);
+  const session = await openRunning(services.config, io.env, sayStoreOnly(io));
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
     const views = await viewsOf(services, isRunning ? session : null, id, flags);

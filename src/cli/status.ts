@@ -24,7 +24,7 @@ export const statusCommand: CommandFactory = (io) =>
         }
         const { searchStatus } = await import('./search-status');
         const services = openServices(io);
-        const status = await searchStatus(services, io.env, await findSearch(services.store, wanted));
+        const status = await searchStatus(services, io, await findSearch(services.store, wanted));
         if (flags.json) {
           io.out(`${JSON.stringify(status, null, 2)}\n`);
           return;

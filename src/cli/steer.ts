@@ -83,7 +83,11 @@ export async function onRunning(
   const services = openServices(io);
   const id = await findSearch(services.store, wanted);
   const { openRunning } = await import('./temporal-session');
-  const session = await openRunning(services.config, io.env);
+  const session = await openRunning(services.config, io.env, (address) => {
+    throw new CommandFailed(
+      `no Temporal answers at ${address}: ${id} cannot be told; start it, or correct TEMPORAL_ADDRESS`,
+    );
+  });
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
     if (!isRunning || !(await work(session, id))) throw await notRunning(services, id);

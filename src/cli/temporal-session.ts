@@ -27,6 +27,7 @@ import {
 } from '../workers/client';
 import { questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
+import type { Io } from './io';
 
 export interface TemporalSession {
   readonly gate: GateClient;
@@ -98,13 +99,23 @@ export async function openTemporal(
   }
 }
 
-/** What is up already; null when nothing is. A configured Temporal that is down counts as nothing. */
-export async function openRunning(config: Config, env: Environment): Promise<TemporalSession | null> {
+/**
+ * What is up already; null when nothing is. A configured Temporal that is down counts as nothing: `unreachable` is
+ * told its address.
+ */
+export async function openRunning(
+  config: Config,
+  env: Environment,
+  unreachable: (address: string) => void = () => undefined,
+): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
   if (configured !== null) {
-    return session(configured, dataConverterOf(config, openStore(config)), null, null).catch((error: unknown) => {
-      if (error instanceof TemporalUnreachableError) return null;
-      throw error;
+    const soon = { ...configured.connectionOptions, connectTimeout: ANSWER_WITHIN_MS };
+    const target = { ...configured, connectionOptions: soon };
+    return session(target, dataConverterOf(config, openStore(config)), null, null).catch((error: unknown) => {
+      if (!(error instanceof TemporalUnreachableError)) throw error;
+      unreachable(configured.address);
+      return null;
     });
   }
   const { embeddedServerInfo } = await import('../workers/embedded-server');
@@ -128,23 +139,38 @@ export function statusWithoutRecord(config: Config, env: Environment, answered: 
 export async function runningSearches(
   config: Config,
   env: Environment,
+  unreachable: (address: string) => void,
 ): Promise<ReadonlyMap<string, 'running' | 'paused'> | null> {
-  const open = await openRunning(config, env);
+  const open = await openRunning(config, env, unreachable);
   if (open === null) return null;
   try {
-    const known = (await listQuestions(open.gate, 500)).filter(({ status }) => status === 'RUNNING');
-    return new Map(
-      await each(known, async ({ searchId }): Promise<[string, 'running' | 'paused']> => [
-        searchId,
-        (await open.isPaused(searchId)) ? 'paused' : 'running',
-      ]),
-    );
+    return await open.gate.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, async () => {
+      const known = (await listQuestions(open.gate, 500)).filter(({ status }) => status === 'RUNNING');
+      return new Map(
+        await each(known, async ({ searchId }): Promise<[string, 'running' | 'paused']> => [
+          searchId,
+          (await open.isPaused(searchId)) ? 'paused' : 'running',
+        ]),
+      );
+    });
+  } catch (error) {
+    if (!isDeadline(error)) throw error;
+    unreachable(open.address);
+    return null;
   } finally {
     await open.close();
   }
 }
 
+/** For commands that go on without Temporal. */
+export function sayStoreOnly({ err }: Pick<Io, 'err'>): (address: string) => void {
+  return (address) => {
+    err(`no Temporal answers at ${address}: this is what the store holds; start it, or correct TEMPORAL_ADDRESS\n`);
+  };
+}
+
 const ANSWER_WITHIN_MS = 3_000;
+const LIST_WITHIN_MS = 15_000;
 
 async function session(
   target: Target,

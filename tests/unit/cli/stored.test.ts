@@ -1,5 +1,6 @@
 import { storeLocation } from '../../../src/config-store';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
@@ -74,9 +75,49 @@ describe('what is stored is shown without Temporal', () => {
   test('with a configured Temporal that does not answer, nobody knows whether it still runs', async () => {
     const process = await withSearch(null);
     Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    expect((await process.gate('list')).out).toMatch(/q-0123456789abcdef\s+unknown/);
-    expect((await process.gate('status', record.id)).out).toContain('no Temporal answers');
-  });
+    const since = performance.now();
+    const { code, out, err } = await process.gate('list');
+    expect(performance.now() - since).toBeLessThan(8_000);
+    expect(code).toBe(0);
+    expect(out).toMatch(/q-0123456789abcdef\s+unknown/);
+    expect(err).toMatch(/^no Temporal answers at 127\.0\.0\.1:1: this is what the store holds.*\n$/);
+    expect(await process.gate('status', record.id)).toMatchObject({ code: 0, err });
+    expect(process.io.printed.out).toContain('no Temporal answers');
+    expect(await process.gate('status', record.id, '--plan')).toMatchObject({ code: 0, err });
+    const result = await process.gate('result', record.id);
+    expect(result.code).toBe(1);
+    expect(result.err).toBe(`${err}gate: ${record.id} has no result in the store: it may still run\n`);
+    expect((await process.gate('hint', record.id, 'look again')).err).toMatch(
+      /^gate: no Temporal answers at 127\.0\.0\.1:1: q-0123456789abcdef cannot be told; .*\n$/,
+    );
+  }, 60_000);
+
+  test('with a configured Temporal that does not answer, what the store holds is shown all the same', async () => {
+    const process = await withSearch();
+    Object.assign(process.io.env, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const says = expect.stringMatching(/^no Temporal answers at 127\.0\.0\.1:1: [^\n]*\n/) as string;
+    const list = await process.gate('list', '--json');
+    expect(list).toMatchObject({ code: 0, err: says });
+    expect(JSON.parse(list.out)).toMatchObject([{ id: record.id, status: 'answered' }]);
+    expect(await process.gate('status')).toMatchObject({ code: 0, err: says });
+    expect(await process.gate('result')).toMatchObject({ code: 0, err: says });
+    // Of the store alone: Temporal is not asked.
+    expect(await process.gate('trace')).toMatchObject({ code: 0, err: '' });
+  }, 60_000);
+
+  test('a Temporal that accepts connections and says nothing holds a listing up for a few seconds only', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const process = await withSearch(null);
+    Object.assign(process.io.env, { TEMPORAL_ADDRESS: address });
+    const { code, out, err } = await process.gate('list');
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('unknown') as string });
+    expect(err).toContain(`no Temporal answers at ${address}`);
+  }, 20_000);
 
   test('a search without a result was interrupted, and says how to go on', async () => {
     const process = await withSearch(null);
