@@ -25,6 +25,7 @@ import { openTemporal, type Target, type TemporalSession } from './temporal-sess
 export interface AttendedFlags {
   readonly debug?: boolean;
   readonly json?: boolean;
+  readonly csv?: boolean;
   readonly showPlan?: boolean;
 }
 
@@ -55,7 +56,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   } finally {
     staysUp = await session.close().finally(() => held.release());
   }
-  const { json = false, showPlan } = flags;
+  const { json = false, csv, showPlan } = flags;
   const record = await recordOf(services.store, input.searchId);
   if (ended.kind === 'failed') {
     const { answerJson } = await import('./show-answer');
@@ -65,7 +66,8 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   if (record === null)
     throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
   const { printAnswer } = await import('./print-answer');
-  return printAnswer(services, record, io, { json, ui: staysUp ? session.uiOf(input.searchId) : null, showPlan });
+  const ui = staysUp ? session.uiOf(input.searchId) : null;
+  return printAnswer(services, record, io, { json, csv, ui, showPlan, db: asking.database.addressLabel });
 }
 
 /** The last user of the embedded server stops it, and its UI with it. */

@@ -64,7 +64,8 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
     if (stored !== null && isSettled(stored)) {
       io.err(`answered before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh searches anew\n`);
       const { printAnswer } = await import('./print-answer');
-      return await printAnswer(services, stored, io, { json: flags.json ?? false, ui: null, showPlan: flags.showPlan });
+      const { json = false, csv, showPlan } = flags;
+      return await printAnswer(services, stored, io, { json, csv, ui: null, showPlan, db: database.addressLabel });
     }
     const notice = webNotice(config, flags);
     if (notice !== null) io.err(`${notice}\n`);

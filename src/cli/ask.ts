@@ -1,7 +1,7 @@
 /** `gate ask`: the command line of a question; the work is in `ask-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
 import type { QuestionFlags } from './ask-input';
-import { addSearchOptions, collectDocs, withExamples, type SearchFlags } from './options';
+import { addSearchOptions, collectDocs, csvOption, withExamples, type SearchFlags } from './options';
 import type { CommandFactory } from './program';
 
 export interface AskFlags extends SearchFlags, QuestionFlags {
@@ -9,6 +9,7 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly detach?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
+  readonly csv?: boolean;
   readonly record?: string;
   readonly replay?: string;
   readonly web?: boolean;
@@ -42,6 +43,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
       .option('--detach', 'return at once; server and worker stay up')
       .option('--fresh', 'search anew although the same question was answered before')
       .option('--json', 'print the final record as JSON')
+      .addOption(csvOption().conflicts(['json', 'detach']))
       .option('--record <file>', 'store every exchange with the model')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
       .action(async (question: string, flags: AskFlags) => {

@@ -63,6 +63,11 @@ export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
   };
 }
 
+/** The rows alone, for programs. */
+export function csvOption(): Option {
+  return new Option('--csv', 'print only the rows, as CSV with a header: exact values, NULL empty, an empty text ""');
+}
+
 /** A whole number of at least 1, and no larger than one that stays exact. */
 function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));

@@ -5,17 +5,32 @@ import { cut } from '../report/printable';
 import { EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { sha256, type Services } from './services';
+import { printRows } from './print-rows';
 import { answerJson, answerText } from './show-answer';
 import { writeReport } from './write-report';
+
+interface Printing {
+  readonly json: boolean;
+  /** The rows alone. */
+  readonly csv?: boolean;
+  readonly ui: string | null;
+  readonly showPlan?: boolean;
+  /** What was written after `--db`, without a secret, where it is no configured name. */
+  readonly db?: string;
+}
 
 export async function printAnswer(
   services: Services,
   record: AnswerRecord,
-  io: Pick<Io, 'out' | 'columns'>,
-  { json, ui, showPlan = false }: { readonly json: boolean; readonly ui: string | null; readonly showPlan?: boolean },
+  io: Pick<Io, 'out' | 'err' | 'columns'>,
+  { json, csv = false, ui, showPlan = false, db }: Printing,
 ): Promise<ExitCode> {
   // A report is plain: with encryption on it is written only when asked for (gate report).
-  const report = services.config.encryption === null ? await writeReport(services, record.id) : null;
+  const report = services.config.encryption === null ? await writeReport(services, record.id, { db }) : null;
+  if (csv) {
+    printRows(record, io);
+    return exitCodeFor(record.status);
+  }
   const places = { report, ui };
   if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));

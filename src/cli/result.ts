@@ -1,7 +1,7 @@
 /** `gate result`: the answer of a finished question; with `--wait`, of a running one as soon as it is there. */
 import { Command } from 'commander';
 import { CommandFailed } from './errors';
-import { withExamples } from './options';
+import { csvOption, withExamples } from './options';
 import type { CommandFactory } from './program';
 
 export const resultCommand: CommandFactory = (io, outcome) =>
@@ -11,7 +11,8 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       .argument('[id]', 'search id, its beginning, or last', 'last')
       .option('--wait', 'wait until it is answered')
       .option('--json', 'print the final record as JSON')
-      .action(async (wanted: string, flags: { wait?: boolean; json?: boolean }) => {
+      .addOption(csvOption().conflicts('json'))
+      .action(async (wanted: string, flags: { wait?: boolean; json?: boolean; csv?: boolean }) => {
         const { openServices, findSearch, inputOf, recordOf } = await import('./services');
         const { howToGoOn } = await import('./search-status');
         const { openRunning, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
@@ -37,6 +38,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
           }
           outcome.code = await printAnswer(services, record, io, {
             json: flags.json ?? false,
+            csv: flags.csv,
             ui: session?.uiOf(searchId) ?? null,
           });
         } finally {
@@ -44,5 +46,6 @@ export const resultCommand: CommandFactory = (io, outcome) =>
         }
       }),
     'gate result last --json',
+    'gate result last --csv > rows.csv',
     'gate result q-3f9a --wait',
   );

@@ -4,20 +4,22 @@ import { dirname, join, resolve } from 'node:path';
 import { loadTrace, renderReport } from '../report';
 import { sha256, type Services } from './services';
 
-/** Null when the store knows no such search. */
+/** Null when the store knows no such search. `db`: where an unconfigured database is, for the commands of the report. */
 export async function writeReport(
   { config, store }: Services,
   searchId: string,
-  place: { readonly out?: string; readonly cwd?: string } = {},
+  place: { readonly out?: string; readonly cwd?: string; readonly db?: string } = {},
 ): Promise<string | null> {
   const trace = await loadTrace(store, searchId, sha256);
   if (trace === null) return null;
+  const name = trace.record?.database ?? trace.input?.question.database ?? '';
+  const database = config.databases[name] === undefined ? (place.db ?? null) : name;
   const path =
     place.out === undefined ? join(reportsBeside(config), `${searchId}.html`) : resolve(place.cwd ?? '.', place.out);
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${process.pid}.tmp`;
   // It holds rows: beside the store it is its owner's, as the store's own files are.
-  await writeFile(fresh, renderReport(trace), place.out === undefined ? { mode: 0o600 } : {});
+  await writeFile(fresh, renderReport(trace, { database }), place.out === undefined ? { mode: 0o600 } : {});
   await rename(fresh, path);
   return path;
 }

@@ -1,5 +1,5 @@
 import { storeLocation } from '../../../src/config-store';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
@@ -10,14 +10,17 @@ import { createRunStore } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
 import { testProcess, type TestProcess } from './test-io';
 
-async function withSearch(status: AnswerRecord['status'] | null = 'answered'): Promise<TestProcess> {
+async function withSearch(
+  status: AnswerRecord['status'] | null = 'answered',
+  more: Partial<AnswerRecord> = {},
+): Promise<TestProcess> {
   const process = testProcess();
   const { store } = openServices(process.io);
   await saveInput(store, trace.input!);
   await addToIndex(store, trace.input!, Date.UTC(2026, 0, 5, 10));
   const run = createRunStore(store, record.id, sha256);
   await run.put('checkpoint', 'i3', state);
-  if (status !== null) await run.put('result', record.id, { ...record, status });
+  if (status !== null) await run.put('result', record.id, { ...record, status, ...more });
   return process;
 }
 
@@ -70,6 +73,58 @@ describe('what is stored is shown without Temporal', () => {
     ['failed', 1],
   ] as const)('a result that is %s ends with %i', async (status, code) => {
     expect((await (await withSearch(status)).gate('result', 'last', '--json')).code).toBe(code);
+  });
+
+  describe('result --csv', () => {
+    const columns = [
+      { name: 'name', kind: 'text' as const },
+      { name: 'a "total"', kind: 'number' as const },
+    ];
+    const rows = [
+      ['=1+1, "x"', 1.5],
+      ['', null],
+      ['two\nlines', -2],
+    ];
+
+    test('is the rows alone, exact and by RFC 4180; what must be known of them is on standard error', async () => {
+      const process = await withSearch('answered', { columns, rows, truncated: true });
+      const { code, out, err } = await process.gate('result', 'last', '--csv');
+      expect(code).toBe(0);
+      expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
+      expect(err).toContain('cut after 3 rows');
+      expect(err).toContain(`1 of 2 steps proved; gate result ${record.id} shows the evidence`);
+    });
+
+    test.each([
+      ['answered', 0],
+      ['unanswerable', 0],
+      ['abstained', 0],
+      ['cancelled', 3],
+      ['failed', 1],
+    ] as const)('without rows, %s, prints one line that says so and ends with %i', async (status, exit) => {
+      const none = { columns: [], rows: [], answer: null, sql: null, reason: 'the price\nis not stored' };
+      const { code, out, err } = await (await withSearch(status, none)).gate('result', 'last', '--csv');
+      expect({ code, out, err }).toEqual({ code: exit, out: '', err: `no rows, ${status}: the price is not stored\n` });
+    });
+
+    test('an empty result is its header', async () => {
+      const { out } = await (await withSearch('answered', { columns, rows: [] })).gate('result', 'last', '--csv');
+      expect(out).toBe('name,"a ""total"""\n');
+    });
+
+    test('with --json is wrong usage, and so is gate ask --csv --detach', async () => {
+      expect((await (await withSearch()).gate('result', 'last', '--csv', '--json')).code).toBe(2);
+      expect((await testProcess().gate('ask', 'x', '--csv', '--detach')).code).toBe(2);
+    });
+  });
+
+  test('the commands of a report name the database that is configured, else leave it open', async () => {
+    const process = await withSearch();
+    const { out } = await process.gate('report', 'last');
+    expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db DATABASE');
+    writeFileSync(join(process.home, 'gate.config.json'), JSON.stringify({ databases: { races: { path: 'r.db' } } }));
+    await process.gate('report', 'last');
+    expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db races');
   });
 
   test('with a configured Temporal that does not answer, nobody knows whether it still runs', async () => {
