@@ -54,6 +54,8 @@ const MINUTES_BODY = `SELECT event_id,
 FROM op_finishers
 WHERE finish_position = 2 AND final_time LIKE '+%'`;
 
+const SENTENCE = '{dominant_victories} of {examined} sprint events were won by more than five seconds.';
+
 export const firstPlan = {
   outline:
     'Take every finisher with position and final_time, derive the gap between winner and runner-up per event, and count gaps above 5 s. How final_time encodes the gap is not documented, so that step stays open.',
@@ -114,6 +116,7 @@ FROM sprint_results`,
   ],
   ordered: false,
   control: 'SELECT count(*) AS events_examined FROM op_gap WHERE gap_seconds IS NOT NULL',
+  sentence: SENTENCE,
   wording: [],
   bottleneck: 'op_gap',
   potential: 3,
@@ -228,6 +231,7 @@ GROUP BY event_id`,
   ],
   ordered: false,
   control: 'SELECT count(*) AS events_examined FROM op_duration_gap WHERE gap_ms IS NOT NULL',
+  sentence: SENTENCE,
   wording: [],
   bottleneck: null,
   potential: 1,

@@ -89,7 +89,12 @@ export const AnswerRecord = z.object({
   columns: z.array(ResultColumn),
   rows: z.array(z.array(SqlValue)),
   truncated: z.boolean(),
+  /** One sentence with how far it is proved; then, line by line, what else has to be known (`search/answer-text.ts`). */
   answer: z.string().nullable(),
+  /** The model's sentence with places for result values, where it can be used: filled again when only the rows change. */
+  sentence: z.string().optional(),
+  /** What `{examined}` in the sentence stands for, and the SQL that counts it; it belongs to the rows above. */
+  examined: z.object({ sql: z.string(), count: z.number() }).optional(),
   /** Why it is unanswerable, abstained, cancelled or failed. */
   reason: z.string().nullable(),
   evidence: z.array(Evidence),

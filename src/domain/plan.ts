@@ -74,5 +74,7 @@ export const Plan = z.object({
   /** A SELECT that returns one count of the rows the answer examines; it keeps an empty agreement from counting (S5). */
   controlBodyId: z.string().nullable(),
   wording: z.array(WordingChoice),
+  /** The answer in words, as the reply gave it, with places for values of the last operator's columns. */
+  sentence: z.string().optional(),
 });
 export type Plan = z.infer<typeof Plan>;

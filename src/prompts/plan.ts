@@ -10,6 +10,7 @@ import type { Parsed, Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
 import { mendPlan } from './mend-plan';
+import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
 import { notListed, soundTests, testRules, TestReply, tidyTest } from './test-reply';
 import { evidenceText, planText } from './texts';
 import type { EvidenceText, PlanText } from './texts';
@@ -68,13 +69,21 @@ export const PlanReply = z.object({
   potential: z.number(),
   tests: z.array(TestReply),
 });
-export type PlanReply = z.infer<typeof PlanReply>;
+/** `sentence` is there only where the question wants one. */
+export type PlanReply = z.infer<typeof PlanReply> & { readonly sentence?: string | null };
 
 export const planSchema = replySchema('plan', PlanReply);
 
+/** What this very prompt asks for. */
+function planReply({ question }: PromptContext): z.ZodType<PlanReply> & typeof PlanReply {
+  if (!wantsSentence(question)) return PlanReply;
+  const { wording, bottleneck, potential, tests, ...rest } = PlanReply.shape;
+  return z.object({ ...rest, sentence: SentenceReply, wording, bottleneck, potential, tests });
+}
+
 /** Where the search may look things up; what it may not stands in no schema. */
-function webReply(tools: readonly web.WebTool[]) {
-  const { outline, kind, ...rest } = PlanReply.shape;
+function webReply(context: PromptContext, tools: readonly web.WebTool[]) {
+  const { outline, kind, ...rest } = planReply(context).shape;
   return z.object({
     outline,
     kind: z.enum([...kind.options, 'lookup']),
@@ -83,10 +92,11 @@ function webReply(tools: readonly web.WebTool[]) {
   });
 }
 
-/** The schema for this very prompt: `planSchema`, unless it allows lookups. */
+/** The schema for this very prompt: `planSchema`, unless it allows lookups or wants a sentence. */
 export function planSchemaFor(input: PromptContext & web.MayLookUp): typeof planSchema {
   const tools = web.lookupTools(input);
-  return tools.length === 0 ? planSchema : replySchema('plan', webReply(tools));
+  if (tools.length === 0 && !wantsSentence(input.question)) return planSchema;
+  return replySchema('plan', tools.length === 0 ? planReply(input) : webReply(input, tools));
 }
 
 export function renderPlan(input: PlanInput): ChatMessage[] {
@@ -97,6 +107,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
     OPERATORS,
     input.strict === 'execution' ? ASSUME : SETTLE,
     ANSWER,
+    ...(wantsSentence(input.question) ? [SENTENCE] : []),
     DOUBT,
     ...(input.carryTests ? [testRules(input.strict)] : []),
     ...(tools.length === 0
@@ -108,7 +119,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
           ),
         ]),
     shared.engineGuide(input.dialect),
-    shared.replyRule(sketch(tools.length === 0 ? PlanReply : webReply(tools))),
+    shared.replyRule(sketch(tools.length === 0 ? planReply(input) : webReply(input, tools))),
   ];
   const user = [
     ...shared.databaseSections(input),
@@ -131,7 +142,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
 }
 
 export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
-  const parsed = parseReply(text, PlanReply, (reply) => checkPlan(mendPlan(reply)));
+  const parsed = parseReply(text, planReply(input), (reply) => checkPlan(mendPlan(reply)));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: tidy(mendPlan(parsed.reply), input) } : parsed;
 }
 
@@ -139,7 +150,7 @@ export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {
 export function parsePlanOrLookups(text: string, input: PlanInput): Parsed<PlanReply | web.LookupsReply> {
   const tools = web.lookupTools(input);
   if (tools.length === 0) return parsePlan(text, input);
-  const parsed = parseReply(text, webReply(tools), ({ kind, lookups, ...plan }) =>
+  const parsed = parseReply(text, webReply(input, tools), ({ kind, lookups, ...plan }) =>
     kind === 'lookup' ? web.lookupProblems(lookups, input) : checkPlan(mendPlan({ ...plan, kind })),
   );
   if (parsed.kind === 'invalid') return parsed;
@@ -161,6 +172,8 @@ const ASSUME = `ASSUMPTIONS. Write as sql what you would bet on, and list all it
 const SETTLE = `CERTAINTY. Written sql is taken as settled: write it only where you are sure, and list what it rests on as assumptions (risk 0 to 1: chance that it is wrong and changes the answer). Leave everything else as mapping.`;
 
 const ANSWER = `ANSWER. The last operator returns exactly the columns the question asks for, in the order asked, no helper columns. Think through: one row per what; duplicates (a list of values: DISTINCT; a list of events: keep); ties at a top-n cut; NULLs; groups without rows. A yes/no question gives one boolean. Percentages are times 100. No rounding, formatting or relabelling unless asked. "This/last year" are calendar units of the clock; "past N months" run back from it. ordered: true only if an order is asked. control: a SELECT of one count, the rows examined before the last condition (it may read operators), so that a zero or empty answer can be trusted.`;
+
+const SENTENCE = `${sentenceRule('sentence', '; {examined}, what control counted')} For example "{late} of {examined} orders came late."`;
 
 const DOUBT = `DOUBT
 - bottleneck: the operator with mapping, or with the riskiest assumption, whose settling helps most and whose inputs have sql; null if nothing is doubtful. potential: steps still needed after that (1 nothing doubtful, 2-4 one join or lookup, 5-10 several doubts, 10-20 unclear structure).

@@ -7,6 +7,7 @@ import type { Question } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
 import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
+import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
 import { webTools } from './web';
@@ -31,7 +32,7 @@ export const ReactReply = z.object({
   action: z.enum(['tool_call', 'end']),
   tool: z.enum(['execute_sql']).nullable(),
   sql: z.string().nullable(),
-  answer: z.string().nullable(),
+  answer: SentenceReply,
   finalSql: z.string().nullable(),
   unanswerable: z.boolean(),
 });
@@ -65,6 +66,7 @@ export function renderReact(input: ReactInput): ChatMessage[] {
     `You answer questions about a ${shared.engineName(input.dialect)} database by running queries, one action per turn.`,
     shared.AUTHORITY,
     RULES,
+    ...(wantsSentence(input.question) ? [SENTENCE] : []),
     ...webRules(input.question),
     shared.engineGuide(input.dialect),
     shared.replyRule(sketch(replyOf(input.question))),
@@ -73,9 +75,7 @@ export function renderReact(input: ReactInput): ChatMessage[] {
     ...shared.databaseSections(input),
     ...shared.knowledgeSections(input, true),
     shared.questionSection(input.question),
-    input.question.outputMode === 'answer'
-      ? 'Wanted at the end: answer in words or values, and finalSql.'
-      : 'Wanted at the end: finalSql.',
+    `Wanted at the end: finalSql${wantsSentence(input.question) ? ' and answer' : ''}.`,
     budget(input.callsLimit - (input.callsUsed - input.turns.length)),
   ];
   return [...shared.conversation(system, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input))];
@@ -102,6 +102,9 @@ HOW
 - One query that ran proves nothing. Before you end, cross-check by another route: another aggregation or join path, a control count, a few rows by hand. If checks disagree, or the result is empty, zero or all NULL, find out why and revise your reading; never explain it away.
 - Mind the budget of tool calls: keep one for the last check, and end with the best you have when it is spent.
 - note: what you learned and what this step is for, in one or two sentences.`;
+
+/** Only of an answer: the reason of an unanswerable question is free text. */
+const SENTENCE = sentenceRule('answer, with finalSql', '. column: one of finalSql');
 
 /** Constant per set of tools. */
 function webRules(question: Question): string[] {
@@ -170,19 +173,13 @@ function checkAction(reply: ReactReply, input: ReactInput): Problem[] {
     return reply.answer === null
       ? [{ where: 'answer', found: 'found null with unanswerable true', allowed: 'say which fact is not stored' }]
       : [];
+  if (reply.finalSql !== null) return [];
   return [
-    ...(reply.finalSql === null
-      ? [
-          {
-            where: 'finalSql',
-            found: 'found null with action "end"',
-            allowed: 'write the final SELECT, set unanswerable to true, or use "tool_call"',
-          },
-        ]
-      : []),
-    ...(reply.answer === null && input.question.outputMode === 'answer'
-      ? [{ where: 'answer', found: 'found null', allowed: 'state the answer, as this question wants one' }]
-      : []),
+    {
+      where: 'finalSql',
+      found: 'found null with action "end"',
+      allowed: 'write the final SELECT, set unanswerable to true, or use "tool_call"',
+    },
   ];
 }
 

@@ -136,6 +136,8 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
         delete node.minimum;
         delete node.maximum;
       }
+      // How zod writes `catch`.
+      delete node.default;
     },
   });
   return made as JsonSchema;

@@ -59,6 +59,14 @@ export function answerBody(gold: Gold, rows: string, base: string | null): strin
   return `SELECT ${columnList(gold)} FROM ${rows}${filter}`;
 }
 
+/** The answer in words, with places for its values. */
+export function answerSentence(gold: Gold): string {
+  const [column] = gold.columns;
+  return gold.singleRow && column !== undefined
+    ? `The answer is {${column.name}}.`
+    : 'The answer is a list of {rows} rows.';
+}
+
 /** Runs into an error in any database: for failing SQL on demand. */
 export function failingBody(gold: Gold): string {
   const relation = baseRelation(gold);

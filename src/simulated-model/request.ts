@@ -30,6 +30,8 @@ export interface Asked {
   /** Tool results so far (role `react`). */
   readonly turns: number;
   readonly lastUser: string;
+  /** The reply brings the answer as a sentence with places. */
+  readonly sentence: boolean;
 }
 
 export type ReadRequest =
@@ -56,6 +58,7 @@ export function readRequest(body: ChatBody): ReadRequest {
       retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
       turns: users.filter((text) => text.startsWith('<data name="result">')).length,
       lastUser: users.at(-1) ?? '',
+      sentence: /^SENTENCE\. /m.test(system),
     },
   };
 }

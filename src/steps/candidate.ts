@@ -32,6 +32,7 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
         result,
         digest: null,
         control: controlResult === null ? null : singleCount(controlResult),
+        ...(control === null ? {} : { controlSql: control }),
         ordered: plan.plan.ordered,
         wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
           operator,

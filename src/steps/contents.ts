@@ -49,6 +49,8 @@ export const CandidateContent = z.object({
   /** Of a truncated result, computed by the database (rule S5). */
   digest: z.object({ count: z.number(), hash: z.string() }).nullable(),
   control: z.number().nullable(),
+  /** What counted it. */
+  controlSql: z.string().optional(),
   ordered: z.boolean(),
   /** What the other readings of the question's words would give. */
   wording: z.array(
@@ -56,7 +58,7 @@ export const CandidateContent = z.object({
   ),
   /** null for a method that works without plans. */
   plan: PlanRefContent.nullable(),
-  /** The method's own words, where it gives an answer itself. */
+  /** The sentence of a method without plans, with places for values. */
   answer: z.string().nullable(),
 });
 export type CandidateContent = z.infer<typeof CandidateContent>;

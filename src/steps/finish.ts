@@ -3,10 +3,11 @@
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
 import type { AnswerRecord, CandidateSummary, CandidateView, Observation, SearchState, SteeringNote } from '../domain';
+import { answerText, headlineText } from '../search/answer-text';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
+import { soundSentence } from '../search/sentence';
 import type { AnswerSummary, FinishInput } from '../search/steps';
-import { answerText } from './answer-text';
 import { now, type StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
 import { explain, type Explained } from './evidence-record';
@@ -42,7 +43,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const lookups = await lookupsOf(context, step.state);
   const sources = sourcesOf(step.state, lookups);
   const failedLookups = failuresOf(lookups);
-  return {
+  const record: AnswerRecord = {
     schemaVersion: 1,
     id: run.searchId,
     question: input.question.text,
@@ -56,7 +57,8 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     columns: result?.columns ?? [],
     rows: result?.rows ?? [],
     truncated: result?.truncated ?? false,
-    answer: content?.answer ?? (result === null ? null : answerText(result, explained.openAssumptions)),
+    answer: null,
+    ...(content === undefined || result === null ? {} : await wordsOf(context, content, result.columns)),
     reason: step.reason,
     ...explained,
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
@@ -68,6 +70,23 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
   };
+  if (result === null) return record;
+  return { ...record, answer: input.question.outputMode === 'sql' ? headlineText(record) : answerText(record) };
+}
+
+/** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */
+async function wordsOf(
+  { run, input: { question } }: StepContext,
+  { plan, answer, control, controlSql }: CandidateContent,
+  columns: AnswerRecord['columns'],
+): Promise<Pick<AnswerRecord, 'sentence' | 'examined'>> {
+  if (question.outputMode === 'sql') return {};
+  const given = plan === null ? answer : (await run.get('plan', plan.planId)).sentence;
+  const asked = [question.text, question.context, question.instructions].join('\n');
+  const sentence = soundSentence(given, columns, asked);
+  if (sentence === null) return {};
+  const counts = control !== null && controlSql !== undefined && /\{\s*examined\s*\}/i.test(sentence);
+  return { sentence, ...(counts ? { examined: { sql: controlSql, count: control } } : {}) };
 }
 
 type Source = NonNullable<AnswerRecord['sources']>[number];

@@ -168,6 +168,7 @@ async function storePlan(
       other,
       otherBodyId: body?.bodyId ?? null,
     })),
+    ...(reply.sentence ? { sentence: reply.sentence } : {}),
   };
   await context.run.put('plan', id, content);
   await showTables(

@@ -2,6 +2,7 @@ import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 
+const ANSWER = '4 of 18 sprint events were won by more than five seconds; 1 of 3 steps proved, 2 assumed.';
 /** Nothing listens there: the demo asks no model. */
 const NO_MODEL = 'http://127.0.0.1:9/v1';
 
@@ -12,7 +13,7 @@ describe('gate demo', () => {
     expect(err).toContain('REPLAYED');
     expect(code).toBe(0);
     const record = JSON.parse(out) as AnswerRecord & { report: string; ui: string | null };
-    expect(record).toMatchObject({ status: 'answered', endedBy: 'agreement', answer: '4', rows: [[4]] });
+    expect(record).toMatchObject({ status: 'answered', endedBy: 'agreement', answer: ANSWER, rows: [[4]] });
     expect(record.usage).toMatchObject({ llmCalls: 3, costUsd: 0 });
     const gap = record.evidence.find(({ operator }) => operator === 'op_gap');
     expect(gap).toMatchObject({ state: 'proved', observed: { rowCount: 18 } });
@@ -26,7 +27,7 @@ describe('gate demo', () => {
     const home = gateHome({ baseUrl: NO_MODEL });
     const { code, out } = await home.run(['demo']);
     expect(code).toBe(0);
-    for (const part of ['Plan', 'op_gap  proved', '+21.048', 'rejected', 'Answer  4', 'Report'])
+    for (const part of ['Plan', 'op_gap  proved', '+21.048', 'rejected', `Answer  ${ANSWER}`, 'Report'])
       expect(out).toContain(part);
   });
 });

@@ -1,6 +1,6 @@
 /** Roles `evaluate`, `select` and `react`. */
 import type { EvaluateReply, ReactReply, SelectReply } from '../../prompts';
-import { baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
+import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
 import { sectionsNamed } from '../request';
 import type { World } from '../world';
@@ -49,7 +49,8 @@ export async function react(world: World): Promise<ReactReply> {
     const wrong = world.draw('wrong') < world.rates.wrong;
     const sql = wrong ? rowsBody(gold, 0, 'twice') : gold.sql;
     const failing = world.slip('final') < world.rates.failingSql;
-    return { ...END, note: 'The checks agree.', answer: 'see the rows', finalSql: failing ? failingBody(gold) : sql };
+    const answer = asked.sentence ? answerSentence(gold) : null;
+    return { ...END, note: 'The checks agree.', answer, finalSql: failing ? failingBody(gold) : sql };
   }
   const look =
     asked.turns === 0 && baseRelation(gold) !== null

@@ -4,7 +4,7 @@
  * so that its proof is reused.
  */
 import type { PlanReply } from '../../prompts';
-import { answerBody, baseBody, baseRelation, failingBody, quotedRelation, rowsBody } from '../bodies';
+import { answerBody, answerSentence, baseBody, baseRelation, failingBody, quotedRelation, rowsBody } from '../bodies';
 import type { Gold } from '../gold';
 import { sectionsNamed } from '../request';
 import { derivationOf, operatorName, type World } from '../world';
@@ -13,7 +13,8 @@ import { testOf } from './tests';
 type Operator = PlanReply['operators'][number];
 
 export async function plan(world: World): Promise<PlanReply> {
-  if (!world.question.answerable) return unanswerable();
+  const { asked } = world;
+  if (!world.question.answerable) return { ...unanswerable(), ...(asked.sentence ? { sentence: null } : {}) };
   const gold = await world.gold();
   const derivation = nextDerivation(world);
   const rows = rowsOperator(world, gold, derivation);
@@ -24,7 +25,7 @@ export async function plan(world: World): Promise<PlanReply> {
     : [...(base === null ? [] : [base]), rows, answerOperator(gold, derivation, rows.name, base?.name ?? null)];
   const doubtful = rows.sql === null || rows.assumptions.some(({ risk }) => risk >= 0.3);
   const reuses = rows.sql === null && knownIntents(world).includes(rows.intent);
-  const carries = /^tests: for up to /m.test(world.asked.task) && doubtful && !reuses;
+  const carries = /^tests: for up to /m.test(asked.task) && doubtful && !reuses;
   const relation = baseRelation(gold);
   return {
     outline: `Derivation ${derivation + 1}: find the rows asked for and return their columns.`,
@@ -33,6 +34,7 @@ export async function plan(world: World): Promise<PlanReply> {
     operators,
     ordered: gold.ordered,
     control: relation === null ? null : `SELECT count(*) FROM ${quotedRelation(gold, relation)}`,
+    ...(asked.sentence ? { sentence: answerSentence(gold) } : {}),
     wording: [],
     bottleneck: doubtful ? rows.name : null,
     potential: doubtful ? 4 : 1,

@@ -2,6 +2,7 @@ import {
   evaluateSchema,
   groundSchema,
   planSchema,
+  planSchemaFor,
   proposeSchema,
   reactSchema,
   renderEvaluate,
@@ -49,6 +50,24 @@ describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
 describe('modes', () => {
   const system = (messages: readonly ChatMessage[]) => messages[0]!.content;
   const last = (messages: readonly ChatMessage[]) => messages[messages.length - 1]!.content;
+
+  it('asks for a sentence only where the answer is wanted in words', () => {
+    const answer = { question: { ...given.context.question, outputMode: 'answer' as const } };
+    const asked = (more: object) => [
+      ...renderPlan({ ...given.planInput, ...more }),
+      ...renderReact({ ...given.reactInput, ...more }),
+    ];
+    const words = (messages: readonly ChatMessage[]) => messages.map(({ content }) => content).join('\n');
+    const plain = words(asked({}));
+    const worded = words(asked(answer));
+    expect(plain).not.toMatch(/sentence of at most/);
+    expect(worded.match(/^SENTENCE\. .*$/gm)).toMatchSnapshot();
+    expect(worded.length - plain.length).toBeLessThan(1_000);
+    expect(JSON.stringify(planSchemaFor(given.planInput))).not.toContain('sentence');
+    expect(planSchemaFor({ ...given.planInput, ...answer }).schema).toMatchObject({
+      properties: { sentence: { type: ['string', 'null'] } },
+    });
+  });
 
   it('a plan that carries no tests is not told how to write them', () => {
     const input = { ...given.planInput, carryTests: false };

@@ -121,6 +121,14 @@ describe('every role gives replies that its parser takes', () => {
     expect(parsePropose(await reply(body(renderPropose(input), 'propose')), input).kind).toBe('ok');
   });
 
+  it('a sentence where one is asked for', async () => {
+    const plain = planInput();
+    const input = { ...plain, question: { ...plain.question, outputMode: 'answer' as const } };
+    const parsed = parsePlan(await reply(body(renderPlan(input), 'plan')), input);
+    expect(parsed).toMatchObject({ reply: { sentence: expect.stringMatching(/^The answer is .*\{\w+\}/) as string } });
+    expect(await reply(body(renderPlan(plain), 'plan'))).not.toContain('sentence');
+  });
+
   it('evaluate, select and react', async () => {
     const trajectories = [{ id: 't1', depth: 1, distance: 60, density: 1, plan: planText, evidence: [] }];
     const scored = { ...context(), trajectories, exploration: 'code' as const };

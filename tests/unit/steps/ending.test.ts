@@ -158,7 +158,9 @@ describe('finish', () => {
     );
     await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
     const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
-    expect(record.answer).toBe('2\nRead as: below two seconds. Read as "below one second" it would be: 1.');
+    expect(record.answer).toBe(
+      '2; 0 of 3 steps proved, 3 assumed.\nRead as: below two seconds. Read as "below one second" it would be: 1.',
+    );
     expect(record.openAssumptions).toContainEqual({
       operator: 'op_answer',
       kind: 'open-by-wording',
@@ -192,7 +194,7 @@ describe('memory of scope database', () => {
     await runSearch({ searchId: SEARCH, settings: one.input.settings, state: null }, one.steps, hooks);
     const two = await bench({ plan: [text(reply([]))] }, { store, settings, searchId: 's2', engine: one.engine });
     const outcome = await runSearch({ searchId: 's2', settings: two.input.settings, state: null }, two.steps, hooks);
-    expect(outcome).toMatchObject({ summary: { status: 'answered', answer: '2' } });
+    expect(outcome).toMatchObject({ summary: { status: 'answered', answer: '2; 1 of 2 steps proved, 1 assumed.' } });
     expect(two.model.requests).toHaveLength(1);
     const record = await createRunStore(store, 's2', hash).get('result', 's2');
     expect(record.evidence[0]).toMatchObject({
@@ -299,13 +301,16 @@ describe('react', () => {
       ...change,
     });
 
-  test('the agent looks, ends with an answer, and its record carries the rows', async () => {
+  test.each([
+    ['with a sentence, and the rows fill it', '{count(*)} entries came second.', '2 entries came second; not proved.'],
+    ['with words for which nothing stands, and the rows speak', 'two came second', '2; not proved.'],
+  ])('the agent looks and ends %s', async (_claim, answer, told) => {
     const made = await bench(
       {
         react: [
           action({ sql: 'SELECT mark FROM entry LIMIT 2' }),
           action({ sql: 'DROP TABLE entry' }),
-          action({ action: 'end', tool: null, finalSql: 'SELECT count(*) FROM entry WHERE place = 2', answer: 'two' }),
+          action({ action: 'end', tool: null, finalSql: 'SELECT count(*) FROM entry WHERE place = 2', answer }),
         ],
       },
       { settings: { method: 'react', rounds: 5 } },
@@ -316,7 +321,7 @@ describe('react', () => {
       hooks,
     );
     expect(outcome).toMatchObject({
-      summary: { status: 'answered', answer: 'two', sql: 'SELECT count(*) FROM entry WHERE place = 2' },
+      summary: { status: 'answered', answer: told, sql: 'SELECT count(*) FROM entry WHERE place = 2' },
     });
     const last = made.model.requests
       .at(-1)!

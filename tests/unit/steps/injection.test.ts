@@ -28,7 +28,7 @@ const action = (change: Record<string, unknown>) =>
     unanswerable: false,
     ...change,
   });
-const end = action({ action: 'end', tool: null, finalSql: COUNT, answer: 'six' });
+const end = action({ action: 'end', tool: null, finalSql: COUNT, answer: '{count(*)} entries.' });
 
 const forbiddenWeb: Web = {
   search: () => Promise.reject(new Error('the web was asked')),

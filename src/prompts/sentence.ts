@@ -1,0 +1,15 @@
+/** The answer as a sentence with places for values, asked for only where the output mode is `answer`. The program fills it. */
+import { z } from 'zod';
+import type { Question } from '../domain';
+
+/** Whatever else stands there is no sentence: no reply is paid for again because of it. */
+export const SentenceReply = z.string().nullable().catch(null);
+
+export function wantsSentence({ outputMode }: Question): boolean {
+  return outputMode === 'answer';
+}
+
+/** `field`: the reply's; `others`: places that only some roles have. */
+export function sentenceRule(field: string, others = ''): string {
+  return `SENTENCE. ${field}: the answer in one plain sentence of at most 200 characters, neutral on assumptions, with places for values: no value, and no number that the question lacks. Places: {column} of a single row; of several rows {rows} (how many), {first:column}, {last:column}, {sum:column} (only what adds up)${others}.`;
+}

@@ -1,0 +1,110 @@
+/**
+ * The answer in words, made from the record alone: a sentence, how far it is proved, and what else has to be known. The
+ * sentence is the model's with its places filled, or the program's where there is none to use. Pure, so that a record
+ * whose rows were fetched again gets its words by the same functions.
+ */
+import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
+import { visible } from '../visible';
+import { cut } from './preview';
+import { fillSentence, showsRows } from './sentence';
+import { valueText } from './value-text';
+
+type Answered = Pick<
+  AnswerRecord,
+  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'evidence' | 'openAssumptions'
+>;
+
+const SHOWN_COLUMNS = 6;
+const NAME_CHARS = 40;
+/** A column this short is listed whole. */
+const LISTED_ROWS = 5;
+
+/** What `answer` of a record holds. */
+export function answerText(record: Answered): string {
+  const sentence = headlineText(record);
+  const isClosed = /[?!]$/.test(sentence);
+  const proved = provedText(record);
+  const first = isClosed ? `${sentence} ${capital(proved)}.` : `${sentence.replace(/\.$/, '')}; ${proved}.`;
+  return [first, ...caveatTexts(record)].join('\n');
+}
+
+/** The answer as one sentence. */
+export function headlineText(record: Answered): string {
+  return filled(record) ?? rowsText(record);
+}
+
+/** For example `1 of 3 steps proved, 2 assumed`: counted from the evidence, whatever a model says of it. */
+export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
+  const count = (state: AnswerRecord['evidence'][number]['state']): number =>
+    evidence.filter((entry) => entry.state === state).length;
+  const [proved, assumed, immaterial] = [count('proved'), count('assumed'), count('immaterial')];
+  const all = evidence.length;
+  if (all === 0) return 'not proved';
+  if (all === 1)
+    return proved === 1 ? 'proved' : assumed === 1 ? 'assumed, not proved' : 'the same under every reading';
+  if (proved === all) return `all ${all} steps proved`;
+  const rest = [
+    ...(assumed > 0 ? [`${assumed} assumed`] : []),
+    ...(immaterial > 0 ? [`${immaterial} the same under every reading`] : []),
+  ];
+  return `${proved} of ${all} steps proved, ${rest.join(', ')}`;
+}
+
+/** What a reader of the sentence must also know: the rows of a list, rows that are missing, readings that the words allow. */
+export function caveatTexts(record: Answered): string[] {
+  const { sentence = '', rows, truncated } = record;
+  const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
+  return [
+    ...(summarised ? [`${capital(listText(record))}.`] : []),
+    ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
+    ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
+  ];
+}
+
+function filled({ sentence, columns, rows, truncated, examined }: Answered): string | null {
+  if (sentence === undefined) return null;
+  const text = fillSentence(sentence, { columns, rows, truncated, examined: examined?.count });
+  return text === null ? null : capital(text.replace(/\.$/, ''));
+}
+
+/** The program's own words for any result. */
+function rowsText(record: Answered): string {
+  const { rows, columns, truncated } = record;
+  const [first] = rows;
+  if (first === undefined) return 'No rows';
+  if (rows.length > 1 || truncated) return `${truncated ? 'More than ' : ''}${rows.length} rows: ${listText(record)}`;
+  return columns.length === 1 ? capital(rowText(first, columns)) : rowText(first, columns);
+}
+
+function listText({ rows, columns, truncated }: Answered): string {
+  const last = rows.at(-1) ?? [];
+  if (columns.length === 1 && rows.length <= LISTED_ROWS && !truncated)
+    return rows.map((row) => rowText(row, columns)).join(', ');
+  return `first ${rowText(rows[0] ?? [], columns)}${truncated ? '' : `; last ${rowText(last, columns)}`}`;
+}
+
+function rowText(row: readonly SqlValue[], columns: readonly ResultColumn[]): string {
+  const value = ({ kind }: ResultColumn, at: number): string => valueText(row[at] ?? null, kind);
+  const [only] = columns;
+  if (columns.length === 1 && only !== undefined) return value(only, 0);
+  const cells = columns
+    .slice(0, SHOWN_COLUMNS)
+    .map((column, at) => `${cut(oneLine(column.name), NAME_CHARS)} ${value(column, at)}`);
+  const more = columns.length - cells.length;
+  return [...cells, ...(more > 0 ? [`${more} more ${more === 1 ? 'column' : 'columns'}`] : [])].join(', ');
+}
+
+function wordingText({ statement, alternative }: OpenAssumption): string {
+  const taken = `Read as: ${oneLine(statement)}.`;
+  if (alternative === null) return taken;
+  return `${taken} Read as "${oneLine(alternative.reading)}" it would be: ${oneLine(alternative.gives)}.`;
+}
+
+/** So that no name or reading passes for a line of its own. */
+function oneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ').trim();
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
