@@ -1,6 +1,7 @@
 /** `gate list`: past questions from the store, and what still runs from Temporal, if it is up. */
 import { Command } from 'commander';
 import { cut } from '../report/printable';
+import { statedText } from '../search/answer-text';
 import { positiveInteger, withExamples } from './options';
 import type { CommandFactory } from './program';
 
@@ -28,7 +29,7 @@ export const listCommand: CommandFactory = (io) =>
             return {
               ...entry,
               status,
-              answer: record?.answer ?? record?.reason ?? null,
+              answer: record === null ? null : (statedText(record) ?? record.reason),
               costUsd: record?.usage.costUsd ?? null,
             };
           }),

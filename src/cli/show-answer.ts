@@ -2,6 +2,7 @@
 import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
+import { statedText } from '../search/answer-text';
 import { textTable } from './table';
 
 const ROWS = 20;
@@ -50,8 +51,10 @@ const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {
 };
 
 function headline(record: AnswerRecord): string {
-  const parts = [record.answer, record.reason].filter((text) => text !== null).map((text) => visible(text));
-  return `${WORDS[record.status]}  ${parts.join('\n') || (record.columns.length > 0 ? 'see the rows below' : 'none')}`;
+  const parts = [record.answer ?? statedText(record), record.reason]
+    .filter((text) => text !== null)
+    .map((text) => visible(text));
+  return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;
 }
 
 function rowsText({ columns, rows, truncated }: AnswerRecord, width: number): string {

@@ -7,6 +7,7 @@
  * 2. Words of people and usage are told beside; they are no difference in what was found.
  */
 import type { AnswerRecord, CandidateView, SearchInput, SearchState, SteeringNote } from '../domain';
+import { statedText } from '../search/answer-text';
 import { canonical, compareText } from '../search/canonical';
 import type { Trace } from './trace';
 
@@ -162,8 +163,8 @@ function sqlOf({ bodies }: Trace, bodyId: string | null): string | null {
 
 function endingOf(record: AnswerRecord | null): Ending | null {
   if (record === null) return null;
-  const { status, endedBy, answer, reason, sql, usage, rows } = record;
-  return { status, endedBy, answer, reason, sql, usage, rowCount: rows.length };
+  const { status, endedBy, reason, sql, usage, rows } = record;
+  return { status, endedBy, answer: statedText(record), reason, sql, usage, rowCount: rows.length };
 }
 
 function sameRows(a: AnswerRecord | null, b: AnswerRecord | null): boolean | null {

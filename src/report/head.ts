@@ -1,5 +1,6 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
 import type { AnswerRecord } from '../domain';
+import { caveatTexts, provedText, statedText } from '../search/answer-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { anchor, markup, type Html } from './html';
 import { badge } from './parts';
@@ -39,13 +40,18 @@ function headline({ record, state }: Trace): { readonly title: string; readonly 
       ],
     };
   const reason = record.reason === null ? [] : [record.reason];
-  if (record.answer !== null) {
-    const [first = '', ...rest] = record.answer.split('\n').filter((line) => line.trim() !== '');
-    const lead = record.status === 'cancelled' ? 'Best answer so far: ' : '';
-    if (first.length <= TITLE_CHARS) return { title: `${lead}${first}`, more: [...rest, ...reason] };
-    return { title: withoutAnswer(record), more: [first, ...rest, ...reason] };
-  }
-  return { title: withoutAnswer(record), more: reason };
+  const title = statedText(record);
+  if (title === null) return { title: withoutAnswer(record), more: reason };
+  const known = caveatTexts(record);
+  // Rows and doubts have places of their own below.
+  const more = (record.answer ?? '')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim() !== '' && !known.includes(line));
+  const lead = record.status === 'cancelled' ? 'Best answer so far: ' : '';
+  if (title.length <= TITLE_CHARS) return { title: `${lead}${title}`, more: [...more, ...reason] };
+  return { title: withoutAnswer(record), more: [title, ...more, ...reason] };
 }
 
 function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
@@ -67,21 +73,15 @@ function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
   }
 }
 
-function proofLine({ evidence, columns, sql }: AnswerRecord): Html | null {
-  const count = (wanted: string): number => evidence.filter(({ state }) => state === wanted).length;
-  const [proved, immaterial, assumed] = [count('proved'), count('immaterial'), count('assumed')];
+function proofLine(record: AnswerRecord): Html | null {
+  const { evidence, columns, sql } = record;
   if (evidence.length === 0)
     return columns.length === 0 && sql === null
       ? null
       : markup`<p class="proof">Nothing about this answer was proved: it came without tests against the data.</p>`;
-  const parts = [
-    `${proved} of ${counted(evidence.length, 'step')} proved`,
-    ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
-    ...(assumed > 0 ? [`${assumed} assumed`] : []),
-  ];
   return markup`<p class="proof">
     <span class="gauge" aria-hidden="true">${evidence.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
-    <a href="#evidence">${parts.join(', ')}</a>
+    <a href="#evidence">${provedText(record)}</a>
   </p>`;
 }
 

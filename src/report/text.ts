@@ -1,5 +1,6 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
+import { statedText } from '../search/answer-text';
 import { cell, counted, cut, dollars, noteText } from './printable';
 import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
@@ -48,7 +49,8 @@ export function renderTraceText(trace: Trace): string {
       `${counted(usage.llmCalls, 'model call')}${possibly}, ${counted(usage.promptTokens + usage.completionTokens, 'token')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
     );
   }
-  if (record) lines.push(`Ended by ${record.endedBy}: ${cut(record.answer ?? record.reason ?? record.status, WIDTH)}`);
+  if (record)
+    lines.push(`Ended by ${record.endedBy}: ${cut(statedText(record) ?? record.reason ?? record.status, WIDTH)}`);
   return lines.join('\n');
 }
 

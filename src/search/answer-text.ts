@@ -33,6 +33,16 @@ export function headlineText(record: Answered): string {
   return filled(record) ?? rowsText(record);
 }
 
+/** The answer of a record on one line, as it was stored, without how far it is proved; null where there is none. */
+export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): string | null {
+  const { answer, columns } = record;
+  if (answer === null) return columns.length === 0 ? null : headlineText(record);
+  const [first = ''] = answer.trim().split('\n');
+  const proof = provedText(record);
+  const end = [`; ${proof}.`, ` ${capital(proof)}.`].find((each) => first.endsWith(each));
+  return end === undefined ? first : first.slice(0, -end.length);
+}
+
 /** For example `1 of 3 steps proved, 2 assumed`: counted from the evidence, whatever a model says of it. */
 export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
   const count = (state: AnswerRecord['evidence'][number]['state']): number =>
@@ -40,14 +50,11 @@ export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string
   const [proved, assumed, immaterial] = [count('proved'), count('assumed'), count('immaterial')];
   const all = evidence.length;
   if (all === 0) return 'not proved';
-  if (all === 1)
-    return proved === 1 ? 'proved' : assumed === 1 ? 'assumed, not proved' : 'the same under every reading';
-  if (proved === all) return `all ${all} steps proved`;
-  const rest = [
+  return [
+    `${proved} of ${all} ${all === 1 ? 'step' : 'steps'} proved`,
     ...(assumed > 0 ? [`${assumed} assumed`] : []),
-    ...(immaterial > 0 ? [`${immaterial} the same under every reading`] : []),
-  ];
-  return `${proved} of ${all} steps proved, ${rest.join(', ')}`;
+    ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
+  ].join(', ');
 }
 
 /** What a reader of the sentence must also know: the rows of a list, rows that are missing, readings that the words allow. */

@@ -3,7 +3,8 @@
  * whether it can be used and fills it; whatever is doubtful about it drops it.
  *
  * Places: `{column}` of the only row; `{first:column}`, `{last:column}` and `{sum:column}` of several; `{rows}`, how many;
- * `{examined}`, what the control counted. A column that has one of these names wins.
+ * `{examined}`, what the control counted. A column that has one of these names wins. `{yes:column}`, which the program
+ * writes itself, is `{column}` where the plan declares a boolean and the engine may say 1.
  */
 import type { AnswerRecord, ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
@@ -19,7 +20,7 @@ export interface Filling extends Pick<AnswerRecord, 'columns' | 'rows' | 'trunca
 
 type Place =
   | { readonly kind: 'rows' | 'examined' }
-  | { readonly kind: 'only' | 'first' | 'last' | 'sum'; readonly at: number; readonly column: ResultColumn };
+  | { readonly kind: 'only' | 'yes' | 'first' | 'last' | 'sum'; readonly at: number; readonly column: ResultColumn };
 
 const PLACE = /\{([^{}]*)\}/g;
 
@@ -51,6 +52,22 @@ export function fillSentence(sentence: string, filling: Filling): string | null 
   return sentence.replace(PLACE, () => rest.next().value ?? '');
 }
 
+/** With `{yes:column}` for columns that the plan declares as boolean; without a sentence, the value of the only one. */
+export function withYesNo(
+  sentence: string | null,
+  columns: readonly ResultColumn[],
+  booleans: readonly string[],
+): string | null {
+  const isBoolean = (inner: string): boolean => {
+    const named = columnNamed(inner, columns);
+    return named !== null && booleans.some((name) => name.toLowerCase() === named.column.name.toLowerCase());
+  };
+  if (sentence !== null)
+    return sentence.replace(PLACE, (place, inner: string) => (isBoolean(inner) ? `{yes:${inner}}` : place));
+  const [only] = columns;
+  return columns.length === 1 && only !== undefined && isBoolean(only.name) ? `{yes:${only.name}}` : null;
+}
+
 /** Whether it says of its own what the rows of a list are. */
 export function showsRows(sentence: string): boolean {
   return /\{\s*(?:first|last)\s*:/i.test(sentence);
@@ -63,7 +80,11 @@ function placeOf(inner: string, columns: readonly ResultColumn[]): Place | null 
   const kind = word.toLowerCase();
   if (rest === undefined) return kind === 'rows' || kind === 'examined' ? { kind } : null;
   const named = columnNamed(rest, columns);
-  return named !== null && (kind === 'first' || kind === 'last' || kind === 'sum') ? { kind, ...named } : null;
+  return named !== null && isFunction(kind) ? { kind, ...named } : null;
+}
+
+function isFunction(word: string): word is 'yes' | 'first' | 'last' | 'sum' {
+  return ['yes', 'first', 'last', 'sum'].includes(word);
 }
 
 /** Whatever its case; null where two columns have the name. */
@@ -83,6 +104,8 @@ function placeText(place: Place, { rows, truncated, examined }: Filling): string
       return examined === undefined ? null : valueText(examined, 'number');
     case 'only':
       return rows.length === 1 && !truncated ? value(rows[0], place.at, place.column) : null;
+    case 'yes':
+      return rows.length === 1 && !truncated ? yesNo(rows[0]?.[place.at] ?? null) : null;
     case 'first':
       return value(rows[0], place.at, place.column);
     case 'last':
@@ -92,6 +115,12 @@ function placeText(place: Place, { rows, truncated, examined }: Filling): string
     default:
       return place satisfies never;
   }
+}
+
+function yesNo(value: SqlValue): string | null {
+  if (value === null) return valueText(value, 'boolean');
+  const truth = { true: true, '1': true, false: false, '0': false }[String(value).toLowerCase()];
+  return truth === undefined ? null : valueText(truth, 'boolean');
 }
 
 /** Whole numbers are added exactly. A sum of nothing, or of anything that is no number, is none. */

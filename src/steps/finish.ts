@@ -3,10 +3,10 @@
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
 import type { AnswerRecord, CandidateSummary, CandidateView, Observation, SearchState, SteeringNote } from '../domain';
-import { answerText, headlineText } from '../search/answer-text';
+import { answerText } from '../search/answer-text';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
-import { soundSentence } from '../search/sentence';
+import { soundSentence, withYesNo } from '../search/sentence';
 import type { AnswerSummary, FinishInput } from '../search/steps';
 import { now, type StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
@@ -70,8 +70,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
   };
-  if (result === null) return record;
-  return { ...record, answer: input.question.outputMode === 'sql' ? headlineText(record) : answerText(record) };
+  return result === null || input.question.outputMode === 'sql' ? record : { ...record, answer: answerText(record) };
 }
 
 /** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */
@@ -81,9 +80,14 @@ async function wordsOf(
   columns: AnswerRecord['columns'],
 ): Promise<Pick<AnswerRecord, 'sentence' | 'examined'>> {
   if (question.outputMode === 'sql') return {};
-  const given = plan === null ? answer : (await run.get('plan', plan.planId)).sentence;
+  const made = plan === null ? null : await run.get('plan', plan.planId);
   const asked = [question.text, question.context, question.instructions].join('\n');
-  const sentence = soundSentence(given, columns, asked);
+  const declared = made?.operators.at(-1)?.columns ?? [];
+  const sentence = withYesNo(
+    soundSentence(made === null ? answer : made.sentence, columns, asked),
+    columns,
+    declared.filter(({ type }) => type === 'boolean').map(({ name }) => name),
+  );
   if (sentence === null) return {};
   const counts = control !== null && controlSql !== undefined && /\{\s*examined\s*\}/i.test(sentence);
   return { sentence, ...(counts ? { examined: { sql: controlSql, count: control } } : {}) };

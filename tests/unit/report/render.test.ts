@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { renderReport, renderTraceText } from '../../../src/report';
 import { anchor } from '../../../src/report/html';
+import { answerText } from '../../../src/search/answer-text';
 import { HOSTILE, hostile, record, state, trace } from './fixture';
 
 const report = renderReport(trace);
@@ -106,6 +107,18 @@ describe('renderReport', () => {
     const at = order.map((text) => body.indexOf(text));
     expect(at).toEqual([...at].sort((a, b) => a - b));
     expect(at).not.toContain(-1);
+  });
+
+  test('the headline leaves to the line below how far it is proved, and to the doubts what the words allow', () => {
+    const sentence = '{events} sprint events were close.';
+    const given = { ...record, sentence, columns: [{ name: 'events', kind: 'number' as const }], rows: [[4]] };
+    const page = renderReport({ ...trace, record: { ...given, answer: answerText(given) } });
+    expect(page).toContain('<h1 class="good">4 sprint events were close</h1>');
+    expect(page.match(/1 of 2 steps proved/g)).toHaveLength(1);
+    expect(page).not.toContain('<p class="more">');
+    expect(renderReport({ ...trace, record: { ...given, answer: null } })).toContain(
+      '<h1 class="good">4 sprint events were close</h1>',
+    );
   });
 
   test('under each statement stands the command that runs it again, quoted for a shell', () => {

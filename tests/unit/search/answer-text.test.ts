@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
-import { answerText, caveatTexts, headlineText, provedText } from '../../../src/search/answer-text';
-import { fillSentence, soundSentence } from '../../../src/search/sentence';
+import { answerText, caveatTexts, headlineText, provedText, statedText } from '../../../src/search/answer-text';
+import { fillSentence, soundSentence, withYesNo } from '../../../src/search/sentence';
 import { valueText } from '../../../src/search/value-text';
 
 const QUESTION = 'In how many sprint events did the winner beat the runner-up by more than five seconds in 2023?';
@@ -127,7 +127,7 @@ describe('a sentence of the model', () => {
   test('that ends as a question is followed by a sentence of its own', () => {
     const sentence = 'Did the winner beat the runner-up? {finished}!';
     expect(answerText(record({ sentence, rows: [[true]], evidence: evidence('proved') }))).toBe(
-      'Did the winner beat the runner-up? yes! Proved.',
+      'Did the winner beat the runner-up? yes! 1 of 1 step proved.',
     );
   });
 
@@ -207,15 +207,12 @@ describe('what a reader must also know', () => {
 
 test.each<[AnswerRecord['evidence'], string]>([
   [evidence(), 'not proved'],
-  [evidence('proved'), 'proved'],
-  [evidence('assumed'), 'assumed, not proved'],
-  [evidence('immaterial'), 'the same under every reading'],
-  [evidence('proved', 'proved'), 'all 2 steps proved'],
+  [evidence('proved'), '1 of 1 step proved'],
+  [evidence('assumed'), '0 of 1 step proved, 1 assumed'],
+  [evidence('immaterial', 'immaterial'), '0 of 2 steps proved, 2 make no difference'],
+  [evidence('proved', 'proved'), '2 of 2 steps proved'],
   [evidence('assumed', 'assumed'), '0 of 2 steps proved, 2 assumed'],
-  [
-    evidence('proved', 'immaterial', 'assumed', 'assumed'),
-    '1 of 4 steps proved, 2 assumed, 1 the same under every reading',
-  ],
+  [evidence('proved', 'immaterial', 'assumed', 'assumed'), '1 of 4 steps proved, 2 assumed, 1 makes no difference'],
 ])('how far it is proved is counted from the evidence: %#', (given, text) => {
   expect(provedText({ evidence: given })).toBe(text);
 });
@@ -248,4 +245,42 @@ test.each<[SqlValue, ResultColumn['kind'], string]>([
   ['\u001b[31mred\u202e', 'text', '"\\u001b[31mred\\u202e"'],
 ])('the value %j of kind %s reads %s', (value, kind, text) => {
   expect(valueText(value, kind)).toBe(text);
+});
+
+describe('the answer on one line', () => {
+  const over = { sentence: '{finished} events.', rows: [[4]], openAssumptions: [] };
+  test.each<[string, string | null, Partial<Parts>, string | null]>([
+    ['leaves out how far it is proved', '4 events; 1 of 3 steps proved, 2 assumed.\nRead as: x.', over, '4 events'],
+    ['of a question too', 'Is it? Yes! 1 of 3 steps proved, 2 assumed.', over, 'Is it? Yes!'],
+    ['is as an earlier version stored it', '\n4 of 18, they say.\nAnd more.', over, '4 of 18, they say.'],
+    ['is made from the rows where no words were wanted', null, { rows: [[4]] }, '4'],
+    ['is none without a result', null, { columns: [], rows: [] }, null],
+  ])('%s', (_, answer, given, text) => {
+    expect(statedText({ ...record(given), answer })).toBe(text);
+  });
+});
+
+describe('a declared boolean', () => {
+  const columns = [column('Flag'), column('n')];
+  const yes = (value: SqlValue) =>
+    fillSentence('{yes:flag}', { columns: [column('flag')], rows: [[value]], truncated: false });
+
+  test('takes the place of its column, and of no other', () => {
+    expect(withYesNo('{flag} {n} {first:flag}', columns, ['flag'])).toBe('{yes:flag} {n} {first:flag}');
+    expect(withYesNo(null, columns, ['flag'])).toBeNull();
+    expect(withYesNo(null, [column('flag')], ['FLAG'])).toBe('{yes:flag}');
+    expect(withYesNo(null, [column('n')], ['flag'])).toBeNull();
+  });
+
+  test.each<[SqlValue, string | null]>([
+    [1, 'yes'],
+    [0, 'no'],
+    [true, 'yes'],
+    ['false', 'no'],
+    [null, 'no value'],
+    [2, null],
+    ['maybe', null],
+  ])('%j reads %s', (value, text) => {
+    expect(yes(value)).toBe(text);
+  });
 });

@@ -1,7 +1,7 @@
 /** The sentence on its way from a reply through plan and candidate to the record. */
 import type { Question } from '../../../src/domain';
 import { runSearch } from '../../../src/search/control';
-import { answerText } from '../../../src/search/answer-text';
+import { answerText, statedText } from '../../../src/search/answer-text';
 import { createRunStore, storeInput } from '../../../src/steps';
 import { GAP_SQL, SEARCH, bench, groundReply, hash, planReply, searchInput, text } from './fixtures';
 
@@ -58,9 +58,25 @@ test('a sentence that counts nothing but its rows keeps no control', async () =>
   expect(record.examined).toBeUndefined();
 });
 
-test('output mode sql is asked for no sentence, takes none, and has the bare value', async () => {
+test('output mode sql is asked for no sentence, takes none, and has no words: the rows are the answer', async () => {
   const { record, model } = await answer({ plan: plan(SENTENCE), ground: [text(groundReply())] }, 'sql');
-  expect(record.answer).toBe('2');
+  expect(record.answer).toBeNull();
+  expect(statedText(record)).toBe('2');
   expect(record.sentence).toBeUndefined();
   expect(JSON.stringify(model.requests)).not.toMatch(/sentence of at most|"sentence"/);
+});
+
+test.each<[string, string | undefined, string]>([
+  ['in a sentence', 'Was a runner-up within two seconds? {n}.', 'Was a runner-up within two seconds? yes'],
+  ['alone', undefined, 'Yes'],
+])('a declared boolean that the engine gives as 1 reads yes, %s', async (_claim, sentence, told) => {
+  const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
+  const yes = {
+    name: 'op_answer',
+    columns: [{ name: 'n', type: 'boolean', meaning: '' }],
+    sql: 'SELECT count(*) > 0 AS n FROM op_gap WHERE place = 2 AND gap < 2',
+  };
+  const { record } = await answer({ plan: [text(planReply({ sentence, tests: [] }, [written, yes]))] });
+  expect(record.rows).toEqual([[1]]);
+  expect(record.answer).toBe(`${told}; 0 of 3 steps proved, 3 assumed.`);
 });
