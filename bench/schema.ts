@@ -64,7 +64,7 @@ async function measure(folder: string, { name, open }: Arena): Promise<Figure[]>
     const session = () => {
       // A store of its own, as in a process of its own: nothing is remembered.
       const store = createLocalStore(join(folder, `${name}-${round}`));
-      const { engine } = describedFromStore({ engine: open() }, { name, store: () => store, hash: sha256 });
+      const { engine } = describedFromStore({ engine: open() }, { database: name, store: () => store, hash: sha256 });
       const context = async (): Promise<number> => {
         const startedMs = performance.now();
         const description = await engine.describe({ signal: AbortSignal.timeout(60_000) });

@@ -16,6 +16,8 @@ import type { Dialect } from './domain/question';
 
 export interface DatabaseIdentity {
   readonly identity: string;
+  /** Of a file: changes when another one takes its place, also under an `id`. Empty for a server. */
+  readonly version: string;
   /** Where it is, for people: `reader@` before the host is whose rights a session has. */
   readonly addressLabel: string;
 }
@@ -29,12 +31,9 @@ interface Reader {
 
 /** `path` is a real path. */
 export function fileIdentity(path: string, id: string | null): DatabaseIdentity {
-  return { identity: id ?? hashed(['sqlite', path, ...fileItself(path)]), addressLabel: path };
-}
-
-function fileItself(path: string): readonly string[] {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
-  return [String(ino), String(birthtimeNs)];
+  const version = `${ino} ${birthtimeNs}`;
+  return { identity: id ?? hashed(['sqlite', path, version]), version, addressLabel: path };
 }
 
 /** `url` is one that the engine takes. */
@@ -50,6 +49,7 @@ export function serverIdentity(
   const label = `${scheme}://${reader === '' ? '' : `${reader}@`}${place.join('/')}`;
   return {
     identity: id ?? hashed([dialect, place, reader, details, schemas]),
+    version: '',
     addressLabel: schemas.length === 0 ? label : `${label} (${schemas.join(', ')})`,
   };
 }

@@ -19,6 +19,8 @@ export interface ResolvedDatabase extends DatabaseIdentity {
   readonly address: { readonly kind: 'path'; readonly path: string } | { readonly kind: 'url'; readonly url: Secret };
   /** Not in the configuration: only this process can serve it. */
   readonly adHoc: boolean;
+  /** Of the configuration. */
+  readonly id: string | null;
   readonly role: string | null;
   readonly schemas: readonly string[];
   readonly limits: DatabaseConfig['limits'];
@@ -33,6 +35,7 @@ const SQLITE = /^(sqlite|file):/i;
 const BARE_SCHEME = /^(postgres(?:ql)?|snowflake):/i;
 const SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i;
 const OPEN_ACCESS = {
+  id: null,
   role: null,
   schemas: [],
   limits: { maxConnections: null, maxPlanCost: null, maxScanBytes: null },
@@ -78,7 +81,7 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
     throw fail(`database '${name}' is not configured here; configured: ${names}; add it under "databases"`);
   }
   const { address, id, role, schemas, limits, access, snowflake, docs } = entry;
-  const common = { name, adHoc: false, role, schemas, limits, access, snowflake, docs };
+  const common = { name, adHoc: false, id, role, schemas, limits, access, snowflake, docs };
   if (address.kind === 'unset') throw fail(`database '${name}' has no address: ${address.fix}`);
   if (address.kind === 'path') {
     return { ...common, ...sqliteAt(sqliteFile(address.path), id) };
@@ -99,13 +102,22 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
   throw fail(`database '${name}': its URL must start with postgresql://, snowflake:// or sqlite:`);
 }
 
+/** One that was resolved before: its file may have been replaced meanwhile. */
+export function asItIs(database: ResolvedDatabase): ResolvedDatabase {
+  const { address, id, version } = database;
+  // A file that is not there is the engine's to tell.
+  if (address.kind === 'url' || infoOf(address.path) === null) return database;
+  const now = fileIdentity(address.path, id);
+  return now.version === version ? database : { ...database, ...now };
+}
+
 const POSTGRES_EXAMPLE = 'postgresql://user@host:5432/database';
 const SNOWFLAKE_EXAMPLE = 'snowflake://user@account/database/schema?warehouse=…&role=…';
 
 function adHocServer(text: string, dialect: 'postgresql' | 'snowflake', example: string): ResolvedDatabase {
   const { url, database } = serverUrl(text, 'the URL', example);
   if (!database) throw fail(`the URL names no database; write ${example}`);
-  const identity = serverIdentity(text, dialect, { id: null, ...OPEN_ACCESS });
+  const identity = serverIdentity(text, dialect, OPEN_ACCESS);
   url.password = '';
   for (const key of [...url.searchParams.keys()]) if (/pass|secret|key|token/i.test(key)) url.searchParams.delete(key);
   const name = generatedName(database, url.href);

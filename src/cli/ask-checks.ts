@@ -1,9 +1,10 @@
 /** What is looked at and stored before a question is asked: everything wrong is said before a model call is paid. */
 import type { ResolvedDatabase } from '../databases';
-import type { SearchInput, SearchState } from '../domain';
+import type { DatabaseDescription, SearchInput, SearchState } from '../domain';
 import type { Composition, Engines } from '../workers/composition';
 import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
+import { noteSeen } from './seen-databases';
 import { addToIndex, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../steps/fork';
 
@@ -24,14 +25,20 @@ export interface Asking {
  * `databaseChecked`: takes a process of its own and is best begun before anything else. Returns the state that the search
  * starts from, if it is a fork.
  */
-export async function checkAndStore(asking: Asking, databaseChecked: Promise<void>): Promise<SearchState | null> {
+export async function checkAndStore(
+  asking: Asking,
+  databaseChecked: Promise<DatabaseDescription>,
+): Promise<SearchState | null> {
   const { services, database, input, files, io } = asking;
   const { config, store } = services;
   const composition = await asking.composition();
   const { checkModel, unpricedModels } = await import('./preflight');
   const replayed = files.replay !== undefined;
   const models = [...new Set(Object.values(input.settings.models))];
-  await Promise.all([databaseChecked, replayed ? undefined : checkModel(config, composition, models)]);
+  const [{ fingerprint }] = await Promise.all([
+    databaseChecked,
+    replayed ? undefined : checkModel(config, composition, models),
+  ]);
   if (files.record !== undefined) {
     const { noteOf, prepareRecording } = await import('../adapters/recording');
     await prepareRecording(files.record, noteOf(composition.model));
@@ -52,5 +59,6 @@ export async function checkAndStore(asking: Asking, databaseChecked: Promise<voi
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
   if (fork === undefined) await saveInput(store, input);
   await addToIndex(store, input, io.now());
+  await noteSeen(store, database, fingerprint, io.now());
   return state;
 }

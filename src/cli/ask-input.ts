@@ -4,7 +4,7 @@ import type { Question, SearchInput } from '../domain';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../presets';
 import { searchIdOf } from '../search-id';
 import { readDocumentation, type Documentation } from './docs-input';
-import { UsageError } from './errors';
+import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { budgetsOf, type SearchFlags } from './options';
 
@@ -89,7 +89,7 @@ export function modelsFor(
   ) as Record<string, string>;
   const fallback = offered[0];
   const name = given['default'] ?? config.models.default ?? fallback;
-  if (name === undefined) throw new UsageError('no model is named: set GATE_MODEL, or give --model NAME');
+  if (name === undefined) throw new CommandFailed('no model is named: set GATE_MODEL, or give --model NAME');
   return { ...config.models.roles, ...given, default: name };
 }
 
@@ -97,7 +97,13 @@ export function searchInput(
   config: Config,
   flags: SearchFlags,
   question: Question,
-  options: { readonly models: SearchInput['settings']['models']; readonly namespace: string; readonly nonce?: string },
+  options: {
+    readonly models: SearchInput['settings']['models'];
+    readonly namespace: string;
+    readonly nonce?: string;
+    /** Which database it is (`seen-databases.ts`). */
+    readonly identity: string;
+  },
 ): SearchInput {
   const { temperature, topP, maxOutputTokens, reasoning } = config.models;
   const reasons = reasoning ?? Object.values(options.models).some(looksLikeReasoning);
@@ -115,9 +121,9 @@ export function searchInput(
       ...lookupsOf(config, flags, question),
     },
   });
-  const { namespace, nonce } = options;
-  const searchId = searchIdOf({ question, settings, namespace }, nonce);
-  return { schemaVersion: 1, searchId, namespace, question, settings };
+  const { namespace, nonce, identity } = options;
+  const searchId = searchIdOf({ question, identity, settings, namespace }, nonce);
+  return { schemaVersion: 1, searchId, namespace, question, identity, settings };
 }
 
 /** Left out where none are allowed, so that such a search keeps its id. */

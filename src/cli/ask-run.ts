@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Config } from '../config';
 import { resolveDatabase } from '../databases';
 import type { AnswerRecord } from '../domain';
 import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
@@ -16,9 +17,11 @@ import type { AskFlags } from './ask';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
 import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice } from './ask-input';
+import { checkDatabase } from './check-database';
+import { asAskedBefore, askedAnewLine } from './earlier-search';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { onlyDatabase } from './only-database';
+import { noteSeen, recognise } from './seen-databases';
 import { openServices, recordOf, sha256 } from './services';
 
 export interface RunFlags extends AskFlags {
@@ -36,6 +39,7 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
   const { config } = services;
   checkWeb(config, flags);
   const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
+  const recognised = await recognise(services.store, database);
   const question = questionOf(text, database.name, flags, io.cwd, database.docs);
   if (flags.replay !== undefined && !existsSync(resolve(io.cwd, flags.replay))) {
     throw new UsageError(`--replay ${flags.replay}: no such file; give a recording that --record wrote`);
@@ -54,14 +58,24 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
   try {
     // A recording or a local Ollama offers names where none is configured.
     const isNamed = flags.model?.default !== undefined || config.models.default !== null;
-    const input = searchInput(config, flags, question, {
+    const asked = searchInput(config, flags, question, {
+      identity: recognised.known,
       models: modelsFor(config, flags, isNamed ? [] : offeredModels(await composition())),
       namespace:
         files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`,
       ...(flags.fresh ? { nonce: randomBytes(8).toString('hex') } : {}),
     });
+    if (recognised.notice !== null) io.err(`${recognised.notice}\n`);
+    const input = flags.fresh
+      ? asked
+      : await asAskedBefore(asked, {
+          ...{ store: services.store, database, chain: recognised.chain },
+          describe: () => checkDatabase(engines, database.name),
+          tell: (anew) => io.err(`${askedAnewLine(anew)}\n`),
+        });
     const stored = await recordOf(services.store, input.searchId);
     if (stored !== null && isSettled(stored)) {
+      await noteSeen(services.store, database, null, io.now());
       io.err(`answered before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh searches anew\n`);
       const { printAnswer } = await import('./print-answer');
       const { json = false, csv, showPlan } = flags;
@@ -94,6 +108,14 @@ export async function closeOpened(engines: Engines, opened: readonly Promise<Com
 /** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
 export function isSettled({ status }: AnswerRecord): boolean {
   return status === 'answered' || status === 'unanswerable' || status === 'abstained';
+}
+
+function onlyDatabase(config: Config): string {
+  const names = Object.keys(config.databases);
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return only;
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
 }
 
 function offeredModels({ model, ollamaModels }: Composition): readonly string[] {

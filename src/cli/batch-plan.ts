@@ -11,14 +11,17 @@ import { basename, extname } from 'node:path';
 import type { BenchmarkItem } from '../benchmarks';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../databases';
-import type { SearchInput, Settings } from '../domain';
+import type { DatabaseDescription, SearchInput, Settings } from '../domain';
+import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
 import { canonical } from '../search/canonical';
 import { documentationOf, searchInput, toolsOf } from './ask-input';
 import type { BatchFlags } from './batch';
 import type { BatchDatabases } from './batch-databases';
 import type { Documentation } from './docs-input';
+import { asAskedBefore, type AskedAnew } from './earlier-search';
 import { UsageError } from './errors';
+import type { Recognised } from './seen-databases';
 import { sha256 } from './services';
 
 export interface BatchQuestion {
@@ -73,6 +76,11 @@ interface PlanBatch {
   readonly items: readonly BenchmarkItem[];
   readonly databases: BatchDatabases;
   readonly models: Settings['models'];
+  /** Which databases they are, by name; default: none was adopted, or asked of before. */
+  readonly recognised?: ReadonlyMap<string, Recognised>;
+  /** Of a database as it is; with `tell` for questions that earlier versions asked. */
+  readonly describe?: (database: string) => Promise<DatabaseDescription>;
+  readonly tell?: (anew: AskedAnew) => void;
   /** Where `--docs` begins; default: the process's folder. */
   readonly cwd?: string;
 }
@@ -85,15 +93,17 @@ export async function planBatch({
   items,
   databases,
   models,
+  recognised = new Map(),
+  describe,
+  tell = () => undefined,
   cwd = '.',
 }: PlanBatch): Promise<Batch> {
   const namespace = `batch ${name}`;
+  const known = ({ name: called, identity }: ResolvedDatabase): Pick<Recognised, 'chain' | 'known'> =>
+    recognised.get(called) ?? { chain: [identity], known: identity };
   const documentation = documentationBy(flags, cwd);
-  const inputOf = (
-    item: BenchmarkItem,
-    { name: database, docs: configured }: ResolvedDatabase,
-    nonce: string | null,
-  ): SearchInput => {
+  const inputOf = (item: BenchmarkItem, resolved: ResolvedDatabase, nonce: string | null): SearchInput => {
+    const { name: database, docs: configured } = resolved;
     const { documents, notes } = documentation(item.database ?? database, configured);
     return searchInput(
       config,
@@ -109,7 +119,10 @@ export async function planBatch({
         documents: [...documents],
         ...(notes.length === 0 ? {} : { notes: [...notes] }),
       },
-      { models, namespace, ...(nonce === null ? {} : { nonce }) },
+      {
+        ...{ models, namespace, identity: known(resolved).known },
+        ...(nonce === null ? {} : { nonce }),
+      },
     );
   };
   const [first] = items;
@@ -117,15 +130,21 @@ export async function planBatch({
   const { settings } = inputOf(first, databases.of(first), null);
   const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
   const line = sha256(canonical({ namespace, settings, ...told })).slice(0, 16);
-  const nonce = await generation(store, line, flags);
-  const questions = items.map((item) => {
+  const earlier = await readNonce(store, line);
+  const nonces = await generations(store, { line, earlier, databases: databases.all.map(known), flags });
+  const questions = await each(items, async (item): Promise<BatchQuestion> => {
     const database = databases.of(item);
-    return { item, database, input: inputOf(item, database, nonce) };
+    const { chain, known: identity } = known(database);
+    const nonce = nonces.get(identity) ?? null;
+    const input = inputOf(item, database, nonce);
+    if (describe === undefined || flags.fresh) return { item, database, input };
+    const asked = { store, database, chain, nonce, describe: () => describe(database.name), tell };
+    return { item, database, input: await asAskedBefore(input, asked) };
   });
   const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
-    scope: `s-${sha256(`${line} ${nonce ?? ''}`).slice(0, 16)}`,
+    scope: `s-${sha256(`${line} ${earlier ?? ''}`).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
   };
 }
@@ -151,13 +170,32 @@ function documentationBy(
   };
 }
 
-async function generation(store: ObjectStore, line: string, { fresh, dryRun }: BatchFlags): Promise<string | null> {
-  const key = `batches/generations/${line}.json`;
-  if (!fresh) {
-    const text = await store.get(key);
-    return text === null ? null : (JSON.parse(text) as { nonce: string }).nonce;
-  }
+interface Generations {
+  readonly line: string;
+  /** Of all databases, as versions kept it that knew databases by their names. */
+  readonly earlier: string | null;
+  readonly databases: readonly Pick<Recognised, 'known'>[];
+  readonly flags: BatchFlags;
+}
+
+/** What `--fresh` began last, by the identity of each database: the same batch in another folder goes on as it was. */
+async function generations(
+  store: ObjectStore,
+  { line, earlier, databases, flags: { fresh, dryRun } }: Generations,
+): Promise<ReadonlyMap<string, string | null>> {
   const nonce = randomBytes(8).toString('hex');
-  if (!dryRun) await store.put(key, JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
-  return nonce;
+  const found = await each(databases, async ({ known }) => {
+    const id = sha256(`${line} ${known}`).slice(0, 16);
+    if (!fresh) return [known, (await readNonce(store, id)) ?? earlier] as const;
+    if (!dryRun) await store.put(generationKey(id), JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
+    return [known, nonce] as const;
+  });
+  return new Map(found);
+}
+
+const generationKey = (id: string): string => `batches/generations/${id}.json`;
+
+async function readNonce(store: ObjectStore, id: string): Promise<string | null> {
+  const text = await store.get(generationKey(id));
+  return text === null ? null : (JSON.parse(text) as { nonce: string }).nonce;
 }

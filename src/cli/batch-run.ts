@@ -25,12 +25,14 @@ import { resultLine, type Ended } from './batch-score';
 import { batchSummary, shownCommand, summaryText } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
+import { askedAnewLine, type AskedAnew } from './earlier-search';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
+import { noteSeen, recogniseAll } from './seen-databases';
 import { addToIndex, batchPorts, openServices, recordOf, saveInput, type Services } from './services';
 import { openTemporal } from './temporal-session';
 
@@ -53,7 +55,20 @@ export async function runBatchCommand(
   try {
     const models = modelsFor(config, flags, composition.ollamaModels ?? []);
     const name = batchName(file, flags);
-    const batch = await planBatch({ config, store, flags, name, items: selected, databases, models, cwd: io.cwd });
+    const recognised = await recogniseAll(store, databases.all);
+    for (const called of new Set(selected.map((item) => databases.of(item).name))) {
+      const notice = recognised.get(called)?.notice ?? null;
+      if (notice !== null) io.err(`${notice}\n`);
+    }
+    const anew: AskedAnew[] = [];
+    const batch = await planBatch({
+      ...{ config, store, flags, name, items: selected, databases, models, recognised, cwd: io.cwd },
+      describe: (database) => checkDatabase(composition, database),
+      tell: (one) => void anew.push(one),
+    });
+    const [first] = anew;
+    if (first !== undefined)
+      io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
     const run = { services, composition, batch, flags, file, command: shownCommand(args), io };
     if (flags.dryRun) return await dryRun(run);
     const folder = resolve(io.cwd, flags.out ?? '.');
@@ -259,7 +274,15 @@ class BatchRun {
     const { services, composition, batch } = this.at;
     const { config } = services;
     const open = new Set([...this.pending].map((n) => batch.searches[n]?.question.database ?? ''));
-    const checks = await Promise.allSettled([...open].map((name) => checkDatabase(composition, name)));
+    const asked = new Map(batch.questions.map(({ database }) => [database.name, database]));
+    const checks = await Promise.allSettled(
+      [...asked.values()]
+        .filter(({ name }) => open.has(name))
+        .map(async (database) => {
+          const { fingerprint } = await checkDatabase(composition, database.name);
+          await noteSeen(services.store, database, fingerprint, this.at.io.now());
+        }),
+    );
     const failed = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
     // One server that is down is one line, however many databases it holds.
     const problems = [...new Map(failed.map((problem) => [problem.message, problem])).values()];

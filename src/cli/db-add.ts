@@ -16,6 +16,7 @@ export interface AddFlags {
   readonly url?: string;
   readonly urlEnv?: string;
   readonly urlFile?: string;
+  readonly id?: string;
   readonly role?: string;
   readonly schemas?: readonly string[];
   readonly allow?: readonly string[];
@@ -50,7 +51,7 @@ export function addDatabase(name: string, flags: AddFlags, io: Io): Promise<void
 }
 
 function entryOf(flags: AddFlags, io: Pick<Io, 'cwd'>, base: string): Json {
-  const { path, url, urlEnv, urlFile, role, maxPlanCost, maxScanBytes } = flags;
+  const { path, url, urlEnv, urlFile, id, role, maxPlanCost, maxScanBytes } = flags;
   const given = [path, url, urlEnv, urlFile].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw new UsageError(
@@ -72,6 +73,7 @@ function entryOf(flags: AddFlags, io: Pick<Io, 'cwd'>, base: string): Json {
     ...(url === undefined ? {} : { url }),
     ...(urlEnv === undefined ? {} : { urlEnv }),
     ...(urlFile === undefined ? {} : { urlFile: fromConfig(urlFile, io.cwd, base) }),
+    ...(id === undefined ? {} : { id }),
     ...(role === undefined ? {} : { role }),
     ...(flags.schemas === undefined ? {} : { schemas: split(flags.schemas) }),
     ...(maxPlanCost === undefined ? {} : { maxPlanCost }),

@@ -16,6 +16,9 @@ const WAIT_MS = 60_000;
 export interface CheckReport {
   readonly database: string;
   readonly address: string;
+  /** Which database it is (docs/databases.md); `id` where the configuration names it. */
+  readonly identity: string;
+  readonly id: string | null;
   readonly readOnly: boolean;
   readonly check: DatabaseCheck | null;
   readonly version: string | null;
@@ -42,7 +45,8 @@ export async function checkOn(
   const address =
     database.address.kind === 'path' ? database.address.path : withoutSecrets(database.address.url.reveal());
   const nothing = { check: null, version: null, tables: null, rowEstimate: null, describeMs: null };
-  const about = { database: database.name, address };
+  const { name, identity, id } = database;
+  const about = { database: name, address, identity, id };
   let check: DatabaseCheck | null;
   try {
     check = await attempts(database);
@@ -96,7 +100,7 @@ function noTables({ dialect, access, role }: ResolvedDatabase): string {
 function print(report: CheckReport, io: Io): void {
   const { check } = report;
   const line = (state: string, text: string): void => io.out(`${state.padEnd(7)}  ${visible(text)}\n`);
-  io.out(`${visible(`${report.database}  ${report.address}`)}\n`);
+  io.out(`${visible(`${report.database}  ${report.address}`)}  ${report.identity}\n`);
   if (check !== null) {
     const user = check.user === null ? '' : `, user ${check.user}`;
     const tls = check.tls === null ? '' : check.tls ? ', TLS' : ', no TLS';

@@ -31,12 +31,12 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       throw new CommandFailed(
         `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
       );
-    const { text, shown, warning } = await described(description, flags, { config, database: database.name });
+    const { text, shown, warning } = await described(description, flags, { config, database });
     const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
     if (flags.json) {
       const { fingerprint, version, tables } = description;
       io.out(
-        `${JSON.stringify({ database: database.name, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, ...(warning === null ? {} : { warning }), text }, null, 2)}\n`,
+        `${JSON.stringify({ database: database.name, address: database.addressLabel, identity: database.identity, version, fingerprint, tables: tables.length, shown: shown?.length ?? null, characters: text.length, tokens, ...(warning === null ? {} : { warning }), text }, null, 2)}\n`,
       );
       return;
     }
@@ -45,6 +45,7 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       shown === null
         ? ''
         : `; columns of ${shown.length} of ${counted(description.tables.length, 'table')}, the others by name`;
+    io.err(`${visible(database.addressLabel)}  ${database.identity}\n`);
     io.err(`${text.length} characters, about ${tokens} tokens${part}\n`);
     if (warning !== null) io.err(`note: ${warning}\n`);
   } finally {

@@ -1,6 +1,6 @@
 /** `gate db list`: what is configured, without opening anything and without a secret. */
-import { loadConfig, type DatabaseConfig } from '../config';
-import { engineOfUrl } from '../databases';
+import { ConfigError, loadConfig, type Config, type DatabaseConfig } from '../config';
+import { engineOfUrl, namedDatabase } from '../databases';
 import type { Io } from './io';
 import { textTable } from './table';
 
@@ -8,12 +8,17 @@ interface ListedDatabase {
   readonly name: string;
   readonly engine: string;
   readonly address: string;
+  /** Of the configuration. */
+  readonly id: string | null;
+  /** null: there is nothing at the address, or no address. */
+  readonly identity: string | null;
   readonly access: string;
 }
 
 export function listDatabases(flags: { readonly json?: boolean }, io: Io): void {
-  const { databases, file } = loadConfig(io);
-  const listed = Object.entries(databases).map(([name, entry]) => listedOf(name, entry));
+  const config = loadConfig(io);
+  const { databases, file } = config;
+  const listed = Object.entries(databases).map(([name, entry]) => listedOf(config, name, entry));
   if (flags.json) {
     io.out(`${JSON.stringify(listed, null, 2)}\n`);
     return;
@@ -24,19 +29,33 @@ export function listDatabases(flags: { readonly json?: boolean }, io: Io): void 
     );
     return;
   }
-  const rows = listed.map(({ name, engine, address, access }) => [name, engine, address, access]);
-  io.out(`${textTable(['name', 'engine', 'address', 'access'], rows, { width: io.columns, whole: 1 })}\n`);
+  const withId = listed.some(({ id }) => id !== null);
+  const rows = listed.map(({ name, engine, address, id, access }) => [
+    ...[name, engine, address, ...(withId ? [id ?? ''] : []), access],
+  ]);
+  const head = ['name', 'engine', 'address', ...(withId ? ['id'] : []), 'access'];
+  io.out(`${textTable(head, rows, { width: io.columns, whole: 1 })}\n`);
 }
 
-function listedOf(name: string, entry: DatabaseConfig): ListedDatabase {
-  const { address, role, schemas, access } = entry;
+function listedOf(config: Config, name: string, entry: DatabaseConfig): ListedDatabase {
+  const { address, id, role, schemas, access } = entry;
   const parts = [
     ...(role === null ? [] : [`role ${role}`]),
     ...(schemas.length === 0 ? [] : [`schemas ${schemas.join(', ')}`]),
     ...(access.allow.length === 0 ? [] : [`only ${access.allow.join(', ')}`]),
     ...(access.deny.length === 0 ? [] : [`not ${access.deny.join(', ')}`]),
   ];
-  return { name, ...placeOf(address), access: parts.join('; ') || 'everything that may be read' };
+  const identity = identityOf(config, name);
+  return { name, ...placeOf(address), id, identity, access: parts.join('; ') || 'everything that may be read' };
+}
+
+function identityOf(config: Config, name: string): string | null {
+  try {
+    return namedDatabase(config, name).identity;
+  } catch (error) {
+    if (error instanceof ConfigError) return null; // gate db check says what is wrong
+    throw error;
+  }
 }
 
 function placeOf(address: DatabaseConfig['address']): Pick<ListedDatabase, 'engine' | 'address'> {

@@ -3,12 +3,17 @@ import { Command } from 'commander';
 import { collect, positiveNumber, withExamples } from './options';
 import type { CommandFactory } from './program';
 import type { AddFlags } from './db-add';
+import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';
+
+const ADOPT_NOTES = `
+A database is known by where it is. After a move, a changed URL or a replaced file, gate ask treats the name as another
+database and says so. gate db adopt records in the store that it is the database asked before. This cannot be taken back.`;
 
 export const dbCommand: CommandFactory = (io, outcome) =>
   withExamples(
     new Command('db')
-      .description('add, list, check and describe databases')
+      .description('add, list, check, adopt and describe databases')
       .addCommand(
         withExamples(
           new Command('add')
@@ -18,6 +23,7 @@ export const dbCommand: CommandFactory = (io, outcome) =>
             .option('--url <url>', 'postgresql://… or snowflake://… without a password')
             .option('--url-env <variable>', 'the environment variable that holds the URL')
             .option('--url-file <file>', 'the file that holds the URL')
+            .option('--id <id>', 'which database it is, if it has several addresses or is replaced by new files')
             .option('--role <role>', 'a role with SELECT only, taken on for every statement')
             .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
             .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
@@ -45,7 +51,7 @@ export const dbCommand: CommandFactory = (io, outcome) =>
       .addCommand(
         withExamples(
           new Command('list')
-            .description('the configured databases: engine, address without secrets, access')
+            .description('the configured databases: engine, address without secrets, id, access')
             .option('--json', 'print JSON')
             .action(async (flags: { json?: boolean }) => {
               const { listDatabases } = await import('./db-list');
@@ -66,6 +72,21 @@ export const dbCommand: CommandFactory = (io, outcome) =>
             }),
           'gate db check sales',
           'gate db check postgresql://reader@localhost/sales --json',
+        ),
+      )
+      .addCommand(
+        withExamples(
+          new Command('adopt')
+            .description('say that a database only moved: what was asked of it before is found again')
+            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
+            .option('--force', 'also when its tables are not those that it had')
+            .option('--json', 'print JSON')
+            .addHelpText('after', ADOPT_NOTES)
+            .action(async (spec: string, flags: AdoptFlags) => {
+              const { adoptDatabase } = await import('./db-adopt');
+              await adoptDatabase(spec, flags, io);
+            }),
+          'gate db adopt shop',
         ),
       )
       .addCommand(

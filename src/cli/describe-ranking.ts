@@ -1,18 +1,21 @@
 /** For `gate db describe --question`: the tables as a search would rank them, by meaning too where that is configured. */
 import type { Config } from '../config';
+import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription } from '../domain';
 import { ModelError } from '../ports';
 import { SCHEMA_CHARS, fitsWhole, schemaContext, type SchemaContext } from '../search/schema-context';
 import { unitVector, type Nearness } from '../search/schema-ranking';
 import { sha256 } from '../sha256';
+import { identityKey } from '../steps/context';
 import { embedded } from '../steps/embed';
 import { nearnessOf } from '../steps/table-vectors';
+import { knownIdentity } from '../workers/database-aliases';
 import { openEmbedder } from '../workers/open-embedder';
 import { openStore } from '../workers/open-store';
 
 export interface DescribedFor {
   readonly config: Config;
-  readonly database: string;
+  readonly database: Pick<ResolvedDatabase, 'name' | 'identity'>;
   readonly question: string;
   readonly signal: AbortSignal;
 }
@@ -44,8 +47,10 @@ async function near(
 ): Promise<Nearness> {
   const embedder = await open();
   const { vectors } = await embedded(embedder, [question], signal);
-  const deps = { store: openStore(config), hash: sha256, clock: { now: () => Date.now() }, embedder };
-  const asked = { database, description, question: unitVector(vectors[0] ?? []), signal };
+  const store = openStore(config);
+  const deps = { store, hash: sha256, clock: { now: () => Date.now() }, embedder };
+  const key = identityKey(await knownIdentity(store, database.identity));
+  const asked = { database: key, name: database.name, description, question: unitVector(vectors[0] ?? []), signal };
   const found = await nearnessOf(deps, asked);
   if (found.kind === 'failed') throw found.error;
   return found.nearness;

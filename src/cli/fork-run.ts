@@ -10,14 +10,21 @@ import { looksLikeReasoning, MODEL_DEFAULTS, PRESETS, REACT_TOOL_CALLS } from '.
 import { forkIdOf } from '../search-id';
 import { budgetsOf } from '../search/steering';
 import { usageRecord, type Fork } from '../steps/fork';
+import type { ObjectStore } from '../ports';
+import { visible } from '../report/printable';
+import { createRunStore } from '../steps';
+import { SCHEMA_ID } from '../steps/prompt-context';
 import { compose, openEngines, type Composition } from '../workers/composition';
+import { knownIdentity } from '../workers/database-aliases';
 import type { Asking } from './ask-checks';
 import { closeOpened, follow, isSettled } from './ask-run';
+import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
 import type { ForkFlags } from './fork';
 import type { Io } from './io';
 import { limitsOf } from './options';
-import { checkpointsOf, findSearch, inputOf, openServices, recordOf, type Services } from './services';
+import { recognise, seenUnder } from './seen-databases';
+import { checkpointsOf, findSearch, inputOf, openServices, recordOf, sha256, type Services } from './services';
 import { authorOf, words } from './steer';
 
 export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
@@ -27,31 +34,34 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const parent = await inputOf(services.store, parentId);
   if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has what was asked`);
   const state = await checkpointAfter(services, parentId, flags.at);
-  const database = databaseOf(services.config, parent, flags, io);
-  const input = forkedInput(parent, state, services.config, flags, hint);
+  const { database, identity } = await databaseOf(services, parent, flags, io);
+  const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
+  const input = forkedInput(asked, state, services.config, flags, hint);
   const stored = await recordOf(services.store, input.searchId);
   if (stored !== null && isSettled(stored)) {
     io.err(`forked before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh forks anew\n`);
     const { printAnswer } = await import('./print-answer');
     return printAnswer(services, stored, io, { json: flags.json ?? false, ui: null });
   }
-  return ask(services, database, { state, input, hint, nowMs: io.now() }, flags, io);
+  return ask(services, database, { fork: { state, input, hint, nowMs: io.now() }, parent }, flags, io);
 }
 
 async function ask(
   services: Services,
   database: ResolvedDatabase,
-  fork: Fork,
+  { fork, parent }: { readonly fork: Fork; readonly parent: SearchInput },
   flags: ForkFlags,
   io: Io,
 ): Promise<ExitCode> {
-  const { config } = services;
+  const { config, store } = services;
   const { input } = fork;
   const engines = openEngines(config, database.adHoc ? [database] : []);
   let composing: Promise<Composition> | undefined;
   const composition = (): Promise<Composition> => (composing ??= compose(config, { engines }));
   const asking: Asking = { services, engines, composition, database, input, files: {}, io, fork };
   try {
+    if (parent.identity === undefined)
+      await checkTables(store, parent, (await checkDatabase(engines, database.name)).fingerprint);
     if (!flags.detach || !flags.json)
       io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
     return await follow(asking, flags);
@@ -73,16 +83,39 @@ async function checkpointAfter({ store }: Services, parentId: string, at: number
   );
 }
 
-/** Only the name of a database is kept: an SQLite file or a URL has to be given again. */
-function databaseOf(config: Config, { question }: SearchInput, flags: ForkFlags, io: Io): ResolvedDatabase {
+/** Its address is not kept: an SQLite file or a URL has to be given again. A fork goes on with the same database only. */
+async function databaseOf(
+  { config, store }: Services,
+  { question, identity, searchId }: SearchInput,
+  flags: ForkFlags,
+  io: Io,
+): Promise<{ readonly database: ResolvedDatabase; readonly identity: string }> {
   const { database } = question;
   if (flags.db === undefined && config.databases[database] === undefined)
     throw new UsageError(
       `its database ${database} is not configured here: add --db with the file or URL that was asked`,
     );
   const resolved = resolveDatabase(config, flags.db ?? database, io.cwd);
-  if (resolved.name === database) return resolved;
-  throw new UsageError(`--db is ${resolved.name}, but ${database} was asked: a fork goes on with the same database`);
+  const { known, notice } = await recognise(store, resolved);
+  const isSame = identity === undefined ? resolved.name === database : (await knownIdentity(store, identity)) === known;
+  if (isSame) {
+    if (notice !== null) io.err(`${notice}\n`);
+    return { database: resolved, identity: known };
+  }
+  const before = (await seenUnder(store, database)).find((one) => one.identity === identity);
+  const asked = before === undefined ? database : `${database} at ${visible(before.addressLabel)}`;
+  throw new UsageError(
+    `${searchId} asked ${asked}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork goes on with the same one (--db says where it is; if it only moved: gate db adopt ${flags.db ?? database})`,
+  );
+}
+
+/** Where only the name is known, the tables have to be those that it had. */
+async function checkTables(store: ObjectStore, { searchId, question }: SearchInput, now: string): Promise<void> {
+  const before = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
+  if (before === null || before.description.fingerprint === now) return;
+  throw new UsageError(
+    `${searchId} asked a database called ${question.database} with other tables than it has now: a fork goes on with the same database; ask the question again instead`,
+  );
 }
 
 function forkedInput(

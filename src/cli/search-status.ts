@@ -1,6 +1,6 @@
 /** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
 import type { SearchInput, Usage } from '../domain';
-import { searchIdOf } from '../search-id';
+import { idByName, searchIdOf } from '../search-id';
 import type { Io } from './io';
 import { checkpointsOf, inputOf, recordOf, type Services } from './services';
 import { openRunning, sayStoreOnly, statusWithoutRecord } from './temporal-session';
@@ -68,7 +68,8 @@ export function howToGoOn(input: SearchInput | null): string {
 
 function wayOn(input: SearchInput | null): string {
   if (input?.parent !== undefined) return 'fork again the same way, or start gate worker with the same --db';
-  if (input === null || searchIdOf(input) !== input.searchId) return 'start gate worker with the same --db';
+  if (input === null || ![searchIdOf(input), idByName(input)].includes(input.searchId))
+    return 'start gate worker with the same --db';
   return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }
 

@@ -112,6 +112,11 @@ export const SearchInput = z.object({
   /** Whose submission this is (user or batch); part of the search id. */
   namespace: z.string(),
   question: Question,
+  /**
+   * Which database is asked, whatever its name (docs/databases.md); part of the search id. Left out by versions that knew a
+   * database by its name alone.
+   */
+  identity: z.string().min(1).optional(),
   settings: Settings,
   /** A fork: which search it goes on from, after which iteration, and what that one had used until then. */
   parent: z

@@ -10,7 +10,11 @@ export interface StepDeps {
   readonly store: ObjectStore;
   /** The model behind a configured name. */
   readonly models: (name: string) => LanguageModel;
-  readonly engine: (database: string) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
+  /** By name; with an `identity`, an error where this process has another database under the name. */
+  readonly engine: (
+    database: string,
+    identity?: string,
+  ) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
   /** The parser alone, for steps that run no SQL; default: the engine's. */
   readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
   /** Left out: questions that allow the web fail here. */
@@ -43,7 +47,16 @@ export async function openStep(
 }
 
 export function openEngine(context: StepContext): ReturnType<StepDeps['engine']> {
-  return context.deps.engine(context.input.question.database);
+  return context.deps.engine(context.input.question.database, context.input.identity);
+}
+
+/** Under which key the store keeps what is known of a database; no name begins with @. */
+export function databaseKey({ identity, question }: Pick<SearchInput, 'identity' | 'question'>): string {
+  return identity === undefined ? question.database : identityKey(identity);
+}
+
+export function identityKey(identity: string): string {
+  return `@${identity}`;
 }
 
 export async function openInspector(context: StepContext): Promise<{ inspector: SqlInspector; dialect: Dialect }> {

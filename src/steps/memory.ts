@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { Body, Update, type UpdateView } from '../domain';
-import type { StepContext } from './context';
+import { databaseKey, type StepContext } from './context';
 import { spelledOut } from './lookups';
 import { readEnvelope, writeEnvelope } from './run-store';
 
@@ -65,5 +65,5 @@ export function updateView(update: Update, dependsOn: readonly string[]): Update
 }
 
 function folder(context: StepContext, fingerprint: string): string {
-  return `memory/${encodeURIComponent(context.input.question.database)}/${fingerprint}/`;
+  return `memory/${encodeURIComponent(databaseKey(context.input))}/${fingerprint}/`;
 }

@@ -16,7 +16,7 @@ import {
 } from '../search/profile';
 import type { UsageDelta } from '../search/steps';
 import { sameRelation } from '../search/validate';
-import { addDeltas, openEngine, sqlOptions, sqlUsage, type StepContext } from './context';
+import { addDeltas, databaseKey, openEngine, sqlOptions, sqlUsage, type StepContext } from './context';
 import type { LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
 import { readEnvelope, writeEnvelope } from './run-store';
@@ -154,7 +154,7 @@ function cacheKey(
 ): string {
   const written = encodeURIComponent(name);
   const file = written.length <= 120 ? written : deps.hash(name);
-  return `profiles/${encodeURIComponent(input.question.database)}/${fingerprint}/${file}.json`;
+  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${file}.json`;
 }
 
 async function readCache(

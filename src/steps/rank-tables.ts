@@ -7,7 +7,7 @@ import { ModelError, type Embedder } from '../ports';
 import { fitsWhole, type SchemaContext } from '../search/schema-context';
 import type { Nearness } from '../search/schema-ranking';
 import type { UsageDelta } from '../search/steps';
-import { addDeltas, type StepContext } from './context';
+import { addDeltas, databaseKey, type StepContext } from './context';
 import type { Contents } from './contents';
 import { SCHEMA_ID } from './prompt-context';
 import { questionVector, unanswered } from './question-vector';
@@ -81,8 +81,8 @@ async function near(
   try {
     const embedder = await open();
     const question = await questionVector(context, embedder);
-    const { database } = input.question;
-    const found = await nearnessOf({ ...deps, embedder }, { database, description, question: question.vector, signal });
+    const at = { database: databaseKey(input), name: input.question.database };
+    const found = await nearnessOf({ ...deps, embedder }, { ...at, description, question: question.vector, signal });
     const { texts: _, tokens: promptTokens, ...rest } = found.paid;
     const usage = addDeltas(question.usage, { promptTokens, ...rest });
     if (found.kind === 'ok') return { nearness: found.nearness, error: null, usage, paid: found.paid };

@@ -23,7 +23,10 @@ export interface VectorDeps {
 }
 
 export interface VectorRequest {
+  /** As `databaseKey` gives it. */
   readonly database: string;
+  /** What it is called here. */
+  readonly name?: string;
   readonly description: DatabaseDescription;
   /** Of length 1; decides how long all vectors are. */
   readonly question: Float32Array;
@@ -54,7 +57,7 @@ const MEMORY_BYTES = 256 * 1024 * 1024;
 const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
 export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Promise<Near> {
-  const { database, description, question, signal } = request;
+  const { database, name, description, question, signal } = request;
   const { tables, fingerprint } = description;
   if (tables.length * question.byteLength > MAX_BYTES) {
     const fits = Math.floor(MAX_BYTES / 4 / tables.length);
@@ -62,7 +65,7 @@ export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Prom
     const message = `the vectors of ${tables.length} tables with ${question.length} numbers each are too large: ${fix}`;
     return { kind: 'failed', error: new ModelError('bad-request', message), paid: NOTHING };
   }
-  const place = { ...deps, database, fingerprint, model: deps.embedder.model };
+  const place = { ...deps, database, name, fingerprint, model: deps.embedder.model };
   const texts = new Map(tables.map((table) => [table.name, textOfTable(table)]));
   const hashes = new Map([...texts].map(([name, text]) => [name, deps.hash(text).slice(0, 32)]));
   const wanted = new Map([...texts].map(([name, text]) => [hashes.get(name) ?? '', text]));

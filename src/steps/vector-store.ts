@@ -28,7 +28,10 @@ export interface KeptVectors {
 export interface VectorPlace {
   readonly store: ObjectStore;
   readonly hash: Hash;
+  /** As `databaseKey` gives it. */
   readonly database: string;
+  /** The name by which earlier versions kept them. */
+  readonly name?: string | undefined;
   readonly model: string;
   readonly fingerprint: string;
 }
@@ -48,16 +51,21 @@ const Content = z.object({
   numbers: z.string(),
 });
 
-export function folderOf({ database, model }: VectorPlace): string {
+export function folderOf({ database, model }: Pick<VectorPlace, 'database' | 'model'>): string {
   return `${EMBEDDINGS}${encodeURIComponent(database)}/${encodeURIComponent(model)}/`;
 }
 
-/** Of this schema, else the youngest of the same database and model. */
+/** Of this schema, else the youngest of the same database and model: whichever database it was, equal texts have equal vectors. */
 export async function readVectors(place: VectorPlace): Promise<KeptVectors | null> {
   const own = await readEntry(place, keyOf(place));
   if (own !== null) return own;
-  const others = [...(await place.store.entries(folderOf(place)))].sort((a, b) => b.modifiedMs - a.modifiedMs);
-  return others[0] === undefined ? null : readEntry(place, others[0].key);
+  for (const database of [place.database, place.name]) {
+    if (database === undefined) continue;
+    const others = await place.store.entries(folderOf({ ...place, database }));
+    const [youngest] = [...others].sort((a, b) => b.modifiedMs - a.modifiedMs);
+    if (youngest !== undefined) return readEntry(place, youngest.key);
+  }
+  return null;
 }
 
 export async function writeVectors(place: VectorPlace, { length, at, numbers, usedAtMs }: KeptVectors): Promise<void> {

@@ -11,11 +11,21 @@ import type { Config, Secret } from '../config';
 import { limitsOf, shareOf } from '../config-limits';
 import type { SnowflakeLogin } from '../config-snowflake';
 import type { WebConfig } from '../config-web';
-import { namedDatabase, type ResolvedDatabase } from '../databases';
+import { asItIs, namedDatabase, type ResolvedDatabase } from '../databases';
 import type { Dialect } from '../domain';
-import { ModelError, WebError, type Clock, type LanguageModel, type ObjectStore, type SqlInspector } from '../ports';
+import {
+  ModelError,
+  SqlEngineError,
+  WebError,
+  type Clock,
+  type LanguageModel,
+  type ObjectStore,
+  type SqlInspector,
+} from '../ports';
 import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
+import { identityKey } from '../steps/context';
+import { identityChain } from './database-aliases';
 import { describedFromStore } from './described-from-store';
 import { describedOnce } from './described-once';
 import { openEmbedder } from './open-embedder';
@@ -56,27 +66,61 @@ export interface Engines {
 /** The databases alone, each opened on first use. */
 export function openEngines(config: Config, adHocDatabases: readonly ResolvedDatabase[] = []): Engines {
   const adHoc = new Map(adHocDatabases.map((database) => [database.name, database]));
-  const engines = new Map<string, ReturnType<StepDeps['engine']>>();
+  const resolved = new Map(adHoc);
+  const engines = new Map<string, { readonly version: string; readonly open: ReturnType<StepDeps['engine']> }>();
+  const replaced = new Set<ReturnType<StepDeps['engine']>>();
   let opened: ObjectStore | null = null;
   const store = (): ObjectStore => (opened ??= openStore(config));
+  /** Statements that run read the file that they began with; whoever comes next reads the one that is there now. */
+  const retire = (open: ReturnType<StepDeps['engine']>): void => {
+    replaced.add(open);
+    setTimeout(() => {
+      if (replaced.delete(open)) void closeAll([open]);
+    }, RETIRED_MS).unref();
+  };
+  const engineOf = (database: ResolvedDatabase): ReturnType<StepDeps['engine']> => {
+    const { name, version } = database;
+    const before = engines.get(name);
+    if (before?.version === version) return before.open;
+    if (before !== undefined) retire(before.open);
+    const cache = { database: identityKey(database.identity), store, hash: sha256 };
+    const open = openEngine(database).then((opened) => describedOnce(describedFromStore(opened, cache)));
+    engines.set(name, { version, open });
+    // A failed opening is tried again by the next step.
+    open.catch(() => engines.get(name)?.open === open && engines.delete(name));
+    return open;
+  };
   return {
     adHoc,
-    engine(name) {
-      const open =
-        engines.get(name) ??
-        openEngine(adHoc.get(name) ?? namedDatabase(config, name)).then((opened) =>
-          describedOnce(describedFromStore(opened, { name, store, hash: sha256 })),
-        );
-      engines.set(name, open);
-      // A failed opening is tried again by the next step.
-      open.catch(() => engines.delete(name));
-      return open;
+    async engine(name, identity) {
+      const database = asItIs(resolved.get(name) ?? namedDatabase(config, name));
+      resolved.set(name, database);
+      if (identity !== undefined) await checkIdentity(database, identity, store);
+      return engineOf(database);
     },
     async close() {
-      const opened = await Promise.allSettled(engines.values());
-      for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
+      await closeAll([...replaced, ...[...engines.values()].map(({ open }) => open)]);
+      replaced.clear();
     },
   };
+}
+
+/** Longer than any statement. */
+const RETIRED_MS = 30 * 60_000;
+
+async function closeAll(engines: readonly ReturnType<StepDeps['engine']>[]): Promise<void> {
+  const opened = await Promise.allSettled(engines);
+  for (const one of opened) if (one.status === 'fulfilled') await one.value.engine.close();
+}
+
+/** A search goes on with the database that it was asked of, or not at all. */
+async function checkIdentity(database: ResolvedDatabase, wanted: string, store: () => ObjectStore): Promise<void> {
+  const { name, identity, addressLabel } = database;
+  if (identity === wanted || (await identityChain(store(), identity)).includes(wanted)) return;
+  throw new SqlEngineError(
+    'not-configured',
+    `'${name}' is another database here (${addressLabel}) than the one that was asked: check its address, or if it only moved, run gate db adopt ${name}`,
+  );
 }
 
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {

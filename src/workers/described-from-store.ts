@@ -1,5 +1,5 @@
 /**
- * A description of a large database takes seconds, so it is kept in the store, by database name and revision: the next
+ * A description of a large database takes seconds, so it is kept in the store, by database and revision: the next
  * search and the next process find it, and a change of the database makes it void.
  *
  * 1. The revision is asked each time and costs one cheap query (`SqlEngine.revision`); an engine without one is described.
@@ -25,7 +25,8 @@ const Kept = z.object({
 type Kept = z.infer<typeof Kept>;
 
 export interface DescriptionCache {
-  readonly name: string;
+  /** As `identityKey` gives it: the database itself, and not what it stands for. */
+  readonly database: string;
   readonly store: () => ObjectStore;
   readonly hash: Hash;
   readonly nowMs?: () => number;
@@ -58,7 +59,7 @@ export function describedFromStore<T extends { readonly engine: SqlEngine }>(ope
   };
 }
 
-const folderOf = ({ name }: DescriptionCache): string => `${DESCRIPTIONS}${encodeURIComponent(name)}/`;
+const folderOf = ({ database }: DescriptionCache): string => `${DESCRIPTIONS}${encodeURIComponent(database)}/`;
 const keyOf = (cache: DescriptionCache, revision: string): string => `${folderOf(cache)}${revision}.json`;
 
 async function read(cache: DescriptionCache, revision: string): Promise<Kept | null> {

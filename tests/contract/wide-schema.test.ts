@@ -91,7 +91,7 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
         ...engine,
         describe: (options: { signal: AbortSignal }) => ((described += 1), engine.describe(options)),
       };
-      const cached = describedFromStore({ engine: counting }, { name, store: () => store, hash: sha256 });
+      const cached = describedFromStore({ engine: counting }, { database: name, store: () => store, hash: sha256 });
       const { tables } = await cached.engine.describe({ signal: signal() });
       await engine.close();
       return tables.find((table) => table.name === wideTableName(7))?.columns.map((column) => column.name) ?? [];

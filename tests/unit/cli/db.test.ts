@@ -162,7 +162,7 @@ describe('gate db describe', () => {
     const { code, out, err } = await gate('db', 'describe', './shop.sqlite');
     expect(code).toBe(0);
     expect(out).toContain('TABLE orders ( -- 2 rows\n  id integer PRIMARY KEY -- e.g. 1 | 2');
-    expect(err).toMatch(/^\d+ characters, about \d+ tokens\n$/);
+    expect(err).toMatch(/^\/\S+shop\.sqlite {2}d-[0-9a-f]{16}\n\d+ characters, about \d+ tokens\n$/);
   });
 
   test('one table alone, and a wrong name with those that are like it', async () => {

@@ -16,10 +16,10 @@ function database(store: ObjectStore = createMemoryStore()) {
     return Promise.resolve({ ...description, tables: [] });
   };
   /** As another process would open it. */
-  const open = (name = 'shop') =>
+  const open = (database = 'shop') =>
     describedFromStore(
       { engine: { describe, revision: () => Promise.resolve(state.revision) } as unknown as SqlEngine },
-      { name, store: () => store, hash: sha256, nowMs: () => state.nowMs },
+      { database, store: () => store, hash: sha256, nowMs: () => state.nowMs },
     ).engine;
   return { open, state, store, described: () => described };
 }
@@ -70,7 +70,7 @@ test('a damaged description and a store that is down cost time only', async () =
 test('an engine without revisions is described each time', async () => {
   let calls = 0;
   const engine = { describe: () => Promise.resolve({ version: String((calls += 1)) }) } as unknown as SqlEngine;
-  const opened = describedFromStore({ engine }, { name: 'x', store: createMemoryStore, hash: sha256 });
+  const opened = describedFromStore({ engine }, { database: 'x', store: createMemoryStore, hash: sha256 });
   await opened.engine.describe({ signal });
   await opened.engine.describe({ signal });
   expect(calls).toBe(2);

@@ -1,0 +1,81 @@
+/**
+ * The id under which a question was asked before its database was known as it is now: before it was adopted, or by a version
+ * that knew databases by their names alone. What was answered or begun under it is not paid again.
+ *
+ * A name says nothing of which database it was. Of an ad-hoc one it holds a hash of the address. Of a configured one the
+ * description that the search began with has to be the one of today, structure and sample values.
+ */
+import type { ResolvedDatabase } from '../databases';
+import type { DatabaseDescription, SearchInput } from '../domain';
+import type { ObjectStore } from '../ports';
+import { idByName, searchIdOf } from '../search-id';
+import { createRunStore } from '../steps';
+import { SCHEMA_ID } from '../steps/prompt-context';
+import { sha256 } from './services';
+
+export interface Asked {
+  readonly store: ObjectStore;
+  readonly database: ResolvedDatabase;
+  /** Its identity, what that stands for, and so on (`database-aliases.ts`). */
+  readonly chain: readonly string[];
+  /** Of the database as it is; asked for only when it decides. */
+  readonly describe: () => Promise<DatabaseDescription>;
+  /** Of the batch's generation. */
+  readonly nonce?: string | null;
+  /** Why what was asked before is not taken. */
+  readonly tell: (anew: AskedAnew) => void;
+}
+
+export interface AskedAnew {
+  readonly searchId: string;
+  readonly database: string;
+  readonly why: string;
+}
+
+export function askedAnewLine({ searchId, database, why }: AskedAnew): string {
+  return `asked before as ${searchId} of a database called '${database}'; whether it was this one cannot be told (${why}): asked anew`;
+}
+
+/** The same input, under the id that the question has in the store. */
+export async function asAskedBefore(input: SearchInput, asked: Asked): Promise<SearchInput> {
+  const { store, chain } = asked;
+  const nonce = asked.nonce ?? undefined;
+  for (const identity of [...chain].reverse()) {
+    const searchId = searchIdOf({ ...input, identity }, nonce);
+    if (await wasAsked(store, searchId)) return { ...input, searchId };
+  }
+  const searchId = idByName(input, nonce);
+  return (await wasAsked(store, searchId)) && (await wasThisDatabase(searchId, asked)) ? { ...input, searchId } : input;
+}
+
+async function wasAsked(store: ObjectStore, searchId: string): Promise<boolean> {
+  const run = createRunStore(store, searchId, sha256);
+  return (await run.find('input', searchId)) !== null || (await run.find('result', searchId)) !== null;
+}
+
+async function wasThisDatabase(searchId: string, { store, database, describe, tell }: Asked): Promise<boolean> {
+  if (database.adHoc) return true;
+  const run = createRunStore(store, searchId, sha256);
+  const before = await run.find('schema', SCHEMA_ID);
+  if (before !== null && isSameDescription(before.description, await describe())) return true;
+  // Without a description nothing was paid, unless what was paid is all that is left.
+  if (before === null && (await run.find('result', searchId)) === null) return false;
+  const why =
+    before === null
+      ? 'what it looked like then is no longer stored'
+      : 'its tables or their first rows are not what they were then';
+  tell({ searchId, database: database.name, why });
+  return false;
+}
+
+/** Not the row counts, which grow. */
+export function isSameDescription(before: DatabaseDescription, now: DatabaseDescription): boolean {
+  return before.fingerprint === now.fingerprint && samplesOf(before) === samplesOf(now);
+}
+
+function samplesOf({ tables }: DatabaseDescription): string {
+  const columns = tables.flatMap((table) =>
+    table.columns.map(({ name, samples }) => JSON.stringify([table.name, name, samples])),
+  );
+  return columns.sort().join('\n');
+}

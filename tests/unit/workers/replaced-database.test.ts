@@ -1,0 +1,87 @@
+/** A process that has a database open, and the file that takes its place. */
+import Database from 'libsql';
+import { mkdtempSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig, type Config } from '../../../src/config';
+import { resolveDatabase } from '../../../src/databases';
+import { addAlias } from '../../../src/workers/database-aliases';
+import { openEngines, type Engines } from '../../../src/workers/composition';
+import { openStore } from '../../../src/workers/open-store';
+
+const cwd = mkdtempSync(join(tmpdir(), 'gate-replaced-'));
+const file = join(cwd, 'shop.sqlite');
+const make = (path: string, rows: number): void => {
+  const database = new Database(path);
+  database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY)');
+  for (let row = 1; row <= rows; row += 1) database.exec(`INSERT INTO orders VALUES (${row})`);
+  database.close();
+};
+const configOf = (entry: object): Config => {
+  writeFileSync(join(cwd, 'gate.config.json'), JSON.stringify({ databases: { shop: { path: file, ...entry } } }));
+  return loadConfig({ cwd, env: { HOME: cwd } });
+};
+const replace = (rows: number): void => {
+  make(`${file}.new`, rows);
+  renameSync(`${file}.new`, file);
+};
+
+async function count(engines: Engines, identity?: string, name = 'shop'): Promise<unknown> {
+  const { engine } = await engines.engine(name, identity);
+  const signal = AbortSignal.timeout(20_000);
+  const { results } = await engine.run(['SELECT count(*) FROM orders'], {
+    timeoutMs: 10_000,
+    maxRows: 1,
+    signal,
+    tag: 't',
+  });
+  return results[0]?.kind === 'rows' ? results[0].rows[0]?.[0] : results[0];
+}
+
+make(file, 1);
+
+test.each([
+  ['a configured one', {}],
+  ['one with an id', { id: 'shop' }],
+])('whoever asks next reads the file that is there now: %s', async (_what, entry) => {
+  replace(1);
+  const engines = openEngines(configOf(entry));
+  expect(await count(engines)).toBe(1);
+  const [{ engine: first }, { engine: again }] = [await engines.engine('shop'), await engines.engine('shop')];
+  expect(again).toBe(first);
+  replace(2);
+  expect(await count(engines)).toBe(2);
+  await engines.close();
+});
+
+test('an ad-hoc one, too; and one that is gone is said by its engine', async () => {
+  replace(3);
+  const config = configOf({});
+  const database = resolveDatabase(config, file, cwd);
+  const engines = openEngines(config, [database]);
+  expect(await count(engines, database.identity, database.name)).toBe(3);
+  replace(4);
+  await expect(count(engines, database.identity, database.name)).rejects.toThrow('is another database here');
+  expect(await count(engines, undefined, database.name)).toBe(4);
+  unlinkSync(file);
+  const { engine } = await engines.engine(database.name);
+  await expect(engine.describe({ signal: AbortSignal.timeout(20_000) })).rejects.toThrow(/there is no file/);
+  await engines.close();
+  make(file, 1);
+});
+
+test('a search goes on with the database that it was asked of, or one that was adopted for it, or fails at once', async () => {
+  const config = configOf({});
+  const engines = openEngines(config);
+  const { identity } = resolveDatabase(config, 'shop', cwd);
+  expect(await count(engines, identity)).toBe(1);
+  const refused = engines.engine('shop', 'd-0000000000000000');
+  await expect(refused).rejects.toMatchObject({
+    code: 'not-configured',
+    message: `'shop' is another database here (${file}) than the one that was asked: check its address, or if it only moved, run gate db adopt shop`,
+  });
+  const adopted = { identity, standsFor: 'd-0000000000000000', name: 'shop', adoptedAt: '2026-01-05' };
+  await addAlias(openStore(config), adopted);
+  expect(await count(engines, 'd-0000000000000000')).toBe(1);
+  await engines.close();
+});
