@@ -1,0 +1,83 @@
+/**
+ * The package as a user gets it: packed, installed by npm into an empty folder, and run there. Takes half a minute on an
+ * idle machine, most of it npm; needs the registry that npm is set to.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { installPackage, summary } from '../../scripts/package-size.cjs';
+import { testFolder } from '../helpers/temporal';
+
+jest.setTimeout(300_000);
+
+const run = promisify(execFile);
+const installed = (() => {
+  let made: ReturnType<typeof installPackage> | null = null;
+  return () => (made ??= installPackage(testFolder()));
+})();
+
+const NEEDED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'dist/src/cli/main.js',
+  'dist/src/adapters/sqlite/child.js',
+  'dist/workflow-bundle.js',
+  'dist/workflow-bundle.js.stamp',
+  'examples/sprint/sprint.sql',
+  'examples/sprint/recording.jsonl',
+  'docs/cli.md',
+];
+
+test('the package holds what a user needs, and no bench, test, source or source map', () => {
+  const { files } = installed();
+  process.stdout.write(`${summary(installed())}\n`);
+  expect(NEEDED.filter((file) => !files.includes(file))).toEqual([]);
+  const allowed =
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.(md|json)|examples\/.*\.(md|sql|jsonl)|dist\/workflow-bundle\.js(\.stamp)?|dist\/src\/.*\.js)$/;
+  expect(
+    files.filter((file) => !allowed.test(file) || /simulated-model|(^|\/)(bench|tests|scripts)\//.test(file)),
+  ).toEqual([]);
+});
+
+test('the workflow bundle carries no source map and no text of the sources', () => {
+  const bundle = readFileSync(
+    join(installed().folder, 'node_modules', 'gate-sql', 'dist', 'workflow-bundle.js'),
+    'utf8',
+  );
+  const encoded = bundle.slice(bundle.lastIndexOf('base64,') + 'base64,'.length);
+  // Temporal's worker wants one to be there: an empty one.
+  expect(JSON.parse(Buffer.from(encoded, 'base64').toString())).toMatchObject({ sources: [], mappings: '' });
+  expect(bundle.length).toBeLessThan(1_000_000);
+});
+
+test('installed into an empty folder, npx gate demo answers with its proof', async () => {
+  const { folder } = installed();
+  const env = {
+    ...{ PATH: process.env['PATH'], HOME: join(folder, 'home'), NO_COLOR: '1', CI: '1' },
+    TEMPORAL_ADDRESS: process.env['GATE_TEST_TEMPORAL'],
+  };
+  const { stdout, stderr } = await run('npx', ['--no-install', 'gate', 'demo'], { cwd: folder, env });
+  expect(stdout).toMatch(/^Answer +4 of 18 sprint events/m);
+  expect(stdout).toMatch(/op_gap +proved/);
+  expect(stderr).not.toMatch(/bundl|building|error/i);
+  for (const name of ['tsx', 'typescript', 'jest', 'snowflake-sdk'])
+    expect([name, existsSync(join(folder, 'node_modules', name))]).toEqual([name, false]);
+});
+
+test('what the package tells npm is whole, and names no other place than itself', () => {
+  const read = readFileSync(join(installed().folder, 'node_modules', 'gate-sql', 'package.json'), 'utf8');
+  const about = JSON.parse(read) as Record<string, unknown>;
+  expect(about).toMatchObject({
+    name: 'gate-sql',
+    license: 'Apache-2.0',
+    bin: { gate: 'dist/src/cli/main.js' },
+    keywords: expect.arrayContaining(['text-to-sql', 'temporal']) as string[],
+    exports: { './package.json': './package.json' },
+  });
+  expect(about).not.toHaveProperty('private');
+  expect(about).not.toHaveProperty('dependencies.protobufjs');
+  expect((about['engines'] as { node: string }).node).toMatch(/^>=20/);
+});
