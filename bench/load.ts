@@ -17,7 +17,8 @@ import { sha256 } from '../src/sha256';
 import type { LedgerReport } from '../src/simulated-model';
 import { storeInput } from '../src/steps';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../src/workers/client';
-import { questionQueues } from '../src/workers/task-queues';
+import type { QuestionQueues } from '../src/workers/task-queues';
+import { announcedQueues } from '../tests/helpers/announced';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { questionWorkflowId } from '../src/workflows/ids';
@@ -47,12 +48,13 @@ async function measureLoad(): Promise<readonly Figure[]> {
   try {
     const model = await startModel(address);
     children.push(model.child);
-    const worker = await startWorker(folder, { address, temporal, modelUrl: model.url });
+    const { child: worker, env } = await startWorker(folder, { address, temporal, modelUrl: model.url });
     children.push(worker);
+    const queues = await announcedQueues({ env, cwd: folder }, DATABASE);
     const gate = await connectClient({ address: temporal, namespace: 'default' });
     try {
       // One search alone first: connections, schema and bundle are there before the clock starts.
-      await runAll(gate, folder, 'warm', 1);
+      await runAll(gate, queues, folder, 'warm', 1);
       await fetch(new URL('/reset', model.url), { method: 'POST' });
       const watched = {
         worker: worker.pid ?? 0,
@@ -61,7 +63,7 @@ async function measureLoad(): Promise<readonly Figure[]> {
         starter: process.pid,
       };
       const before = usesOf(watched);
-      const { seconds, each, inputs } = await runAll(gate, folder, 'load', CONCURRENT);
+      const { seconds, each, inputs } = await runAll(gate, queues, folder, 'load', CONCURRENT);
       const after = usesOf(watched);
       const { totals } = (await (await fetch(new URL('/ledger', model.url))).json()) as LedgerReport;
       const histories = await readHistories(gate, inputs);
@@ -154,7 +156,7 @@ async function startModel(address: string): Promise<{ readonly child: ChildProce
 async function startWorker(
   folder: string,
   { address, temporal, modelUrl }: { readonly address: string; readonly temporal: string; readonly modelUrl: string },
-): Promise<ChildProcess> {
+): Promise<{ readonly child: ChildProcess; readonly env: NodeJS.ProcessEnv }> {
   const home = join(folder, 'home');
   mkdirSync(home);
   const where = ENGINE === 'sqlite' ? { path: address } : { urlEnv: 'BENCH_DATABASE' };
@@ -173,7 +175,7 @@ async function startWorker(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await firstLine(child, 'stderr', /^serving /);
-  return child;
+  return { child, env };
 }
 
 function firstLine(child: ChildProcess, from: 'stdout' | 'stderr', pattern: RegExp): Promise<string> {
@@ -188,7 +190,7 @@ function firstLine(child: ChildProcess, from: 'stdout' | 'stderr', pattern: RegE
   });
 }
 
-async function runAll(gate: GateClient, folder: string, name: string, count: number) {
+async function runAll(gate: GateClient, queues: QuestionQueues, folder: string, name: string, count: number) {
   const store = createLocalStore(join(folder, 'store'));
   const inputs = benchSearches({ shape: 'usual', count, engine: ENGINE, name });
   for (const input of inputs) await storeInput({ store, hash: sha256 }, input);
@@ -196,7 +198,6 @@ async function runAll(gate: GateClient, folder: string, name: string, count: num
   const ended = await Promise.all(
     inputs.map(async ({ searchId, settings }) => {
       const since = performance.now();
-      const queues = questionQueues(DATABASE);
       await startQuestion(gate, { searchId, settings, modelTimeoutMs: 60_000, queues, label: 'bench' });
       const end = await awaitQuestion(gate, searchId);
       if (end.kind !== 'completed') throw new Error(`${searchId} failed: ${end.message}`);

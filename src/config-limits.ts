@@ -49,6 +49,17 @@ export function limitsOf(table: ModelLimitsTable, model: string): ModelLimits | 
   return (Object.hasOwn(table, model) ? table[model] : table['*']) ?? null;
 }
 
+/** Names that the configuration knows and that have limits. */
+export function limitedModels(models: {
+  readonly default: string | null;
+  readonly roles: Readonly<Record<string, string>>;
+  readonly limits: ModelLimitsTable;
+}): string[] {
+  const named = [...(models.default === null ? [] : [models.default]), ...Object.values(models.roles)];
+  const all = new Set([...named, ...Object.keys(models.limits).filter((name) => name !== '*')]);
+  return [...all].filter((model) => limitsOf(models.limits, model) !== null);
+}
+
 /** What one process may use of a model: its part, and never less than one. */
 export function shareOf(limits: ModelLimits): Omit<ModelLimits, 'workers'> {
   const part = (limit: number | null): number | null =>

@@ -9,11 +9,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataConverter } from '@temporalio/common';
 import { storeLocation } from '../config-store';
-import { queuesByModel } from '../workers/model-queues';
-import type { GateWorkers } from '../workers/run-worker';
-import { questionQueues } from '../workers/task-queues';
+import { earlierModelQueues } from '../workers/model-queues';
+import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
+import { servedName } from '../workers/serving';
 import { checkAndStore, type Asking } from './ask-checks';
-import { limitedModels, startAsked } from './ask-start';
+import { announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { followSearch } from './follow';
@@ -42,14 +42,14 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     if (session.uiUrl !== null)
       io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}${howLong(session)}\n`);
     io.err(decodedInUi(services.config, session));
-    const serving = workers.run();
+    const serving = Promise.all(workers.map((each) => each.run()));
     try {
       // The search began while the worker was being made.
       if (held.count() > 0) await session.cancel(input.searchId);
       const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
       ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
     } finally {
-      workers.stop();
+      for (const each of workers) each.stop();
       // Its error, if it has one, has ended the race above.
       await serving.catch(() => undefined);
     }
@@ -87,31 +87,38 @@ async function openStarted(
   asking: Asking,
   flags: AttendedFlags,
   isInterrupted: () => boolean,
-): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers }> {
+): Promise<{ readonly session: TemporalSession; readonly workers: readonly GateWorkers[] }> {
   const { services, database, input, io } = asking;
-  const limited = limitedModels(services.config, input, asking.files);
+  const { config } = services;
   const databaseChecked = checkDatabase(asking.engines, database.name);
   await Promise.race([databaseChecked, sleep(CHECKS_AHEAD_MS)]);
   const { createGateWorkers, installLogger } = await import('../workers/run-worker');
   installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
   const { target, opening } = openWithTarget(asking);
-  const making = Promise.all([target, asking.composition()]).then(([{ connectionOptions, ...at }, { steps }]) =>
-    createGateWorkers({
+  const announcing = asking.composition().then((opened) => announcedFor(config, opened, database, input));
+  const workersOn = async (queues: Pick<WorkersOptions, 'databases' | 'modelQueues'>): Promise<GateWorkers> => {
+    const [{ connectionOptions, ...at }, { steps }] = await Promise.all([target, asking.composition()]);
+    return createGateWorkers({
       ...{ address: at.address, namespace: at.namespace, dataConverter: at.dataConverter, steps },
       batch: batchPorts(services.store),
       ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
-      databases: [database.name],
-      modelQueues: limited,
-    }),
+      ...queues,
+    });
+  };
+  const making = announcing.then(({ serving, limited }) =>
+    workersOn({ databases: [servedName(database.name, serving)], modelQueues: limited }),
   );
   const checking = checkAndStore(asking, databaseChecked);
-  const starting = Promise.all([opening, checking]).then(async ([session, state]) => {
+  const starting = Promise.all([opening, checking, announcing]).then(async ([session, state, announced]) => {
     if (isInterrupted()) throw interruptedEarly();
-    await startAsked(session, services.config, input, questionQueues(database.name, queuesByModel(limited)), state);
+    const started = await startAsked({ session, config, input, announced, state, io });
+    if (started === 'started') return [];
+    // Under the names that its queues have, and for as long as this process runs.
+    return [await workersOn({ databases: [database.name], modelQueues: earlierModelQueues(config) })];
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')
-    return { session: opened.value, workers: made.value };
+    return { session: opened.value, workers: [made.value, ...started.value] };
   if (opened.status === 'fulfilled') await opened.value.close();
   throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
 }

@@ -1,11 +1,9 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
-import { queuesByModel } from '../workers/model-queues';
-import { questionQueues } from '../workers/task-queues';
 import { serveInBackground } from './background';
 import { checkAndStore, type Asking } from './ask-checks';
-import { limitedModels, startAsked } from './ask-start';
+import { announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
-import { EXIT, type ExitCode } from './errors';
+import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { openTemporal } from './temporal-session';
 import { decodedInUi } from './ui-codec';
 
@@ -25,9 +23,13 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   const { searchId } = input;
   const ui = session.uiOf(searchId);
   try {
-    await serveInBackground(config, database, session, io);
-    const limited = limitedModels(config, input, asking.files);
-    await startAsked(session, config, input, questionQueues(database.name, queuesByModel(limited)), checked.value);
+    const announced = announcedFor(config, await asking.composition(), database, input);
+    await serveInBackground(config, database, announced, session, io);
+    const started = await startAsked({ session, config, input, announced, state: checked.value, io });
+    if (started === 'earlier-version') {
+      const line = `${searchId} was begun by an earlier version of gate: ask again without --detach, and it goes on`;
+      throw new CommandFailed(line);
+    }
   } finally {
     await session.close({ keep: true });
   }

@@ -1,10 +1,18 @@
-/** Starts the workflow of a question on the queue that only processes which can reach its database serve. */
+/** Starts the workflow of a question on the queue that only processes which answer as was announced serve. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Config } from '../config';
+import type { ResolvedDatabase } from '../databases';
 import type { SearchInput, SearchState } from '../domain';
 import { cut, visible } from '../report/printable';
-import { startQuestion } from '../workers/client';
-import { modelQueues, type ModelQueue } from '../workers/model-queues';
-import type { QuestionQueues } from '../workers/task-queues';
+import { runningWorkflow, startQuestion } from '../workers/client';
+import type { Composition } from '../workers/composition';
+import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
+import { whereItRuns } from '../workers/running-elsewhere';
+import { servedName, servingOf, type Serving } from '../workers/serving';
+import { databaseQueue, questionQueues, type QuestionQueues } from '../workers/task-queues';
+import { questionWorkflowId } from '../workflows/ids';
+import { CommandFailed } from './errors';
+import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
@@ -12,28 +20,86 @@ const LABEL_CHARS = 120;
 /** And 20,000 bytes of details. */
 const DETAILS_CHARS = 5_000;
 
-/** A recording is written and read by this process alone. */
-export function limitedModels(
-  config: Config,
-  { settings }: SearchInput,
-  { record, replay }: { readonly record?: string; readonly replay?: string },
-): ModelQueue[] {
-  return (record ?? replay) === undefined ? modelQueues(config, Object.values(settings.models)) : [];
+/** What answers a question: with which settings, and on which queues. */
+export interface Announced {
+  readonly serving: Serving;
+  readonly queues: QuestionQueues;
+  readonly limited: readonly ModelQueue[];
 }
 
-export async function startAsked(
-  session: TemporalSession,
+export function announcedFor(
   config: Config,
-  input: SearchInput,
-  queues: QuestionQueues,
-  state: SearchState | null,
-): Promise<void> {
+  composition: Composition,
+  database: ResolvedDatabase,
+  { settings }: SearchInput,
+): Announced {
+  const serving = servingOf(config, composition, [database]);
+  // A recording is written and read by this process alone.
+  const limited =
+    composition.recording === null ? modelQueues(config, composition, Object.values(settings.models)) : [];
+  return { serving, limited, queues: questionQueues(servedName(database.name, serving), queuesByModel(limited)) };
+}
+
+export interface Start {
+  readonly session: TemporalSession;
+  readonly config: Config;
+  readonly input: SearchInput;
+  readonly announced: Announced;
+  readonly state: SearchState | null;
+  readonly io: Pick<Io, 'err' | 'now'>;
+}
+
+/** `earlier-version`: joined; it goes on only if this process also serves the queue that versions before used. */
+export async function startAsked(start: Start): Promise<'started' | 'earlier-version'> {
+  const { session, config, input, announced, state } = start;
   const { searchId, settings, question } = input;
-  await startQuestion(session.gate, {
-    ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
-    ...{ queues, state },
-    // Shown to whoever may open the UI: the question's text, no row of the database.
-    label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
-    details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),
-  });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await startQuestion(session.gate, {
+        ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
+        ...{ queues: announced.queues, serving: announced.serving, state, ifRunning: 'fail' },
+        // Shown to whoever may open the UI: the question's text, no row of the database.
+        label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
+        details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),
+      });
+      return 'started';
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || tries >= TRIES) throw error;
+    }
+    const joined = await join(start);
+    if (joined !== null) return joined;
+  }
+}
+
+/** It may end, or be asked by somebody else, between two looks. */
+const TRIES = 5;
+
+/** null: nothing runs any more that could be joined. */
+async function join({ session, input, announced, io }: Start): Promise<'started' | 'earlier-version' | null> {
+  const { searchId, question } = input;
+  const running = await runningWorkflow(session.gate, questionWorkflowId(searchId));
+  if (running === null) return null;
+  const { serving, queues } = announced;
+  const asked = { serving, taskQueue: queues.workflow, earlierQueue: databaseQueue(question.database) };
+  const found = await whereItRuns(session.gate, running, asked, io.now());
+  switch (found.kind) {
+    case 'here':
+      return 'started';
+    case 'earlier-version':
+      return 'earlier-version';
+    case 'served':
+      throw new CommandFailed(
+        `${searchId} runs ${found.difference}: cancel it with gate cancel ${searchId}, or ask with --fresh`,
+      );
+    case 'abandoned':
+      io.err(
+        `${searchId} ran ${found.difference}\nNo process works on it any more, so it goes on here; nothing is paid twice.\n`,
+      );
+      await session.gate.client.workflow
+        .getHandle(running.workflowId, running.runId)
+        .terminate('asked again with another configuration');
+      return null;
+    default:
+      return found satisfies never;
+  }
 }

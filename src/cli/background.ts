@@ -11,6 +11,8 @@ import type { Config } from '../config';
 import { storeLocation } from '../config-store';
 import type { ResolvedDatabase } from '../databases';
 import { isAlive } from '../workers/file-lock';
+import { servedName } from '../workers/serving';
+import type { Announced } from './ask-start';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
@@ -20,7 +22,10 @@ export const DATABASE_VARIABLE = 'GATE_WORKER_DATABASE';
 export interface ServingProcess {
   readonly pid: number;
   readonly databases: readonly string[];
+  /** Names with the fingerprint of what it answers with; versions before did not write them. */
+  readonly queues?: readonly string[];
   readonly address: string;
+  readonly namespace?: string;
   /** Folder or bucket. */
   readonly store: string;
   /** Started by `--detach`: nobody sees it, so `dev --stop` ends it. */
@@ -57,21 +62,23 @@ export function servingProcesses(config: Config): ServingProcess[] {
     });
 }
 
-/** Returns when a process serves the database, starting one where none does. */
+/** Returns when a process answers as announced, starting one where none does. */
 export async function serveInBackground(
   config: Config,
   database: ResolvedDatabase,
+  { queues, limited, serving }: Announced,
   session: TemporalSession,
   io: Pick<Io, 'env' | 'cwd'>,
 ): Promise<void> {
+  const needed = [queues.workflow, ...limited.map(({ taskQueue }) => taskQueue)];
   const serves = (one: ServingProcess): boolean =>
-    one.databases.includes(database.name) &&
     one.address === session.address &&
-    one.store === storeLocation(config.store);
+    one.namespace === session.namespace &&
+    needed.every((queue) => one.queues?.includes(queue) === true);
   if (servingProcesses(config).some(serves)) return;
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const log = join(folder, `${database.name}.log`);
+  const log = join(folder, `${servedName(database.name, serving)}.log`);
   const output = openSync(log, 'w', 0o600);
   const spec = database.adHoc ? addressOf(database) : database.name;
   const child = spawn(process.execPath, [...process.execArgv, mainFile(), 'worker', '--background'], {
@@ -97,8 +104,7 @@ export async function serveInBackground(
   child.unref();
 }
 
-/** Ends the processes that `--detach` left; returns how many. */
-/** Those of this configuration's store, as its embedded server. */
+/** Ends the processes that `--detach` left on this configuration's store, whatever they answer with; returns how many. */
 export async function stopBackground(config: Config): Promise<number> {
   const here = storeLocation(config.store);
   const processes = servingProcesses(config).filter(({ background, store }) => background && store === here);

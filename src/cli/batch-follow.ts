@@ -10,7 +10,8 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
-import { awaitBatch, awaitQuestion, batchProgress, startBatch, type Ended } from '../workers/client';
+import { awaitBatch, awaitQuestion, batchProgress, runningWorkflow, startBatch, type Ended } from '../workers/client';
+import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
 import type { BatchProgress } from '../workflows/run-batch';
@@ -29,6 +30,8 @@ export interface FollowBatch {
   readonly pending: ReadonlySet<number>;
   readonly concurrency: number;
   readonly modelTimeoutMs: number;
+  /** What this process answers with. */
+  readonly serving: Serving;
   /** Queues of models with limits, by name. */
   readonly models: Readonly<Record<string, string>> | undefined;
   readonly interrupts: Interrupts;
@@ -88,13 +91,14 @@ async function startOrJoin({
   pending,
   concurrency,
   modelTimeoutMs,
+  serving,
   models,
   display,
 }: FollowBatch): Promise<void> {
   const { batchId, settings, searches } = batch;
   const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
   const optionsKey = `batches/${batchId}/run.json`;
-  if (await isRunning(session, batchId)) {
+  if ((await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null) {
     const text = await store.get(optionsKey);
     const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
     if (before === concurrency) {
@@ -105,7 +109,7 @@ async function startOrJoin({
   }
   const entries = searches.map(({ searchId, question }, n) => ({
     ...{ n, searchId, label: cut(`${question.database}: ${question.text}`, 60) },
-    taskQueues: { workflow: batchQueue(batch.scope), ...(models && { models }) },
+    taskQueues: { workflow: batchQueue(batch.scope, serving), ...(models && { models }) },
   }));
   for (const n of pending) {
     const key = batchResultKey(batchId, n);
@@ -121,19 +125,10 @@ async function startOrJoin({
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
       question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
-    batchQueue(batchId),
+    batchQueue(batchId, serving),
     cut(`batch ${batch.name}: ${entries.length} questions`, 60),
+    serving,
   );
-}
-
-async function isRunning(session: TemporalSession, batchId: string): Promise<boolean> {
-  try {
-    const { status } = await session.gate.client.workflow.getHandle(batchWorkflowId(batchId)).describe();
-    return status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }
 
 async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<number>): Promise<void> {

@@ -8,15 +8,18 @@
  */
 import { join, resolve } from 'node:path';
 import { loadQuestions, QuestionFileError, type BenchmarkItem } from '../benchmarks';
+import type { ResolvedDatabase } from '../databases';
 import type { AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
-import { modelQueues, queuesByModel } from '../workers/model-queues';
+import { earlierModelQueues, modelQueues, queuesByModel } from '../workers/model-queues';
+import { servingOf } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { checkWeb, modelsFor, webNotice } from './ask-input';
 import type { BatchFlags } from './batch';
 import { batchDatabases } from './batch-databases';
+import { takeOverBatch } from './batch-earlier';
 import { estimateBatch, estimateText } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch } from './batch-plan';
@@ -69,7 +72,16 @@ export async function runBatchCommand(
     const [first] = anew;
     if (first !== undefined)
       io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
-    const run = { services, composition, batch, flags, file, command: shownCommand(args), io };
+    const run = {
+      services,
+      composition,
+      databases: databases.all,
+      batch,
+      flags,
+      file,
+      command: shownCommand(args),
+      io,
+    };
     if (flags.dryRun) return await dryRun(run);
     const folder = resolve(io.cwd, flags.out ?? '.');
     return await withResultFolder(folder, () => new BatchRun(run, folder).run());
@@ -81,6 +93,7 @@ export async function runBatchCommand(
 interface Running {
   readonly services: Services;
   readonly composition: Composition;
+  readonly databases: readonly ResolvedDatabase[];
   readonly batch: Batch;
   readonly flags: BatchFlags;
   readonly file: string;
@@ -186,7 +199,10 @@ class BatchRun {
           `Temporal UI ${session.uiUrl}/namespaces/${session.namespace}/workflows/batch-${batch.batchId}`,
         );
       }
-      const limited = modelQueues(config, Object.values(batch.settings.models));
+      const limited = modelQueues(config, composition, Object.values(batch.settings.models));
+      const serving = servingOf(config, composition, this.at.databases);
+      const note = (line: string): void => this.display.note(line);
+      const earlier = await takeOverBatch({ session, batch, pending: this.pending, serving, note, nowMs: io.now() });
       const workers = await createGateWorkers({
         ...{
           address: session.address,
@@ -196,15 +212,18 @@ class BatchRun {
           dataConverter: session.dataConverter,
         },
         ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
-        ...{ databases: [], ownQueues: [batchQueue(batch.batchId), batchQueue(batch.scope)] },
+        ...{
+          databases: [],
+          ownQueues: [batchQueue(batch.batchId, serving), batchQueue(batch.scope, serving), ...earlier],
+        },
         maxModelCalls: Math.max(64, flags.concurrency + 16),
-        modelQueues: limited,
+        modelQueues: [...limited, ...(earlier.length === 0 ? [] : earlierModelQueues(config))],
         graceMs: GRACE_MS,
       });
-      const serving = workers.run();
+      const working = workers.run();
       // Its error, if it has one, ends the following below.
-      const stopped = serving.catch(() => undefined);
-      const broken = serving.then(() =>
+      const stopped = working.catch(() => undefined);
+      const broken = working.then(() =>
         Promise.reject(new CommandFailed('the worker stopped; the same command goes on')),
       );
       broken.catch(() => undefined);
@@ -215,6 +234,7 @@ class BatchRun {
           ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
           modelTimeoutMs: config.models.requestTimeoutMs,
           models: queuesByModel(limited),
+          serving,
           broken,
           ended: (n, outcome) => {
             this.endedHere.add(n);

@@ -50,9 +50,10 @@ export const devCommand: CommandFactory = (io) =>
         });
         try {
           codec?.serve(session);
-          const ready = (names: readonly string[]): void => {
+          const ready = (names: readonly string[], endpoint: string): void => {
             io.out(`Temporal ${session.address}\n${session.uiUrl === null ? '' : `UI       ${session.uiUrl}\n`}`);
             io.out(`serving  ${names.join(', ') || 'no configured database; gate ask --db serves its own'}\n`);
+            io.out(`model    ${endpoint}; a question that names another endpoint is answered by its own process\n`);
             if (codec !== null) io.out(`codec    ${codec.url}\n${codec.hint(session)}`);
             io.err('Ctrl-C stops.\n');
           };

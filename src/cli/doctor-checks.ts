@@ -13,6 +13,7 @@ import { openStore } from '../workers/open-store';
 import { findPresentBinary } from '../workers/temporal-binary';
 import { connectClient } from '../workers/client';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
+import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
 import { checkOn } from './db-check';
 import { checkEndpoint } from './endpoint';
 import { checkEmbeddings } from './doctor-embeddings';
@@ -41,7 +42,7 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     checkModels(config, options.call),
     checkEmbeddings(config, options.call),
     checkTemporal(config, io),
-    checkModelQueues(config, io),
+    checkQueues(config, io),
     checkStore(config),
     checkWebSearch(config, options.call),
     checkDatabases(config, io, options.db),
@@ -187,14 +188,18 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
 }
 
 /** Nothing where none holds calls that nobody fetches; a Temporal that does not answer is a finding of its own. */
-async function checkModelQueues(config: Config, io: Io): Promise<Finding[]> {
+async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
   const session = await openRunning(config, io.env);
   if (session === null) return [];
   try {
     const queues = await unservedModelQueues(session.gate, io.now());
-    return queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX));
+    const searches = await unservedSearches(session.gate, io.now());
+    return [
+      ...queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX)),
+      ...searches.map((queue) => note('searches', unservedSearchesLine(queue), UNSERVED_SEARCHES_FIX)),
+    ];
   } catch (error) {
-    return [note('model queue', errorText(error, false), null)];
+    return [note('queues', errorText(error, false), null)];
   } finally {
     await session.close();
   }

@@ -1,6 +1,7 @@
 /** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
 import type { SearchInput, Usage } from '../domain';
 import { idByName, searchIdOf } from '../search-id';
+import { endpointText, type ServingParts } from '../workers/serving';
 import type { Io } from './io';
 import { checkpointsOf, inputOf, recordOf, type Services } from './services';
 import { openRunning, sayStoreOnly, statusWithoutRecord } from './temporal-session';
@@ -46,7 +47,7 @@ export async function searchStatus(
           .filter((step) => step.lastFailure !== null)
           .map((step) => `${step.summary}, attempt ${step.attempt}: ${step.lastFailure ?? ''}`),
         ui: session.uiOf(id),
-        next: !attended ? `no worker answers; ${howToGoOn(input)}` : paused ? `gate resume ${id}` : null,
+        next: !attended ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
       };
     }
   } finally {
@@ -61,15 +62,21 @@ export async function searchStatus(
   return { ...base, status, iteration: null, usage: await lastUsage(store, id), next };
 }
 
+function noWorker(serving: ServingParts | null, input: SearchInput | null): string {
+  const asked = serving === null ? '' : ` (it was asked with ${endpointText(serving)})`;
+  return `no worker answers${asked}; ${howToGoOn(input)}`;
+}
+
 /** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
 export function howToGoOn(input: SearchInput | null): string {
   return `${wayOn(input)}: it goes on where it was and pays nothing twice`;
 }
 
 function wayOn(input: SearchInput | null): string {
-  if (input?.parent !== undefined) return 'fork again the same way, or start gate worker with the same --db';
+  if (input?.parent !== undefined)
+    return 'fork again the same way, or start gate worker with the same configuration and --db';
   if (input === null || ![searchIdOf(input), idByName(input)].includes(input.searchId))
-    return 'start gate worker with the same --db';
+    return 'start gate worker with the same configuration and --db';
   return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }
 

@@ -1,12 +1,15 @@
 /** The long-running half of `worker` and `dev`: serves databases until it is interrupted. */
 import type { Config } from '../config';
+import { limitedModels } from '../config-limits';
 import { storeLocation } from '../config-store';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import { compose } from '../workers/composition';
 import type { GateClient } from '../workers/client';
-import { modelQueues, type ModelQueue } from '../workers/model-queues';
+import { modelQueues } from '../workers/model-queues';
 import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { servedName, servingOf, type Serving } from '../workers/serving';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
+import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
 import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
@@ -16,11 +19,12 @@ import type { ServedParts } from './served-parts';
 import { batchPorts } from './services';
 import type { TemporalSession } from './temporal-session';
 
-export interface Serving {
+export interface ServeOptions {
   readonly databases: readonly string[];
   readonly debug: boolean;
   readonly background: boolean;
-  readonly ready: (databases: readonly string[]) => void;
+  /** `endpoint`: who receives rows. */
+  readonly ready: (databases: readonly string[], endpoint: string) => void;
   /** Left out: all queues. */
   readonly parts?: ServedParts;
 }
@@ -28,18 +32,19 @@ export interface Serving {
 export async function serveUntilInterrupted(
   config: Config,
   session: TemporalSession,
-  serving: Serving,
+  serving: ServeOptions,
   io: Io,
 ): Promise<void> {
   installLogger(serving.debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`));
   const { parts } = serving;
-  const limited = servedModels(config, parts);
   const resolve = (specs: readonly string[]): ResolvedDatabase[] =>
     specs.map((spec) => resolveDatabase(config, spec, io.cwd));
   const given = serving.databases.length > 0 ? resolve(serving.databases) : null;
   const asked = parts?.workflow === false ? [] : (given ?? configuredDatabases(config, io));
   const composition = await compose(config, { adHoc: asked.filter(({ adHoc }) => adHoc) });
+  const limited = modelQueues(config, composition, parts?.models);
   const names = asked.map(({ name }) => name);
+  const servings = new Map(asked.map((database) => [database.name, servingOf(config, composition, [database])]));
   const versioning = session.embedded === null ? config.temporal.versioning : null;
   const version = versioning === null ? null : workerVersion(versioning);
   const bundle = await workflowBundle();
@@ -47,14 +52,17 @@ export async function serveUntilInterrupted(
     ...{ address: session.address, namespace: session.namespace, steps: composition.steps, bundle },
     ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
     dataConverter: session.dataConverter,
-    ...{ batch: batchPorts(composition.store), version, databases: names, modelQueues: limited },
+    ...{ batch: batchPorts(composition.store), version, modelQueues: limited },
+    databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
   if (version !== null)
     io.err(`worker version ${version.deploymentName}.${version.buildId}; it gets work once it is current\n`);
   const forget = announce(config, {
     pid: process.pid,
     databases: names,
+    queues: workers.taskQueues,
     address: session.address,
+    namespace: session.namespace,
     store: storeLocation(config.store),
     background: serving.background,
   });
@@ -68,8 +76,9 @@ export async function serveUntilInterrupted(
     workers.stop();
     interrupt();
   });
-  serving.ready(parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)]);
-  const stopWatching = watchModelQueues(session.gate, workers.taskQueues, serving.debug, io);
+  const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
+  serving.ready(served, composition.model.endpoint);
+  const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
     if (workers.taskQueues.length === 0) await interrupted;
@@ -84,24 +93,28 @@ export async function serveUntilInterrupted(
 
 const WATCH_EVERY_MS = 90_000;
 
-/** Says once for each queue that calls wait in it and nobody serves it; the server remembers a stopped worker for a while. */
-function watchModelQueues(
+/** Says once for each queue that work waits in it and nobody serves it; the server remembers a stopped worker for a while. */
+function watchQueues(
   gate: GateClient,
-  ours: readonly string[],
+  ours: { readonly queues: readonly string[]; readonly servings: ReadonlyMap<string, Serving> },
   debug: boolean,
   io: Pick<Io, 'err' | 'now'>,
 ): () => void {
   const told = new Set<string>();
+  const tell = (taskQueue: string, line: string): void => {
+    if (!told.has(taskQueue)) io.err(`${line}\n`);
+    told.add(taskQueue);
+  };
   const look = async (): Promise<void> => {
-    for (const queue of await unservedModelQueues(gate, io.now(), ours)) {
-      if (!told.has(queue.taskQueue)) io.err(`${unservedLine(queue)}: ${UNSERVED_FIX}\n`);
-      told.add(queue.taskQueue);
-    }
+    for (const queue of await unservedModelQueues(gate, io.now(), ours.queues))
+      tell(queue.taskQueue, `${unservedLine(queue)}: ${UNSERVED_FIX}`);
+    for (const queue of await unservedSearches(gate, io.now(), ours.queues))
+      tell(queue.taskQueue, `${unservedSearchesLine(queue, ours.servings)}: ${UNSERVED_SEARCHES_FIX}`);
   };
   // A Temporal that cannot be asked is told of by the workers; the next look may succeed.
   const attempt = (): void =>
     void look().catch((error: unknown) => {
-      if (debug) io.err(`the queues of models could not be looked at: ${String(error)}\n`);
+      if (debug) io.err(`the queues could not be looked at: ${String(error)}\n`);
     });
   attempt();
   const timer = setInterval(attempt, WATCH_EVERY_MS);
@@ -109,13 +122,11 @@ function watchModelQueues(
 }
 
 /** Throws when a part names a model without a queue: said before anything starts. */
-export function servedModels(config: Config, parts: ServedParts | undefined): ModelQueue[] {
-  const limited = modelQueues(config, parts?.models);
-  for (const name of parts?.models ?? []) {
-    if (limited.some(({ model }) => model === name)) continue;
-    throw new UsageError(`--serve model:${name}: it has no queue of its own; set limits for it in "models.limits"`);
-  }
-  return limited;
+export function checkParts(config: Config, parts: ServedParts | undefined): void {
+  const limited = limitedModels(config.models);
+  const without = parts?.models.find((name) => !limited.includes(name));
+  if (without === undefined) return;
+  throw new UsageError(`--serve model:${without}: it has no queue of its own; set limits for it in "models.limits"`);
 }
 
 /** A configured database that cannot be used is named and left out: the others are served. */

@@ -8,7 +8,7 @@ export const workerCommand: CommandFactory = (io) =>
   withExamples(
     new Command('worker')
       .description(
-        'work on questions until stopped; any number may run, on any machine that reaches Temporal and the store',
+        'work on questions asked with the same configuration until stopped; any number may run, on any machine that reaches Temporal and the store',
       )
       .option(
         '--db <database>',
@@ -24,16 +24,18 @@ export const workerCommand: CommandFactory = (io) =>
       .action(async (flags: { db?: readonly string[]; serve?: ServedParts; background?: boolean; debug?: boolean }) => {
         const { loadConfig } = await import('../config');
         const { openTemporal } = await import('./temporal-session');
-        const { servedModels, serveUntilInterrupted } = await import('./serve');
+        const { checkParts, serveUntilInterrupted } = await import('./serve');
         const { DATABASE_VARIABLE } = await import('./background');
         const config = loadConfig(io);
         const given = io.env[DATABASE_VARIABLE];
-        servedModels(config, flags.serve);
+        checkParts(config, flags.serve);
         const session = await openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
         try {
           const databases = [...(flags.db ?? []), ...(flags.background && given ? [given] : [])];
-          const ready = (names: readonly string[]): void =>
-            io.err(`serving ${names.join(', ') || 'no database'} on Temporal ${session.address}; Ctrl-C stops\n`);
+          const ready = (names: readonly string[], endpoint: string): void =>
+            io.err(
+              `serving ${names.join(', ') || 'no database'} with model endpoint ${endpoint} on Temporal ${session.address}; Ctrl-C stops\n`,
+            );
           const parts = flags.serve === undefined ? {} : { parts: flags.serve };
           await serveUntilInterrupted(
             config,

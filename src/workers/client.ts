@@ -30,6 +30,7 @@ import type { SteeringReply } from '../workflows/steering';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
 import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
+import type { Serving, ServingParts } from './serving';
 import type { QuestionQueues } from './task-queues';
 
 export interface GateClient {
@@ -76,6 +77,10 @@ export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 's
   readonly label: string;
   /** Markdown below the title. */
   readonly details?: string;
+  /** What it is asked for with: kept beside it, so that who asks again can tell what is different. */
+  readonly serving?: Serving;
+  /** Whether a search of this id that runs is joined, as it is (default), or is a `WorkflowExecutionAlreadyStartedError`. */
+  readonly ifRunning?: 'join' | 'fail';
 }
 
 export type QuestionHandle = WorkflowHandleWithFirstExecutionRunId<typeof answerQuestion>;
@@ -87,9 +92,10 @@ const POLICIES = {
 } as const;
 
 export function startQuestion({ client }: GateClient, start: StartQuestion): Promise<QuestionHandle> {
-  const { searchId, settings, modelTimeoutMs, queues, label } = start;
+  const { searchId, settings, modelTimeoutMs, queues, label, ifRunning = 'join' } = start;
   return client.workflow.start<typeof answerQuestion>('answerQuestion', {
     ...POLICIES,
+    ...(ifRunning === 'fail' ? { workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL } : {}),
     workflowId: questionWorkflowId(searchId),
     taskQueue: queues.workflow,
     args: [
@@ -102,7 +108,7 @@ export function startQuestion({ client }: GateClient, start: StartQuestion): Pro
     ],
     staticSummary: label,
     ...(start.details === undefined ? {} : { staticDetails: start.details }),
-    memo: { label, searchId },
+    memo: { label, searchId, ...servingMemo(start.serving) },
   });
 }
 
@@ -118,15 +124,25 @@ export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<Bat
   return awaitWorkflow<BatchProgress>(gate, batchWorkflowId(batchId));
 }
 
-export function startBatch({ client }: GateClient, input: RunBatchInput, queue: string, label: string) {
+export function startBatch(
+  { client }: GateClient,
+  input: RunBatchInput,
+  queue: string,
+  label: string,
+  serving?: Serving,
+) {
   return client.workflow.start<typeof runBatch>('runBatch', {
     ...POLICIES,
     workflowId: batchWorkflowId(input.batchId),
     taskQueue: queue,
     args: [input],
     staticSummary: label,
-    memo: { label, batchId: input.batchId },
+    memo: { label, batchId: input.batchId, ...servingMemo(serving) },
   });
+}
+
+function servingMemo(serving: Serving | undefined): { readonly serving?: ServingParts } {
+  return serving === undefined ? {} : { serving: serving.parts };
 }
 
 /** Asks a question or batch to stop; it then completes with its best answer so far. False: not running. */
@@ -242,6 +258,10 @@ export interface QuestionDescription {
   readonly runId: string;
   readonly status: WorkflowExecutionStatusName;
   readonly label: string;
+  /** Where it runs (`task-queues.ts`). */
+  readonly taskQueue: string;
+  /** What it was asked for with; null where a version before that began it. */
+  readonly serving: ServingParts | null;
   readonly startedAt: Date;
   readonly closedAt: Date | null;
   readonly historyEvents: number;
@@ -279,9 +299,36 @@ export async function listQuestions({ listing }: GateClient, limit = 100): Promi
   return found;
 }
 
+export type RunningWorkflow = Pick<QuestionDescription, 'workflowId' | 'runId' | 'taskQueue' | 'serving'>;
+
+/** null: it is not running. */
+export async function runningWorkflow({ listing }: GateClient, workflowId: string): Promise<RunningWorkflow | null> {
+  try {
+    const described = await listing.workflow.getHandle(workflowId).describe();
+    return described.status.name === 'RUNNING' ? summaryOf(described) : null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+const RUNNING_PAGE = 500;
+
+/** All of them, whoever asked. */
+export async function runningQuestions({ listing }: GateClient, most = Infinity): Promise<readonly RunningWorkflow[]> {
+  const query = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
+  const found: RunningWorkflow[] = [];
+  for await (const execution of listing.workflow.list({ query, pageSize: RUNNING_PAGE })) {
+    found.push(summaryOf(execution));
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
 interface Execution {
   readonly workflowId: string;
   readonly runId: string;
+  readonly taskQueue: string;
   readonly status: { readonly name: WorkflowExecutionStatusName };
   readonly startTime: Date;
   readonly closeTime?: Date;
@@ -291,9 +338,11 @@ interface Execution {
 }
 
 function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending'> {
-  const { workflowId, runId, memo } = execution;
+  const { workflowId, runId, taskQueue, memo } = execution;
   return {
-    ...{ workflowId, runId },
+    ...{ workflowId, runId, taskQueue },
+    // A text where it was encrypted with a key that is missing here.
+    serving: typeof memo?.['serving'] === 'object' ? (memo['serving'] as ServingParts | null) : null,
     status: execution.status.name,
     label: typeof memo?.['label'] === 'string' ? memo['label'] : workflowId,
     startedAt: execution.startTime,

@@ -31,6 +31,7 @@ import { describedOnce } from './described-once';
 import { openEmbedder } from './open-embedder';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
+import type { ServedModel } from './serving';
 
 export interface CompositionOptions {
   /** Databases that this process serves although they are not configured (an ad-hoc path or URL). */
@@ -44,7 +45,7 @@ export interface CompositionOptions {
   readonly clock?: Clock;
 }
 
-export interface Composition {
+export interface Composition extends ServedModel {
   readonly store: ObjectStore;
   readonly steps: WorkerSteps;
   /** Names of the databases this process can reach. */
@@ -125,7 +126,7 @@ async function checkIdentity(database: ResolvedDatabase, wanted: string, store: 
 
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Composition> {
   const store = openStore(config);
-  const { model, ollamaModels, close: closeModel } = await openModel(config, options);
+  const { model, modelUrl, recording, ollamaModels, close: closeModel } = await openModel(config, options);
   // A recording holds no vectors.
   const isRecorded = options.record !== undefined || options.replay !== undefined;
   const opened = isRecorded ? null : openEmbedder(config);
@@ -147,8 +148,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     steps: { ...createSteps(deps), ...createReactSteps(deps) },
     databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
-    model,
-    ollamaModels,
+    ...{ model, modelUrl, recording, ollamaModels },
     async close() {
       opened?.close();
       await closeEngines();
@@ -240,7 +240,7 @@ function revealedLogin(login: ResolvedDatabase['snowflake']['login']): Snowflake
   }
 }
 
-interface OpenedModel {
+interface OpenedModel extends ServedModel {
   readonly model: LanguageModel;
   readonly ollamaModels: readonly string[] | null;
   readonly close: () => Promise<void>;
@@ -250,16 +250,17 @@ async function openModel(config: Config, options: CompositionOptions): Promise<O
   const nothing = (): Promise<void> => Promise.resolve();
   if (options.replay !== undefined) {
     const { replayModel } = await import('../adapters/recording');
-    return { model: await replayModel(options.replay), ollamaModels: null, close: nothing };
+    const replayed = { modelUrl: 'none', recording: options.replay, ollamaModels: null };
+    return { ...replayed, model: await replayModel(options.replay), close: nothing };
   }
-  const { model, ollamaModels } = await openEndpoint(config);
-  if (options.record === undefined) return { model, ollamaModels, close: nothing };
+  const opened = { ...(await openEndpoint(config)), close: nothing };
+  if (options.record === undefined) return { ...opened, recording: null };
   const { recordingModel } = await import('../adapters/recording');
-  return { model: recordingModel(model, options.record), ollamaModels, close: nothing };
+  return { ...opened, recording: options.record, model: recordingModel(opened.model, options.record) };
 }
 
-async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'ollamaModels'>> {
-  const { createOpenAiModel, detectOllama } = await import('../adapters/openai');
+async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'modelUrl' | 'ollamaModels'>> {
+  const { createOpenAiModel, detectOllama, OPENAI_BASE_URL } = await import('../adapters/openai');
   const { createPacedModel } = await import('../adapters/paced');
   const { apiKey, baseUrl, requestTimeoutMs } = config.models;
   const create = (url: string | null): LanguageModel => {
@@ -275,13 +276,14 @@ async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' |
     };
     return createPacedModel(endpoint, { limitsOf: share });
   };
-  if (apiKey !== null || baseUrl !== null) return { model: create(baseUrl), ollamaModels: null };
+  if (apiKey !== null || baseUrl !== null)
+    return { model: create(baseUrl), modelUrl: baseUrl ?? OPENAI_BASE_URL, ollamaModels: null };
   const ollama = await detectOllama();
-  if (ollama !== null) return { model: create(ollama.baseUrl), ollamaModels: ollama.models };
+  if (ollama !== null) return { model: create(ollama.baseUrl), modelUrl: ollama.baseUrl, ollamaModels: ollama.models };
   const source = config.models.apiKeySource;
   return {
     model: unconfigured(`no model to ask: set ${source}, or OPENAI_BASE_URL, or start an Ollama`),
-    ollamaModels: null,
+    ...{ modelUrl: 'none', ollamaModels: null },
   };
 }
 

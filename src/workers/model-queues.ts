@@ -3,17 +3,18 @@
  * shares one queue: the server dispatches its calls at the rate of the model, whichever process makes them, and a process
  * takes no more of them than its part of the concurrency.
  *
- * 1. Endpoint and store are in the name: a call must not be made by a process that would send it elsewhere or could not
- *    find what to send.
+ * 1. What the call is made with (endpoint, key, store; `serving.ts`) is in the name: a call must not be made by a process
+ *    that would send it elsewhere, at another's cost, or could not find what to send.
  * 2. Model steps need no database, so any process with the same limits may serve the queue.
  * 3. Only models that the configuration (or `GATE_MODEL…`) names have a queue, so that every worker with that
  *    configuration serves it. One given by `--model` alone, under the limits of `*`, keeps to them in its own process.
  * 4. A search keeps to the queue it began with. Once its entry is gone nobody serves that: `unserved-queues.ts` finds out.
  */
 import type { Config } from '../config';
-import { limitsOf, shareOf } from '../config-limits';
+import { limitedModels, limitsOf, shareOf } from '../config-limits';
 import { storeLocation } from '../config-store';
 import { sha256 } from '../sha256';
+import { modelFingerprint, type ServedModel } from './serving';
 
 export const MODEL_QUEUE_PREFIX = 'gate-model-';
 
@@ -27,8 +28,23 @@ export interface ModelQueue {
 }
 
 /** Of the models that have limits; `models`: those among them that a search uses. */
-export function modelQueues(config: Config, models?: readonly string[]): ModelQueue[] {
-  const wanted = configuredModels(config).filter((model) => models === undefined || models.includes(model));
+export function modelQueues(config: Config, served: ServedModel, models?: readonly string[]): ModelQueue[] {
+  return queuesNamed(config, models, modelQueueName(modelFingerprint(config, served)));
+}
+
+/** The same under the names that they had before, for searches that began then and still run. */
+export function earlierModelQueues(config: Config): ModelQueue[] {
+  return queuesNamed(config, undefined, (model) =>
+    nameOf(model, [model, config.models.baseUrl, storeLocation(config.store)]),
+  );
+}
+
+function queuesNamed(
+  config: Config,
+  models: readonly string[] | undefined,
+  named: (model: string) => string,
+): ModelQueue[] {
+  const wanted = limitedModels(config.models).filter((model) => models === undefined || models.includes(model));
   return wanted.flatMap((model) => {
     const limits = limitsOf(config.models.limits, model);
     if (limits === null) return [];
@@ -36,7 +52,7 @@ export function modelQueues(config: Config, models?: readonly string[]): ModelQu
     const perSecond = requestsPerMinute === null ? null : requestsPerMinute / 60;
     const requestsPerSecond = perSecond === null || workers === null ? perSecond : perSecond * BACKSTOP;
     const { concurrency } = shareOf(limits);
-    return [{ model, taskQueue: modelQueueName(config, model), requestsPerSecond, concurrency }];
+    return [{ model, taskQueue: named(model), requestsPerSecond, concurrency }];
   });
 }
 
@@ -46,19 +62,17 @@ export function modelQueues(config: Config, models?: readonly string[]): ModelQu
  */
 const BACKSTOP = 1.5;
 
-function configuredModels({ models }: Config): string[] {
-  const named = [...(models.default === null ? [] : [models.default]), ...Object.values(models.roles)];
-  return [...new Set([...named, ...Object.keys(models.limits).filter((name) => name !== '*')])];
-}
-
 /** What a search is told: model name to queue; undefined when none has limits. */
 export function queuesByModel(queues: readonly ModelQueue[]): Readonly<Record<string, string>> | undefined {
   if (queues.length === 0) return undefined;
   return Object.fromEntries(queues.map(({ model, taskQueue }) => [model, taskQueue]));
 }
 
-function modelQueueName(config: Config, model: string): string {
-  const where = JSON.stringify([model, config.models.baseUrl, storeLocation(config.store)]);
+function modelQueueName(fingerprint: string): (model: string) => string {
+  return (model) => nameOf(model, [model, fingerprint]);
+}
+
+function nameOf(model: string, where: readonly (string | null)[]): string {
   const readable = model.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
-  return `${MODEL_QUEUE_PREFIX}${readable}-${sha256(where).slice(0, 8)}`;
+  return `${MODEL_QUEUE_PREFIX}${readable}-${sha256(JSON.stringify(where)).slice(0, 8)}`;
 }

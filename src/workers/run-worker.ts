@@ -33,7 +33,7 @@ export interface WorkersOptions {
   readonly connectionOptions?: Parameters<typeof NativeConnection.connect>[0];
   readonly steps: WorkerSteps;
   readonly batch: BatchPorts;
-  /** Names of the databases that this process can reach. */
+  /** The databases that this process serves, each by its name with the fingerprint (`servedName`). */
   readonly databases: readonly string[];
   /** Queues of this process's own, for everything on whatever it can reach (a batch). */
   readonly ownQueues?: readonly string[];

@@ -7,6 +7,7 @@ import { each } from '../limiter';
 import type { GateClient } from './client';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
 import { unlessGone } from './not-found';
+import { isPolled } from './running-elsewhere';
 
 export interface UnservedQueue {
   readonly taskQueue: string;
@@ -14,15 +15,11 @@ export interface UnservedQueue {
   readonly waiting: number;
 }
 
-/** A poll takes up to a minute and is remembered from its beginning. */
-const POLLED_WITHIN_MS = 75_000;
 const LOOKED_AT = 200;
 const AT_ONCE = 8;
 const RUNNING = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
 /** Of the server's enumerations. */
 const SCHEDULED = 1;
-/** Its type comes from a package that is no dependency of this one. */
-const ACTIVITY_QUEUE = 2 as never;
 
 /** `ours`: queues that this process serves, also while it only begins to. */
 export async function unservedModelQueues(
@@ -35,7 +32,7 @@ export async function unservedModelQueues(
     if (!ours.includes(taskQueue)) waiting.set(taskQueue, (waiting.get(taskQueue) ?? 0) + 1);
   const found: UnservedQueue[] = [];
   for (const [taskQueue, calls] of [...waiting].sort()) {
-    if (!(await isPolled(gate, taskQueue, nowMs))) found.push({ taskQueue, waiting: calls });
+    if (!(await isPolled(gate, taskQueue, nowMs, 'activity'))) found.push({ taskQueue, waiting: calls });
   }
   return found;
 }
@@ -64,15 +61,4 @@ async function waitingCalls({ listing }: GateClient): Promise<string[]> {
     .filter(({ state }) => (state as number) === SCHEDULED)
     .map(({ activityOptions }) => activityOptions?.taskQueue?.name ?? '')
     .filter((name) => name.startsWith(MODEL_QUEUE_PREFIX));
-}
-
-async function isPolled({ listing }: GateClient, name: string, nowMs: number): Promise<boolean> {
-  const { namespace } = listing.options;
-  const { pollers } = await listing.workflowService.describeTaskQueue({
-    ...{ namespace, taskQueue: { name }, taskQueueType: ACTIVITY_QUEUE },
-  });
-  return pollers.some(({ lastAccessTime }) => {
-    const seconds = Number(lastAccessTime?.seconds ?? 0);
-    return seconds * 1_000 > nowMs - POLLED_WITHIN_MS;
-  });
 }

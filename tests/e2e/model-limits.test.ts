@@ -57,9 +57,10 @@ async function run({ allowed, limits, workers }: Scenario): Promise<Measured> {
     const searches = Array.from({ length: SEARCHES }, (_, seed) =>
       inputOf({ ...question, text: question?.question ?? '', database }, seed),
     );
-    const { store } = await compose(config);
+    const composition = await compose(config);
+    const { store } = composition;
     for (const input of searches) await storeInput({ store, hash: sha256 }, input);
-    const queues = questionQueues(database, queuesByModel(modelQueues(config)));
+    const queues = questionQueues(database, queuesByModel(modelQueues(config, composition)));
     const ended = await withClient(async (gate) => {
       for (const { searchId, settings: own } of searches)
         await startQuestion(gate, { searchId, settings: own, modelTimeoutMs: 60_000, queues, label: searchId });
@@ -82,7 +83,7 @@ async function startWorkers(config: Config, database: string) {
   const composition = await compose(config);
   const workers: GateWorkers = await createGateWorkers({
     ...{ ...testTemporal(), graceMs: 200, steps: composition.steps, batch: batchPorts(composition.store) },
-    ...{ databases: [database], modelQueues: modelQueues(config) },
+    ...{ databases: [database], modelQueues: modelQueues(config, composition) },
   });
   return { workers, running: workers.run(), close: () => composition.close() };
 }

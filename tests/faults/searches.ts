@@ -9,7 +9,6 @@ import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
 import { sha256 } from '../../src/sha256';
 import { storeInput } from '../../src/steps';
 import { awaitQuestion, describeQuestion, startQuestion, type Ended } from '../../src/workers/client';
-import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { until } from './polling';
 import type { Stage } from './stage';
@@ -111,7 +110,7 @@ function inputOf(
 
 /** As `gate ask` starts one; a server that is away is asked again. */
 async function start(stage: Stage, { searchId, settings, question }: SearchInput): Promise<void> {
-  const queues = questionQueues(question.database);
+  const queues = await stage.queuesOf(question.database);
   await until(
     `${searchId} is started`,
     async () => {

@@ -12,6 +12,8 @@ import { SIMULATED_MODEL } from '../../src/simulated-model';
 import { connectClient, type GateClient } from '../../src/workers/client';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, type ServerProcess } from '../../src/workers/temporal-process';
+import type { QuestionQueues } from '../../src/workers/task-queues';
+import { announcedQueues } from '../helpers/announced';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { startModelServer, type ModelServer } from './model-server';
@@ -63,6 +65,8 @@ export interface Stage {
   /** Running now; a kind that kills one puts its successor here. */
   readonly workers: WorkerProcess[];
   startWorker(): WorkerProcess;
+  /** Those that the workers serve. */
+  queuesOf(database: string): Promise<QuestionQueues>;
   close(): Promise<void>;
 }
 
@@ -128,6 +132,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       gate,
       workers,
       startWorker: start,
+      queuesOf: (database) => announcedQueues({ env, cwd: folder }, database),
       close,
     };
   } catch (error) {

@@ -178,7 +178,9 @@ describe('what is stored is shown without Temporal', () => {
     const process = await withSearch(null);
     expect(await process.gate('result', 'last')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('start gate worker with the same --db: it goes on where it was') as string,
+      err: expect.stringContaining(
+        'start gate worker with the same configuration and --db: it goes on where it was',
+      ) as string,
     });
     const status = await process.gate('status', 'q-0123');
     expect(status.out).toContain('interrupted');

@@ -1,6 +1,6 @@
 import { limitsOf, LimitsEntry, limitsTable, shareOf, versioningOf } from '../../../src/config-limits';
 import { modelQueues, queuesByModel } from '../../../src/workers/model-queues';
-import type { Config } from '../../../src/config';
+import { Secret, type Config } from '../../../src/config';
 
 const table = limitsTable({
   m: { requestsPerMinute: 90, tokensPerMinute: 1_000, workers: 4 },
@@ -36,10 +36,12 @@ test('versioning is off until the file or the environment names it', () => {
   expect(problems).toEqual(["GATE_DEPLOYMENT: 'a.b' is not allowed; use letters, digits, _ and - (at most 63)"]);
 });
 
-test('a queue belongs to a model at an endpoint over a store', () => {
-  const config = (baseUrl: string, directory = '/s'): Config =>
+test('a queue belongs to a model at an endpoint, with a key, over a store', () => {
+  const config = (baseUrl: string, directory = '/s', apiKey = 'k'): Config =>
     ({
+      ...{ prices: {}, encryption: null },
       models: {
+        apiKey: new Secret(apiKey),
         default: 'x/m:1',
         roles: { plan: 'other' },
         baseUrl,
@@ -47,11 +49,13 @@ test('a queue belongs to a model at an endpoint over a store', () => {
       },
       store: { kind: 'directory', directory },
     }) as unknown as Config;
-  const names = [config('http://a'), config('http://b'), config('http://a', '/t')].map(
-    (each) => modelQueues(each)[0]?.taskQueue,
+  const queuesOf = (each: Config, models?: readonly string[]) =>
+    modelQueues(each, { modelUrl: each.models.baseUrl ?? '', recording: null }, models);
+  const names = [config('http://a'), config('http://b'), config('http://a', '/t'), config('http://a', '/s', 'l')].map(
+    (each) => queuesOf(each)[0]?.taskQueue,
   );
-  expect(new Set(names).size).toBe(3);
+  expect(new Set(names).size).toBe(4);
   expect(names[0]).toMatch(/^gate-model-x-m-1-[0-9a-f]{8}$/);
-  expect(queuesByModel(modelQueues(config('http://a'), ['other']))).toBeUndefined();
-  expect(Object.keys(queuesByModel(modelQueues(config('http://a'), ['x/m:1', 'other'])) ?? {})).toEqual(['x/m:1']);
+  expect(queuesByModel(queuesOf(config('http://a'), ['other']))).toBeUndefined();
+  expect(Object.keys(queuesByModel(queuesOf(config('http://a'), ['x/m:1', 'other'])) ?? {})).toEqual(['x/m:1']);
 });

@@ -1,0 +1,178 @@
+/**
+ * What a process answers with when it works on a search: model endpoint and key, database, store, access lists and the
+ * other settings that only a worker resolves. A command announces them, so the search must run with exactly these: their
+ * fingerprint is part of the task queue's name, and a process with another configuration never polls that queue.
+ *
+ * 1. Every value is free of secrets. Of a key there are 20 bits of a digest: enough to tell two accounts apart, too few
+ *    to find a key by.
+ * 2. The same configuration gives the same fingerprint on every machine. Only an address that means "this machine" has
+ *    the machine's name in it, because it is another endpoint elsewhere.
+ * 3. What the workflow itself carries (model names, budgets, preset, method) is not in it.
+ */
+import { createHmac } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config, Secret } from '../config';
+import { limitedModels } from '../config-limits';
+import { storeLocation } from '../config-store';
+import type { ResolvedDatabase } from '../databases';
+import { canonical } from '../search/canonical';
+import { sha256 } from '../sha256';
+
+export interface Serving {
+  /** 12 hexadecimal digits. */
+  readonly fingerprint: string;
+  /** By what they are about, such as `model endpoint`; settings that are not used are left out. */
+  readonly parts: ServingParts;
+}
+
+export type ServingParts = Readonly<Record<string, string>>;
+
+/** What a process resolved of its configuration. */
+export interface ServedModel {
+  /** The address that calls go to; `none` where no model can be asked. */
+  readonly modelUrl: string;
+  /** A file that answers in place of a model, or takes down what one answers: this process's alone. */
+  readonly recording: string | null;
+}
+
+type Served = Pick<Config, 'models' | 'prices' | 'store' | 'encryption' | 'web' | 'embeddings'>;
+
+/** For a search on one database, or a batch on several. */
+export function servingOf(config: Served, model: ServedModel, databases: readonly ResolvedDatabase[]): Serving {
+  const [only] = databases;
+  const each = databases.map((database) => ({ name: database.name, ...databaseParts(database) }));
+  const ofDatabases =
+    only !== undefined && databases.length === 1
+      ? databaseParts(only)
+      : { databases: `${String(databases.length)} ${opaque(each.map(canonical).sort())}` };
+  const parts = used({
+    ...modelParts(config, model),
+    ...ofDatabases,
+    // The calls of these models go to queues of their own.
+    'models with limits': limitedModels(config.models).sort().join(', '),
+    'web search': webText(config.web),
+    embeddings: embeddingsText(config.embeddings),
+  });
+  return { parts, fingerprint: fingerprintOf(parts) };
+}
+
+/** What the worker of a model's own queue answers with: it needs no database. */
+export function modelFingerprint(config: Served, model: ServedModel): string {
+  return fingerprintOf(used(modelParts(config, model)));
+}
+
+/** The fingerprint in the name of what is served, from which its queue has its name (`task-queues.ts`). */
+export function servedName(database: string, { fingerprint }: Pick<Serving, 'fingerprint'>): string {
+  return `${database}-${fingerprint}`;
+}
+
+/** `with model endpoint A; this configuration names B`: what a person changes to get the same. */
+export function differenceText(theirs: ServingParts, ours: ServingParts): string {
+  const all = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])];
+  const differing = all.filter((part) => theirs[part] !== ours[part]);
+  if (differing.length === 0) return 'as another version of gate serves it';
+  const readable = differing.filter(
+    (part) => isTold(theirs[part]) && isTold(ours[part]) && told(theirs[part]) !== told(ours[part]),
+  );
+  const other = differing.filter((part) => !readable.includes(part)).map((part) => `other ${part}`);
+  const named = (parts: ServingParts): string[] => readable.map((part) => `${part} ${told(parts[part])}`);
+  const runsWith = `with ${[...named(theirs), ...other].join(', ')}`;
+  if (readable.length === 0) return `${runsWith} than this configuration`;
+  return `${runsWith}; this configuration names ${readable.map((part) => told(ours[part])).join(', ')}`;
+}
+
+/** What a person first wants to know of it. */
+export function endpointText(parts: ServingParts): string {
+  return `model endpoint ${told(parts['model endpoint'])}`;
+}
+
+/** Digests say nothing to a person. */
+const DIGEST = /\s?#[0-9a-f]+/g;
+
+function told(text = 'none'): string {
+  return text.replace(DIGEST, '');
+}
+
+function isTold(text: string | undefined): boolean {
+  return told(text) !== '';
+}
+
+function modelParts(config: Served, { modelUrl, recording }: ServedModel): ServingParts {
+  const { models, prices, store, encryption } = config;
+  return {
+    'model endpoint': addressText(modelUrl),
+    'key of the model endpoint': keyText(models.apiKey),
+    recording: recording ?? '',
+    'request timeout': `${String(models.requestTimeoutMs)} ms`,
+    // A cost ceiling holds by them.
+    prices: Object.keys(prices).length === 0 ? '' : opaque(prices),
+    store: storeLocation(store),
+    // Not which keys: they are changed one process at a time (docs/privacy.md).
+    encryption: encryption === null ? '' : 'on',
+  };
+}
+
+function databaseParts(database: ResolvedDatabase): ServingParts {
+  const { dialect, identity, addressLabel, role, limits, snowflake, access } = database;
+  const { accessUrl, allowPrivilegedRole, functions } = snowflake;
+  const [allow, deny] = [[...access.allow].sort(), [...access.deny].sort()];
+  const isOpen = allow.length === 0 && deny.length === 0;
+  const isSnowflake = dialect === 'snowflake';
+  return used({
+    // An `id` of the configuration stands for the address, which may then differ from machine to machine.
+    database: HASHED.test(identity) ? [addressLabel, opaque(identity), ...here(addressLabel)].join(' ') : identity,
+    role: role ?? '',
+    'database limits': Object.values(limits).every((limit) => limit === null) ? '' : opaque(limits),
+    'access lists': isOpen ? '' : opaque({ allow, deny }),
+    'Snowflake settings': isSnowflake ? opaque({ accessUrl, allowPrivilegedRole, functions }) : '',
+  });
+}
+
+const HASHED = /^d-[0-9a-f]{16}$/;
+
+function webText(web: Config['web']): string {
+  if (web === null) return '';
+  return [web.provider, ...(web.baseUrl === null ? [] : [addressText(web.baseUrl)]), keyText(web.apiKey)].join(' ');
+}
+
+function embeddingsText(embeddings: Config['embeddings']): string {
+  if (embeddings === null) return '';
+  const { model, own, dimensions } = embeddings;
+  const at = own === null ? [] : [addressText(own.baseUrl), keyText(own.apiKey)];
+  return [model, ...(dimensions === null ? [] : [String(dimensions)]), ...at].join(' ');
+}
+
+/** Of a URL, with a login or without: this machine, or a socket in a folder of it. */
+const THIS_MACHINE = /^[a-z]+:\/\/([^@/]*@)?(localhost|127(\.\d+){3}|\[::1\]|\/)/i;
+
+function here(address: string): readonly string[] {
+  return THIS_MACHINE.test(address) ? [`on ${hostname()}`] : [];
+}
+
+/** Without its parameters, which may hold a key: a digest stands for them. */
+function addressText(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { origin, pathname, search } = new URL(address);
+  const plain = `${origin}${pathname.replace(/\/+$/, '')}`;
+  return [plain, ...(search === '' ? [] : [keyDigest(search)]), ...here(plain)].join(' ');
+}
+
+function keyText(key: Secret | null): string {
+  return key === null ? '' : keyDigest(key.reveal());
+}
+
+function keyDigest(key: string): string {
+  return `#${createHmac('sha256', 'gate: which key').update(key).digest('hex').slice(0, 5)}`;
+}
+
+function opaque(value: unknown): string {
+  return `#${sha256(canonical(value)).slice(0, 8)}`;
+}
+
+function used(parts: ServingParts): ServingParts {
+  return Object.fromEntries(Object.entries(parts).filter(([, text]) => text !== ''));
+}
+
+function fingerprintOf(parts: ServingParts): string {
+  return sha256(canonical(parts)).slice(0, 12);
+}
