@@ -3,7 +3,8 @@
  * before the file. Keys of a bucket come from where AWS tools look, or from variables that the file names; they are
  * never written into the configuration.
  */
-import { join, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { holdsLogin } from './config-secrets';
 import type { Environment, Folders } from './folders';
@@ -70,10 +71,20 @@ export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place): Stor
   const given = at.env['GATE_STORE'] || null;
   const url = given === null ? null : bucketUrl(given, at);
   if (url !== null) return bucketOf({ ...entry.s3, ...url }, at);
-  if (given !== null) return { kind: 'directory', directory: resolve(at.cwd, given) };
+  if (given !== null) return folderAt(resolve(at.cwd, given), 'GATE_STORE', at);
   if (entry.s3 !== undefined) return bucketOf(entry.s3, at);
-  if (entry.directory !== undefined) return { kind: 'directory', directory: resolve(at.base, entry.directory) };
+  if (entry.directory !== undefined)
+    return folderAt(resolve(at.base, entry.directory), `${at.where}: store.directory`, at);
   return ownStore(at.dataFolder);
+}
+
+/** What is there already must be a folder: a store in a file would look empty, and fail when it is first written. */
+function folderAt(directory: string, source: string, { problems }: Place): StoreConfig {
+  let at = directory;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  if (existsSync(at) && !statSync(at).isDirectory())
+    problems.push(`${source}: ${at} is a file; a store is a folder (or s3://BUCKET/PREFIX): give another path`);
+  return { kind: 'directory', directory };
 }
 
 /** A path, or `s3://bucket/prefix`: for messages, and to tell whether two processes use one store. */

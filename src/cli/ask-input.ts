@@ -4,7 +4,7 @@ import type { Question, SearchInput } from '../domain';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../presets';
 import { searchIdOf } from '../search-id';
 import { readDocumentation, type Documentation } from './docs-input';
-import { CommandFailed, UsageError } from './errors';
+import { UsageError } from './errors';
 import type { Io } from './io';
 import { budgetsOf, type SearchFlags } from './options';
 
@@ -89,7 +89,7 @@ export function modelsFor(
   ) as Record<string, string>;
   const fallback = offered[0];
   const name = given['default'] ?? config.models.default ?? fallback;
-  if (name === undefined) throw new CommandFailed('no model is named: set GATE_MODEL, or give --model NAME');
+  if (name === undefined) throw new UsageError('no model is named: set GATE_MODEL, or give --model NAME');
   return { ...config.models.roles, ...given, default: name };
 }
 

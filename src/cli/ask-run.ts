@@ -9,7 +9,6 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Config } from '../config';
 import { resolveDatabase } from '../databases';
 import type { AnswerRecord } from '../domain';
 import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
@@ -22,6 +21,7 @@ import { asAskedBefore, askedAnewLine } from './earlier-search';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { noteSeen, recognise } from './seen-databases';
+import { onlyDatabase } from './only-database';
 import { openServices, recordOf, sha256 } from './services';
 
 export interface RunFlags extends AskFlags {
@@ -108,14 +108,6 @@ export async function closeOpened(engines: Engines, opened: readonly Promise<Com
 /** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
 export function isSettled({ status }: AnswerRecord): boolean {
   return status === 'answered' || status === 'unanswerable' || status === 'abstained';
-}
-
-function onlyDatabase(config: Config): string {
-  const names = Object.keys(config.databases);
-  const [only] = names;
-  if (names.length === 1 && only !== undefined) return only;
-  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
-  throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
 }
 
 function offeredModels({ model, ollamaModels }: Composition): readonly string[] {

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { QuestionFlags } from './ask-input';
 import { addSearchOptions, collectDocs, csvOption, withExamples, type SearchFlags } from './options';
 import type { CommandFactory } from './program';
+import { joinedWords } from './question-words';
 
 export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly db?: string;
@@ -20,7 +21,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
     addSearchOptions(
       new Command('ask')
         .description('answer a question, with the evidence for every assumption')
-        .argument('<question>', 'in plain language; - reads it from standard input')
+        .argument('<question...>', 'in plain language, best in quotes; - reads it from standard input')
         .option(
           '--db <database>',
           'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
@@ -46,9 +47,9 @@ export const askCommand: CommandFactory = (io, outcome) =>
       .addOption(csvOption().conflicts(['json', 'detach']))
       .option('--record <file>', 'store every exchange with the model')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
-      .action(async (question: string, flags: AskFlags) => {
+      .action(async (words: readonly string[], flags: AskFlags) => {
         const { runAsk } = await import('./ask-run');
-        outcome.code = await runAsk(question, flags, io);
+        outcome.code = await runAsk(joinedWords(words, io.cwd), flags, io);
       }),
     'gate ask "How many orders came in last week?" --db ./shop.sqlite',
     'gate ask "Which region grew most in 2024?" --db sales --preset thorough --max-cost 3',

@@ -54,6 +54,7 @@ interface DocFile {
 }
 
 function filesOf(given: string, cwd: string, flag: string): DocFile[] {
+  if (given.trim() === '') throw new UsageError(`${flag} is empty; give a file or a folder`);
   const path = resolve(cwd, given);
   const info = statSync(path, { throwIfNoEntry: false });
   if (info === undefined) throw unreadable(given, 'ENOENT', flag);
@@ -114,6 +115,8 @@ function parsed<T>(flag: string, parse: () => T): T {
 }
 
 function unreadable(name: string, code: string, flag: string): UsageError {
+  if (code === 'ENOENT')
+    return new UsageError(`${flag} ${name}: no such file or folder; correct the path, or give --no-docs to go without`);
   return new UsageError(
     `${flag} ${name}: cannot read it (${code}); give a text, CSV or YAML file, or a folder of them`,
   );

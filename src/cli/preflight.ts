@@ -3,14 +3,12 @@ import { DEFAULT_PRICES, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
 import type { Composition } from '../workers/composition';
 import { checkEndpoint } from './endpoint';
-import { CommandFailed } from './errors';
+import { CommandFailed, UsageError } from './errors';
 
 export async function checkModel(config: Config, composition: Composition, models: readonly string[]): Promise<void> {
   const { endpoint } = composition.model;
   if (endpoint === 'none') {
-    throw new CommandFailed(
-      `no model to ask: set ${config.models.apiKeySource}, or OPENAI_BASE_URL, or start an Ollama`,
-    );
+    throw new UsageError(`no model to ask: set ${config.models.apiKeySource}, or OPENAI_BASE_URL, or start an Ollama`);
   }
   if (composition.ollamaModels !== null) {
     const missing = models.find(

@@ -95,6 +95,8 @@ function usageLine(text: string, command: Command): string {
     .trim()
     .replace(/^error: /, '')
     .replace(/\s*\n\(Did you mean (.*)\?\)$/s, '; did you mean $1?');
+  if (/^too many arguments/.test(line) && !/Expected 0/.test(line))
+    return `gate: ${line.replace(/\.$/, '')}; put a text of several words in quotes; see ${pathOf(command)} --help\n`;
   const hint = /did you mean|is invalid|cannot be used/.test(line) ? '' : `; see ${pathOf(command)} --help`;
   return `gate: ${line.replace(/\.$/, '')}${hint}\n`;
 }

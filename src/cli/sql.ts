@@ -6,7 +6,7 @@ import { counted } from '../report/printable';
 import type { CommandFactory } from './program';
 
 interface SqlFlags {
-  readonly db: string;
+  readonly db?: string;
   readonly format?: 'csv' | 'json' | 'table';
   readonly json?: boolean;
   readonly maxRows: number;
@@ -18,7 +18,10 @@ export const sqlCommand: CommandFactory = (io) =>
     new Command('sql')
       .description('run one read-only query as the search would: same fence, access lists, time and row limits')
       .argument('<query>', 'one SELECT; - reads it from standard input')
-      .requiredOption('--db <database>', 'a configured name, an SQLite file, or postgresql://…')
+      .option(
+        '--db <database>',
+        'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
+      )
       .addOption(
         new Option('--format <name>', 'csv, json or table (default: table on a terminal, else csv)').choices([
           'csv',
@@ -33,11 +36,12 @@ export const sqlCommand: CommandFactory = (io) =>
         const { questionText } = await import('./ask-input');
         const { loadConfig } = await import('../config');
         const { resolveDatabase } = await import('../databases');
+        const { onlyDatabase } = await import('./only-database');
         const { compose } = await import('../workers/composition');
         const { csv, textTable } = await import('./table');
         const query = await questionText(argument, io, 'query');
         const config = loadConfig(io);
-        const database = resolveDatabase(config, flags.db, io.cwd);
+        const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
         const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });
         const stop = new AbortController();
         const stopListening = io.onInterrupt(() => stop.abort());

@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../../../src/cli/program';
+import { buildSprintDatabase } from '../../../src/cli/sprint-database';
 import { testProcess } from './test-io';
 
 const here = testProcess();
+writeFileSync(join(here.home, 'a.sqlite'), '');
 const oneLine = (text: string): string[] => text.trimEnd().split('\n');
 
 describe('gate', () => {
@@ -68,6 +70,16 @@ describe('gate', () => {
     ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
     ['an address of an unknown kind', ['sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
     ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is no search id/],
+    [
+      'a query without quotes',
+      ['sql', 'select', '1'],
+      /^gate: too many arguments for 'sql'.*; put a text of several words in quotes/,
+    ],
+    ['two quoted texts', ['ask', 'how many', 'last week'], /write the question in one pair of quotes$/m],
+    ['a query without a database', ['sql', 'select 1'], /^gate: which database\? add --db/],
+    ['documents that are missing', ['ask', 'x', '--db', 'a.sqlite', '--docs', ''], /^gate: --docs is empty/],
+    ['a question in words for a missing file', ['ask', 'how', 'many', '--db', './no.sqlite'], /no file .*no\.sqlite/],
+    ['no name of a model', ['ask', 'x', '--db', 'a.sqlite'], /^gate: no model is named: set GATE_MODEL/],
     ['--record with --replay', ['ask', 'x', '--db', 'y', '--record', 'a', '--replay', 'b'], /cannot be used with/],
   ])('%s ends with 2 and one line', async (_claim, args, line) => {
     const { code, out, err } = await here.gate(...args);
@@ -89,6 +101,17 @@ describe('gate', () => {
     expect(err).not.toContain('hunter2');
   });
 
+  test('gate sql needs no --db where one database is configured', async () => {
+    const process = testProcess();
+    buildSprintDatabase(join(__dirname, '../../../examples/sprint/sprint.sql'), join(process.home, 'sprint.sqlite'));
+    writeFileSync(
+      join(process.home, 'gate.config.json'),
+      JSON.stringify({ databases: { sprint: { path: './sprint.sqlite' } } }),
+    );
+    const { code, out } = await process.gate('sql', 'SELECT count(*) AS n FROM drivers');
+    expect({ code, out }).toEqual({ code: 0, out: 'n\n8\n' });
+  });
+
   test('--debug shows the stack', async () => {
     const { err } = await here.gate('trace', 'nonsense', '--debug');
     expect(err).toMatch(/UsageError: 'nonsense'.*\n\s+at /);
@@ -101,7 +124,9 @@ describe('gate', () => {
     mkdirSync(join(process.home, 'folder'));
     const ask = (file: string) => process.gate('ask', 'x', '--db', 'db.sqlite', '--docs', file);
     expect((await ask('doc.pdf')).err).toContain('--docs doc.pdf: not a text file');
-    expect((await ask('missing.md')).err).toContain('--docs missing.md: cannot read it (ENOENT)');
+    expect((await ask('missing.md')).err).toContain(
+      '--docs missing.md: no such file or folder; correct the path, or give --no-docs',
+    );
     expect((await ask('folder')).code).toBe(2);
   });
 });

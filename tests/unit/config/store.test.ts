@@ -24,6 +24,13 @@ test('GATE_STORE is a folder or a bucket with a prefix', () => {
   expect(load({}, { GATE_STORE: 's3://my-bucket/team/gate/' })).toMatchObject({ ...S3, prefix: 'team/gate' });
 });
 
+test.each(['a-file', join('a-file', 'below', 'it')])('a store at %s, where a file is, is refused', (path) => {
+  writeFileSync(join(cwd, 'a-file'), 'text');
+  const says = `GATE_STORE: ${join(cwd, 'a-file')} is a file; a store is a folder`;
+  expect(() => load({}, { GATE_STORE: path })).toThrow(says);
+  expect(() => load({ directory: path }, {})).toThrow(/store\.directory: .*a-file is a file; a store is a folder/);
+});
+
 test('GATE_STORE replaces bucket and prefix of the file and keeps its endpoint', () => {
   const file = { s3: { bucket: 'other', prefix: 'p', endpoint: 'http://127.0.0.1:7070', region: 'eu-west-1' } };
   expect(load(file)).toMatchObject({ bucket: 'other', prefix: 'p', region: 'eu-west-1' });
