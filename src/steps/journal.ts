@@ -53,7 +53,7 @@ export async function callOnce(call: Call): Promise<Called> {
   const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
   const known = await call.run.find('reply', id);
   if (known !== null) {
-    const reply = checked(known, call, inputHash, id);
+    const reply = await checked(known, call, inputHash, id);
     // Gave its room to the reply when the store was full.
     if ((await call.run.find('intent', id)) === null)
       await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
@@ -93,16 +93,29 @@ function fingerprint(request: ModelRequest): unknown {
   return [role, conversation, temperature, topP, maxOutputTokens, seed, schema.name, schema.schema];
 }
 
-function checked(found: CallReply, call: Call, inputHash: string, id: string): CallReply {
+async function checked(found: CallReply, call: Call, inputHash: string, id: string): Promise<CallReply> {
+  const isSame = found.inputHash === inputHash || (await asksTheSame(call, id));
   const differs = [
     ...(found.model === call.request.model ? [] : [`the model (${found.model}, now ${call.request.model})`]),
-    ...(found.inputHash === inputHash ? [] : ['the request']),
+    ...(isSame ? [] : ['the request']),
   ];
   if (differs.length === 0) return found;
   throw new StoreError(
     'conflict',
     `the journalled call ${call.run.searchId}/${id} differs in ${differs.join(' and ')}: ask with --fresh to start anew`,
   );
+}
+
+/**
+ * Another version of this program may word a role's instructions (the system message) and its reply schema otherwise. What
+ * the role was told of the question, the database and the search is the same then, and its reply stays paid for.
+ */
+async function asksTheSame({ run, request }: Call, id: string): Promise<boolean> {
+  const intent = await run.find('intent', id);
+  if (intent === null || intent.role !== request.role) return false;
+  const told = (messages: ModelRequest['messages']): string =>
+    JSON.stringify(messages.filter(({ role }) => role !== 'system').map(({ role, content }) => [role, content]));
+  return told(intent.messages) === told(request.messages);
 }
 
 function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
@@ -175,7 +188,7 @@ function ignoreFull(error: unknown): void {
 
 /** Somebody else was faster. Both were billed; one is confirmed, and the other is possibly billed. */
 async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallReply> {
-  const first = checked(await call.run.get('reply', id), call, paid.inputHash, id);
+  const first = await checked(await call.run.get('reply', id), call, paid.inputHash, id);
   if (first.possiblyBilledCalls >= paid.possiblyBilledCalls) return first;
   const both = { ...first, possiblyBilledCalls: paid.possiblyBilledCalls };
   await call.run.put('reply', id, both);
