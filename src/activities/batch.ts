@@ -16,6 +16,8 @@ export interface BatchEntry {
   readonly searchId: string;
   /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
   readonly label: string;
+  /** Its name, for a column in the UI. */
+  readonly database?: string;
   readonly taskQueues: {
     readonly workflow: string;
     readonly models?: Readonly<Record<string, string>>;

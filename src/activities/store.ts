@@ -12,7 +12,7 @@ export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** What the workflow does not know itself: the rest of the summary would stand in its history twice (D3). */
-  finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql'>>;
+  finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
 }
 
 export function createStoreActivities(steps: StoreSteps): StoreActivities {
@@ -21,8 +21,8 @@ export function createStoreActivities(steps: StoreSteps): StoreActivities {
     saveRemark: (searchId, remark) => runStep(() => steps.keepRemark(searchId, remark)),
     finishSearch: (input) =>
       runStep(async (options) => {
-        const { answer, sql } = await steps.finish(input, options);
-        return { answer, sql };
+        const { answer, sql, proof } = await steps.finish(input, options);
+        return { answer, sql, ...(proof && { proof }) };
       }),
   };
 }

@@ -58,6 +58,7 @@ export async function startAsked(start: Start): Promise<'started' | 'earlier-ver
       await startQuestion(session.gate, {
         ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
         ...{ queues: announced.queues, serving: announced.serving, state, ifRunning: 'fail' },
+        database: question.database,
         // Shown to whoever may open the UI: the question's text, no row of the database.
         label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
         details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),

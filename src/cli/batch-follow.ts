@@ -108,7 +108,7 @@ async function startOrJoin({
     await handle.terminate('run again with another concurrency');
   }
   const entries = searches.map(({ searchId, question }, n) => ({
-    ...{ n, searchId, label: cut(`${question.database}: ${question.text}`, 60) },
+    ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
     taskQueues: { workflow: batchQueue(batch.scope, serving), ...(models && { models }) },
   }));
   for (const n of pending) {

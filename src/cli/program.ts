@@ -27,6 +27,7 @@ import { resumeCommand } from './resume';
 import { sqlCommand } from './sql';
 import { statusCommand } from './status';
 import { stopCommand } from './stop';
+import { temporalCommand } from './temporal';
 import { traceCommand } from './trace';
 import { vetoCommand } from './veto';
 import { workerCommand } from './worker';
@@ -62,6 +63,7 @@ const COMMANDS: readonly CommandFactory[] = [
   workerCommand,
   devCommand,
   codecServerCommand,
+  temporalCommand,
   gcCommand,
   doctorCommand,
 ];

@@ -13,6 +13,7 @@ import type { Progress } from '../search/control';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
 import { openStore } from '../workers/open-store';
+import { registerSearchAttributes } from '../workers/search-attributes';
 import {
   cancelWorkflow,
   connectClient,
@@ -27,6 +28,7 @@ import {
 } from '../workers/client';
 import { questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
+import { errorText } from './errors';
 import type { Io } from './io';
 
 export interface TemporalSession {
@@ -92,7 +94,12 @@ export async function openTemporal(
   const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
   options.onTarget?.({ ...target, dataConverter: converter });
   try {
-    return await session(target, converter, embedded, embedded.uiUrl);
+    const joined = await session(target, converter, embedded, embedded.uiUrl);
+    // A database file from before has a namespace without them.
+    await registerSearchAttributes(joined.gate.client).catch((error: unknown) => {
+      options.onProgress(`the Temporal UI lists searches without their question and state: ${errorText(error, false)}`);
+    });
+    return joined;
   } catch (error) {
     await embedded.leave();
     throw error;

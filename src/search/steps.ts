@@ -321,6 +321,9 @@ export interface SearchSteps {
 }
 
 /** What the workflow returns: the record itself is in the store under the search id (D3, D4). */
-export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'>;
+export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
+  /** What is proved and what is open, in short lines; left out where there is neither. */
+  readonly proof?: readonly string[];
+};
 
 export type { OperatorView };

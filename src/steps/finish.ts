@@ -13,6 +13,7 @@ import type { CandidateContent, Contents } from './contents';
 import { explain, type Explained } from './evidence-record';
 import { publishMemory } from './memory';
 import { SCHEMA_ID } from './prompt-context';
+import { proofLines } from './proof-lines';
 import { writeEnvelope } from './run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
@@ -25,7 +26,8 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   await publishMemory(context, step.state.updates);
   await writeIndex(context, record);
   const { id, status, endedBy, answer, sql, reason, usage } = record;
-  return { id, status, endedBy, answer, sql, reason, usage };
+  const proof = proofLines(record);
+  return { id, status, endedBy, answer, sql, reason, usage, ...(proof.length === 0 ? {} : { proof }) };
 }
 
 async function makeRecord(context: StepContext, step: FinishInput): Promise<AnswerRecord> {

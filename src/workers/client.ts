@@ -26,10 +26,12 @@ import type { Progress } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';
 import type { SteeringReply } from '../workflows/steering';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
 import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
+import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
 import type { Serving, ServingParts } from './serving';
 import type { QuestionQueues } from './task-queues';
 
@@ -37,6 +39,8 @@ export interface GateClient {
   readonly client: Client;
   /** For listings: an entry that no key here can read shows which key it needs and hides no other. */
   readonly listing: Client;
+  /** Values are encrypted on their way into a history. */
+  readonly encrypts: boolean;
   close(): Promise<void>;
 }
 
@@ -65,6 +69,7 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   return {
     client: new Client({ connection, namespace, dataConverter: converter }),
     listing: new Client({ connection, namespace, dataConverter: forListing(converter) }),
+    encrypts: converter.failureConverterPath !== undefined,
     close: () => connection.close(),
   };
 }
@@ -77,6 +82,8 @@ export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 's
   readonly label: string;
   /** Markdown below the title. */
   readonly details?: string;
+  /** Its name, for a column in the UI. */
+  readonly database?: string;
   /** What it is asked for with: kept beside it, so that who asks again can tell what is different. */
   readonly serving?: Serving;
   /** Whether a search of this id that runs is joined, as it is (default), or is a `WorkflowExecutionAlreadyStartedError`. */
@@ -91,25 +98,43 @@ const POLICIES = {
   workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
 } as const;
 
-export function startQuestion({ client }: GateClient, start: StartQuestion): Promise<QuestionHandle> {
+export function startQuestion(gate: GateClient, start: StartQuestion): Promise<QuestionHandle> {
   const { searchId, settings, modelTimeoutMs, queues, label, ifRunning = 'join' } = start;
-  return client.workflow.start<typeof answerQuestion>('answerQuestion', {
-    ...POLICIES,
-    ...(ifRunning === 'fail' ? { workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL } : {}),
-    workflowId: questionWorkflowId(searchId),
-    taskQueue: queues.workflow,
-    args: [
-      {
-        ...{ searchId, settings, modelTimeoutMs },
-        taskQueues: queues.models === undefined ? {} : { models: queues.models },
-        state: start.state ?? null,
-        iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
-      },
-    ],
-    staticSummary: label,
-    ...(start.details === undefined ? {} : { staticDetails: start.details }),
-    memo: { label, searchId, ...servingMemo(start.serving) },
-  });
+  return withAttributes(gate, (shown) =>
+    gate.client.workflow.start<typeof answerQuestion>('answerQuestion', {
+      ...POLICIES,
+      ...(ifRunning === 'fail' ? { workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL } : {}),
+      workflowId: questionWorkflowId(searchId),
+      taskQueue: queues.workflow,
+      args: [
+        {
+          ...{ searchId, settings, modelTimeoutMs },
+          taskQueues: queues.models === undefined ? {} : { models: queues.models },
+          state: start.state ?? null,
+          iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
+          ...(shown && { searchAttributes: shown }),
+        },
+      ],
+      staticSummary: label,
+      ...(start.details === undefined ? {} : { staticDetails: start.details }),
+      memo: { label, ...servingMemo(start.serving) },
+      ...(shown && { typedSearchAttributes: startAttributes(shown, { ...start, method: settings.method }) }),
+    }),
+  );
+}
+
+/** Null where the namespace does not know the attributes: a workflow that sets them there cannot start. */
+async function withAttributes<T>(
+  { client, encrypts }: GateClient,
+  start: (shown: ShownAttributes | null) => Promise<T>,
+): Promise<T> {
+  if (!(await hasSearchAttributes(client))) return start(null);
+  try {
+    return await start(encrypts ? 'counters' : 'all');
+  } catch (error) {
+    if (!isUnknownAttribute(error)) throw error;
+    return start(null);
+  }
 }
 
 export type Ended<T> =
@@ -124,21 +149,19 @@ export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<Bat
   return awaitWorkflow<BatchProgress>(gate, batchWorkflowId(batchId));
 }
 
-export function startBatch(
-  { client }: GateClient,
-  input: RunBatchInput,
-  queue: string,
-  label: string,
-  serving?: Serving,
-) {
-  return client.workflow.start<typeof runBatch>('runBatch', {
-    ...POLICIES,
-    workflowId: batchWorkflowId(input.batchId),
-    taskQueue: queue,
-    args: [input],
-    staticSummary: label,
-    memo: { label, batchId: input.batchId, ...servingMemo(serving) },
-  });
+export function startBatch(gate: GateClient, input: RunBatchInput, queue: string, label: string, serving?: Serving) {
+  const { question } = input;
+  return withAttributes(gate, (shown) =>
+    gate.client.workflow.start<typeof runBatch>('runBatch', {
+      ...POLICIES,
+      workflowId: batchWorkflowId(input.batchId),
+      taskQueue: queue,
+      args: [shown === null ? input : { ...input, question: { ...question, searchAttributes: shown } }],
+      staticSummary: label,
+      memo: { label, ...servingMemo(serving) },
+      ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: question.settings.method }) }),
+    }),
+  );
 }
 
 function servingMemo(serving: Serving | undefined): { readonly serving?: ServingParts } {

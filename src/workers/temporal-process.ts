@@ -14,6 +14,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { isAlive } from './file-lock';
+import { ATTRIBUTE_TYPES } from './search-attributes';
 
 export const TUNED_FLAGS: readonly string[] = [
   ...['journal_mode=WAL', 'synchronous=NORMAL'].flatMap((pragma) => ['--sqlite-pragma', pragma]),
@@ -159,6 +160,7 @@ function serverArguments(options: ServerProcessOptions, port: number, uiPort: nu
     ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--log-level', 'error'],
     ...(options.databaseFile === null ? [] : ['--db-filename', options.databaseFile]),
     ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...ATTRIBUTE_TYPES.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ...(options.uiCodecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.uiCodecEndpoint]),
     ...(options.flags ?? TUNED_FLAGS),
   ];

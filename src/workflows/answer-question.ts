@@ -19,12 +19,21 @@ import {
 } from '@temporalio/workflow';
 import type { SearchState, Settings } from '../domain';
 import { runReact } from '../methods/react';
-import { runSearch, type Progress, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/control';
+import {
+  reasonOf,
+  runSearch,
+  type Progress,
+  type SearchHooks,
+  type SearchOutcome,
+  type SteeredSearch,
+} from '../search/control';
 import type { AnswerSummary } from '../search/steps';
-import { progressMarkdown } from './details';
+import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
 import { proxiedSteps, type StepQueues } from './proxied-steps';
+import { GATE_ATTRIBUTES, searchCounters, type ShownAttributes } from './search-attributes';
+import { openAttributes } from './set-attributes';
 import { openDesk, progressQuery, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
@@ -39,6 +48,8 @@ export interface AnswerQuestionInput {
   readonly iterationsPerRun: number;
   /** Carried over continue-as-new. */
   readonly pause?: Pause;
+  /** Which search attributes to set; left out: none, the server does not know them. */
+  readonly searchAttributes?: ShownAttributes;
 }
 
 export async function answerQuestion(input: AnswerQuestionInput): Promise<AnswerSummary> {
@@ -50,6 +61,8 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let stopping = false;
   const steered: { search: SteeredSearch | null } = { search: null };
   let ended = false;
+  const attributes = openAttributes(input.searchAttributes);
+  const statusIs = (value: string) => ({ key: GATE_ATTRIBUTES.status, value });
   const desk = openDesk({
     searchId: input.searchId,
     pause: input.pause,
@@ -57,6 +70,9 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     stop: () => {
       stopping = true;
       scope.cancel();
+    },
+    onPause: (isPaused) => {
+      attributes.set([statusIs(isPaused ? 'paused' : 'running')]);
     },
   });
   // The summary of the workflow stays with its first run; its memo goes along.
@@ -76,8 +92,9 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     },
     // The hook by which a search takes the path it began with (docs/changing-the-search.md).
     patched,
-    afterIteration: () => {
+    afterIteration: (state) => {
       iterations += 1;
+      attributes.setNowAndThen(searchCounters(state));
       const info = workflowInfo();
       const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
       return (full || info.targetWorkerDeploymentVersionChanged) && !root.consideredCancelled && !stopping
@@ -85,7 +102,17 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
         : 'go-on';
     },
   };
-  const outcome = await scope.run(() => runMethod(input, hooks, () => desk.unpaused()));
+  const ending: Ending = {
+    finished: (summary, state) => {
+      setCurrentDetails(`${title}${endingMarkdown(summary)}`);
+      attributes.set([statusIs(summary.status), ...searchCounters(state)]);
+    },
+    unrecorded: (reason) => {
+      setCurrentDetails(`${title}${failureMarkdown(reason)}`);
+      attributes.set([statusIs('failed')]);
+    },
+  };
+  const outcome = await scope.run(() => runMethod(input, hooks, () => desk.unpaused(), ending));
   ended = true;
   // An update that came at the last moment is answered before its workflow is gone.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -94,24 +121,43 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: desk.pause });
 }
 
+/** What the UI shows of a search that is over, in whatever way. */
+interface Ending {
+  finished(summary: AnswerSummary, state: SearchState): void;
+  /** Not even its record could be written. */
+  unrecorded(reason: string): void;
+}
+
 async function runMethod(
   input: AnswerQuestionInput,
   hooks: SearchHooks,
   mayCall: () => Promise<void> | null,
+  ending: Ending,
 ): Promise<SearchOutcome> {
   const { searchId, settings, state } = input;
-  const steps = proxiedSteps({
+  const proxied = proxiedSteps({
     mayCall,
     taskQueues: input.taskQueues,
     models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,
     sqlTimeoutMs: settings.sqlTimeoutMs,
   });
+  const record = { isWritten: false };
+  const steps: typeof proxied = {
+    ...proxied,
+    finish: async (finish) => {
+      const summary = await proxied.finish(finish);
+      record.isWritten = true;
+      ending.finished(summary, finish.state);
+      return summary;
+    },
+  };
   const start = { searchId, settings, state };
   try {
     return settings.method === 'react' ? await runReact(start, steps, hooks) : await runSearch(start, steps, hooks);
   } catch (error) {
     log.error('the search failed', { error });
+    if (!record.isWritten) ending.unrecorded(reasonOf(error));
     throw asWorkflowFailure(error, 'SearchFailed');
   }
 }

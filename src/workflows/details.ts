@@ -1,8 +1,10 @@
 /**
- * The current details of a running question or batch in the Temporal UI, as Markdown. The UI shows them in a frame that is
- * too low for long ones, so that what matters most comes first.
+ * The current details of a question or batch in the Temporal UI, as Markdown. The UI shows them in a frame that is too low
+ * for long ones, so that what matters most comes first. It asks a worker for them, also after the end.
  */
+import type { Usage } from '../domain';
 import type { Progress } from '../search/control';
+import type { AnswerSummary } from '../search/steps';
 import type { BatchProgress } from './run-batch';
 
 const MAX_CHARS = 15_000;
@@ -13,10 +15,7 @@ export function progressMarkdown(progress: Progress): string {
     `**Iteration ${String(progress.iteration)} of ${String(progress.iterations)}** · ${String(progress.open)} of ` +
       `${String(progress.trajectories)} trajectories open · ${String(progress.candidates)} candidates` +
       (progress.bottleneck === null ? '' : ` · working on \`${progress.bottleneck}\``),
-    `**Usage** ${String(usage.llmCalls)} model calls` +
-      (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
-      `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
-      `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`,
+    usageLine(usage),
     ...(progress.learned === null ? [] : [`Learned: ${oneLine(progress.learned)}`]),
     table(
       'Plan',
@@ -29,8 +28,44 @@ export function progressMarkdown(progress: Progress): string {
       progress.frontier.map(({ id, score, status, bottleneck }) => [id, score.toFixed(2), status, bottleneck ?? '']),
     ),
   ];
+  return joined(sections);
+}
+
+/** What a search came to, and why it may be believed. */
+export function endingMarkdown(summary: AnswerSummary): string {
+  const { id, status, endedBy, answer, reason, proof = [], sql, usage } = summary;
+  return joined([
+    `**${status}** (ended by ${endedBy})`,
+    answer === null ? '' : `**Answer** ${flat(answer)}`,
+    reason === null ? '' : `**Reason** ${flat(reason)}`,
+    proof.length === 0 ? '' : ['**Proof**', '', ...proof.map((line) => `- ${flat(line)}`)].join('\n'),
+    answer !== null && proof.length === 0 ? '**Proof** no reading was tested' : '',
+    sql === null ? '' : `\`\`\`sql\n${sql.replaceAll('```', '')}\n\`\`\``,
+    usageLine(usage),
+    `All evidence: \`gate report ${id}\``,
+  ]);
+}
+
+export function failureMarkdown(reason: string): string {
+  return joined(['**failed**', `**Reason** ${flat(reason)}`]);
+}
+
+function usageLine(usage: Usage): string {
+  return (
+    `**Usage** ${String(usage.llmCalls)} model calls` +
+    (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
+    `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
+    `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`
+  );
+}
+
+function joined(sections: readonly string[]): string {
   const text = sections.filter((section) => section !== '').join('\n\n');
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, 2_000);
 }
 
 export function batchMarkdown({ total, done, counts, inFlight, stopping }: BatchProgress): string {

@@ -158,8 +158,8 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     async finish(input) {
       const { searchId: id, status, endedBy, reason, state } = input;
       const finishing = () => storing(labels.finish(input)).finishSearch(input);
-      const { answer, sql } = await CancellationScope.nonCancellable(finishing);
-      return { id, status, endedBy, answer, sql, reason, usage: state.usage };
+      const { answer, sql, proof } = await CancellationScope.nonCancellable(finishing);
+      return { id, status, endedBy, answer, sql, reason, usage: state.usage, ...(proof && { proof }) };
     },
   };
 }

@@ -30,6 +30,8 @@ import { continueUpgraded } from './continue-upgraded';
 import { batchMarkdown } from './details';
 import { asWorkflowFailure, failureType } from './failures';
 import { questionWorkflowId } from './ids';
+import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
+import { openAttributes, type Attributes } from './set-attributes';
 
 export type BatchCounts = Readonly<Record<AnswerStatus | 'infrastructure-failure', number>>;
 
@@ -39,7 +41,7 @@ export interface RunBatchInput {
   readonly total: number;
   readonly pages: number;
   /** The same for every question of the batch. */
-  readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun'>;
+  readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun' | 'searchAttributes'>;
   /** History events after which the batch continues as new, at the next page. */
   readonly eventsPerRun: number;
   /** What an earlier run handed over. */
@@ -77,6 +79,7 @@ class Batch {
   private starting = 0;
   private counts: BatchCounts;
   private page: number;
+  private readonly attributes: Attributes;
 
   constructor(
     private readonly input: RunBatchInput,
@@ -84,6 +87,7 @@ class Batch {
   ) {
     this.counts = input.resume?.counts ?? NO_COUNTS;
     this.page = input.resume?.page ?? 0;
+    this.attributes = openAttributes(input.question.searchAttributes);
   }
 
   async run(): Promise<BatchProgress> {
@@ -95,6 +99,8 @@ class Batch {
     }
     await condition(() => this.inFlight.size === 0 || this.failures.length > 0);
     this.check();
+    const value = this.stopping ? 'cancelled' : 'completed';
+    this.attributes.set([{ key: GATE_ATTRIBUTES.status, value }, this.progressAttribute()]);
     return this.progress();
   }
 
@@ -140,6 +146,7 @@ class Batch {
   private async ask(entry: BatchEntry): Promise<BatchOutcome> {
     const { workflow, ...taskQueues } = entry.taskQueues;
     const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
+    const { searchAttributes, settings } = question;
     try {
       this.starting += 1;
       const child = await startChild(answerQuestion, {
@@ -149,7 +156,10 @@ class Batch {
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: entry.label,
-        memo: { label: entry.label, searchId: entry.searchId, batchId: this.input.batchId },
+        memo: { label: entry.label },
+        ...(searchAttributes && {
+          typedSearchAttributes: startAttributes(searchAttributes, { ...entry, method: settings.method }),
+        }),
       }).finally(() => (this.starting -= 1));
       if (this.stopping) await this.cancel(entry);
       const { status } = await child.result();
@@ -197,6 +207,12 @@ class Batch {
   private count(key: keyof BatchCounts): void {
     this.counts = { ...this.counts, [key]: this.counts[key] + 1 };
     this.show();
+    this.attributes.setNowAndThen([this.progressAttribute()]);
+  }
+
+  private progressAttribute() {
+    const { done, total } = this.progress();
+    return { key: GATE_ATTRIBUTES.progress, value: `${String(done)} of ${String(total)}` };
   }
 
   private show(): void {
@@ -205,6 +221,7 @@ class Batch {
 
   private check(): void {
     if (this.failures.length === 0) return;
+    this.attributes.set([{ key: GATE_ATTRIBUTES.status, value: 'failed' }, this.progressAttribute()]);
     throw asWorkflowFailure(this.failures[0], 'BatchFailed');
   }
 

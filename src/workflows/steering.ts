@@ -65,6 +65,7 @@ export interface DeskOptions {
   readonly pause: Pause | undefined;
   readonly ended: () => boolean;
   readonly stop: () => void;
+  readonly onPause: (isPaused: boolean) => void;
 }
 
 export function openDesk(options: DeskOptions): SteeringDesk {
@@ -84,7 +85,10 @@ export function openDesk(options: DeskOptions): SteeringDesk {
   async function apply(attached: SteeredSearch, steering: Steering): Promise<SteeringReply> {
     if (steering.kind === 'pause') pause = { ...pause, since: Date.now() };
     if (steering.kind === 'resume') pause = { pausedMs: pausedMs(), since: null };
-    if (steering.kind === 'pause' || steering.kind === 'resume') return { remarkId: null };
+    if (steering.kind === 'pause' || steering.kind === 'resume') {
+      options.onPause(steering.kind === 'pause');
+      return { remarkId: null };
+    }
     const remark = remarkOf(steering);
     let remarkId: string | null = null;
     if (remark !== null) {

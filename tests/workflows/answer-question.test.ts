@@ -59,7 +59,7 @@ test('a question is answered, every step once, with progress to query', async ()
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));
     const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
     expect(currentDetails).toMatch(/^#### db · "how many\?"\n/);
-    expect(currentDetails).toMatch(/\*\*Plan\*\*\n\n\| operator \| state \| proved by \|/);
+    expect(currentDetails).toMatch(/\*\*answered\*\* \(ended by iterations\)/);
     expect(currentDetails).toMatch(/\*\*Usage\*\* \d+ model calls/);
   });
 });

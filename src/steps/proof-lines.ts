@@ -1,0 +1,29 @@
+/**
+ * The proof of an answer in a few short lines. They stand in the result of the workflow, so that who opens a finished search
+ * in the Temporal UI reads them without a worker and without the store; the whole evidence is in the record.
+ */
+import type { AnswerRecord } from '../domain';
+import { cut } from '../search/preview';
+
+/** The result of a workflow is part of its history (design D3). */
+const LINES = 5;
+const CHARS = 120;
+
+export function proofLines({
+  evidence,
+  openAssumptions,
+}: Pick<AnswerRecord, 'evidence' | 'openAssumptions'>): string[] {
+  const proved = evidence
+    .filter(({ state }) => state === 'proved')
+    .map(({ operator, reading, rejected }) => {
+      const others = rejected.length === 0 ? '' : `, ${rejected.length} rejected`;
+      return `${operator} proved${others}: ${reading}`;
+    });
+  const open = openAssumptions.map(({ operator, kind, statement }) =>
+    kind === 'open-by-wording' ? `open by wording: ${statement}` : `${operator ?? 'the answer'} assumed: ${statement}`,
+  );
+  const lines = [...proved, ...open];
+  const left = lines.length - LINES;
+  const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
+  return shown.map((line) => cut(line, CHARS));
+}

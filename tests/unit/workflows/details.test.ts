@@ -1,0 +1,38 @@
+import type { AnswerSummary } from '../../../src/search/steps';
+import { endingMarkdown, failureMarkdown } from '../../../src/workflows/details';
+import { record } from '../report/fixture';
+
+const { id, usage } = record;
+const answered: AnswerSummary = {
+  ...{ id, usage, status: 'answered', endedBy: 'agreement', answer: '4', reason: null },
+  sql: 'SELECT 4',
+  proof: ['op_gap proved: A gap.', 'op_x assumed: one row a day'],
+};
+
+describe('the details of a search that is over', () => {
+  test('an answer stands with its proof, its SQL and where all evidence is', () => {
+    const text = endingMarkdown(answered);
+    expect(text).toMatch(/^\*\*answered\*\* \(ended by agreement\)\n\n\*\*Answer\*\* 4\n\n\*\*Proof\*\*/);
+    expect(text).toContain('- op_gap proved: A gap.\n- op_x assumed: one row a day');
+    expect(text).toContain('```sql\nSELECT 4\n```');
+    expect(text).toContain(`gate report ${id}`);
+    expect(text).toMatch(/\*\*Usage\*\* \d+ model calls/);
+  });
+
+  test('an answer without any proof does not seem to have one', () => {
+    const { proof: _, ...bare } = answered;
+    expect(endingMarkdown(bare)).toContain('**Proof** no reading was tested');
+  });
+
+  test.each(['unanswerable', 'abstained', 'cancelled', 'failed'] as const)('%s says why', (status) => {
+    const text = endingMarkdown({ ...answered, status, answer: null, sql: null, proof: [], reason: 'no\nsuch table' });
+    expect(text).toMatch(new RegExp(`^\\*\\*${status}\\*\\*`));
+    expect(text).toContain('**Reason** no such table');
+    expect(text).not.toContain('**Answer**');
+    expect(text).not.toContain('**Proof**');
+  });
+
+  test('a search whose record could not be written says why, too', () => {
+    expect(failureMarkdown('the store is full')).toContain('**Reason** the store is full');
+  });
+});
