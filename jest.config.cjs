@@ -2,7 +2,13 @@
 const base = {
   rootDir: __dirname,
   testEnvironment: 'node',
+  // These packages ship ES modules alone.
+  transformIgnorePatterns: ['/node_modules/(?!d3-|internmap/)'],
   transform: {
+    '/node_modules/(d3-[a-z-]+|internmap)/.+\\.m?js$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022' }, module: { type: 'commonjs' } },
+    ],
     '^.+\\.ts$': [
       '@swc/jest',
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },

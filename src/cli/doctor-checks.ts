@@ -65,8 +65,11 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
 
 export function nodeVersion(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const fits = major > 20 || (major === 20 && minor >= 3);
-  return fits ? ok('Node.js', version) : missing('Node.js', `${version} is too old`, 'install Node.js 20.3 or newer');
+  // From these on, CommonJS can load ES modules, which the chart library is.
+  const fits = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+  return fits
+    ? ok('Node.js', version)
+    : missing('Node.js', `${version} is too old`, 'install Node.js 20.19, 22.12 or newer');
 }
 
 /** What is configured of them; nothing when nothing is. */

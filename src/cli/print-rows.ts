@@ -4,6 +4,7 @@
  */
 import type { AnswerRecord } from '../domain';
 import { capital, counted, visible } from '../report/printable';
+import { provedText } from '../search/answer-text';
 import type { Io } from './io';
 import { csv } from './table';
 
@@ -22,10 +23,5 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
   );
   if (status !== 'answered') io.err(`${capital(`${status}${why}`)}; these are the rows of the best candidate\n`);
   if (truncated) io.err(`cut after ${counted(rows.length, 'row')}: the query has more\n`);
-  io.err(`${provedLine(record)}; gate result ${id} shows the evidence\n`);
-}
-
-function provedLine({ evidence }: AnswerRecord): string {
-  const proved = evidence.filter(({ state }) => state === 'proved').length;
-  return `${proved} of ${counted(evidence.length, 'step')} proved`;
+  io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
 }

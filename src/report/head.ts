@@ -81,7 +81,7 @@ function proofLine(record: AnswerRecord): Html | null {
       : markup`<p class="proof">Nothing about this answer was proved: it came without tests against the data.</p>`;
   return markup`<p class="proof">
     <span class="gauge" aria-hidden="true">${evidence.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
-    <a href="#evidence">${provedText(record)}</a>
+    <a href="#evidence">${capital(provedText(record))}</a>
   </p>`;
 }
 
@@ -122,6 +122,6 @@ function facts(trace: Trace): string[] {
     ...(record ? [`${record.endedAt.slice(0, 16).replace('T', ' ')} UTC`] : []),
     ...(model === null ? [] : [capital(model)]),
     ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
-    ...(record ? [duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))] : []),
+    ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),
   ];
 }

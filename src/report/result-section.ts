@@ -3,6 +3,7 @@
  * blocks of the others, which a browser lays out only when they are opened. The file is a data: link, so it needs no script.
  */
 import type { AnswerRecord } from '../domain';
+import { chartOf } from './chart';
 import { markup, type Html } from './html';
 import { rowsTable } from './parts';
 import { counted } from './printable';
@@ -20,7 +21,7 @@ export function resultSection(record: AnswerRecord): Html | null {
   if (columns.length === 0) return null;
   return markup`<section aria-labelledby="result">
     <h2 id="result">Result</h2>
-    ${tables(record)} ${rows.length > 0 && fileLine(record)}
+    ${chartOf(record)} ${tables(record)} ${rows.length > 0 && fileLine(record)}
   </section>`;
 }
 
@@ -54,7 +55,6 @@ function fileLine({ id, columns, rows }: AnswerRecord): Html {
   return markup`<p class="actions">
       <a class="button" id="csv" href="${address}" download="${id}.csv">Download CSV</a>
       ${copyButton('csv', 'Copy rows')}
-      <span class="soft">${counted(rows.length, 'row')}</span>
     </p>
     ${file.guarded > 0 && markup`<p class="soft small">In the file, ${counted(file.guarded, 'text')} that a spreadsheet would run as a formula ${file.guarded === 1 ? 'begins' : 'begin'} with an apostrophe.</p>`}`;
 }

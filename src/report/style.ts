@@ -21,7 +21,7 @@ body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.6 sys
 main, header, nav, footer { max-width: 58rem; margin: 0 auto; padding: 0 1.25rem; }
 header { padding-top: 2.25rem; }
 footer { padding-top: 2.5rem; padding-bottom: 3rem; color: var(--soft); font-size: .875rem; }
-h1 { font-size: 1.9rem; line-height: 1.28; letter-spacing: -.012em; margin: .35rem 0 .9rem; font-weight: 650; text-wrap: pretty; max-width: 44rem; }
+h1 { font-size: 1.9rem; line-height: 1.28; letter-spacing: -.012em; margin: .35rem 0 .9rem; font-weight: 650; text-wrap: pretty; max-width: 48rem; }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.75rem 0 .6rem; font-weight: 650; }
 h3 { font-size: 1.0625rem; line-height: 1.4; margin: 0 0 .35rem; font-weight: 600; }
 h4 { font-size: .875rem; margin: 1.25rem 0 .3rem; color: var(--soft); font-weight: 600; }
@@ -30,7 +30,7 @@ a { color: var(--link); text-underline-offset: .15em; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 .soft { color: var(--soft); } .small { font-size: .875rem; }
 .status { margin: 0 0 1.1rem; font-size: .875rem; }
-.question { margin: 0; font-size: 1.0625rem; }
+.question { margin: 0 0 .6rem; font-size: 1.0625rem; max-width: 46rem; }
 .more { white-space: pre-wrap; }
 .proof { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .75rem; margin: 0 0 1.25rem; font-weight: 550; }
 .gauge { display: inline-flex; gap: 3px; } .gauge span { width: 1.6rem; height: .55rem; border-radius: 2px; background: var(--calm); }

@@ -242,7 +242,7 @@ describe('checkEndpoint', () => {
 });
 
 test('an old Node.js is named with the fix', () => {
-  expect(nodeVersion('18.19.0')).toMatchObject({ state: 'missing', fix: 'install Node.js 20.3 or newer' });
-  expect(nodeVersion('20.3.0').state).toBe('ok');
-  expect(nodeVersion('22.1.0').state).toBe('ok');
+  expect(nodeVersion('18.19.0')).toMatchObject({ state: 'missing', fix: 'install Node.js 20.19, 22.12 or newer' });
+  expect(nodeVersion('22.11.0').state).toBe('missing');
+  for (const version of ['20.19.0', '22.12.0', '24.1.0']) expect(nodeVersion(version).state).toBe('ok');
 });

@@ -92,7 +92,7 @@ describe('what is stored is shown without Temporal', () => {
       expect(code).toBe(0);
       expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
       expect(err).toContain('cut after 3 rows');
-      expect(err).toContain(`1 of 2 steps proved; gate result ${record.id} shows the evidence`);
+      expect(err).toContain(`1 of 2 steps proved, 1 assumed; gate result ${record.id} shows the evidence`);
     });
 
     test.each([
