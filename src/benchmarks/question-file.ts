@@ -8,6 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Dialect } from '../domain';
+import { contextProblem, questionProblem } from '../input-limits';
 import { parseRows, type Row } from './python-literal';
 
 export interface Gold {
@@ -111,11 +112,14 @@ function toItem(line: Line, path: string, number: number, options: LoadOptions):
       ? `Known about this database: ${line.hidden_knowledge}`
       : null,
   ].filter((text) => text !== null);
+  const instructed = instructions.length === 0 ? null : instructions.join('\n\n');
+  const problem = questionProblem(line.question) ?? contextProblem(line.context, instructed);
+  if (problem !== null) throw at(path, number, problem);
   return {
     id: line.id ?? `line-${number}`,
     question: line.question,
     context: line.context,
-    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
+    instructions: instructed,
     engine: line.engine ? (ENGINES[line.engine] ?? null) : null,
     database: line.database,
     gold: toGold(line, path, number),

@@ -1,6 +1,7 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
 import type { Question, SearchInput } from '../domain';
+import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../presets';
 import { searchIdOf } from '../search-id';
 import { readDocumentation, type Documentation } from './docs-input';
@@ -43,7 +44,12 @@ export async function questionText(
   const text = (argument === '-' ? await io.readInput() : argument).trim();
   if (text === '')
     throw new UsageError(`the ${what} is empty; write it in quotes, or give - to read it from standard input`);
+  refuse(what === 'question' ? questionProblem(text) : textProblem(what, text));
   return text;
+}
+
+function refuse(problem: string | null): void {
+  if (problem !== null) throw new UsageError(problem);
 }
 
 /** `configured`: the documentation of the database, in place of which `--docs` can be given. */
@@ -54,6 +60,9 @@ export function questionOf(
   cwd: string,
   configured: readonly string[] = [],
 ): Question {
+  const context = flags.context?.trim() || null;
+  const instructions = flags.instructions?.trim() || null;
+  refuse(contextProblem(context, instructions));
   const { documents, notes } = documentationOf(flags.docs, cwd, configured);
   return {
     schemaVersion: 1,
@@ -61,8 +70,7 @@ export function questionOf(
     database,
     outputMode: flags.output,
     tools: toolsOf(flags),
-    context: flags.context?.trim() || null,
-    instructions: flags.instructions?.trim() || null,
+    ...{ context, instructions },
     documents: [...documents],
     ...(notes.length === 0 ? {} : { notes: [...notes] }),
   };

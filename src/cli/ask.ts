@@ -21,12 +21,15 @@ export const askCommand: CommandFactory = (io, outcome) =>
     addSearchOptions(
       new Command('ask')
         .description('answer a question, with the evidence for every assumption')
-        .argument('<question...>', 'in plain language, best in quotes; - reads it from standard input')
+        .argument('<question...>', 'at most 8,000 characters, best in quotes; - reads it from standard input')
         .option(
           '--db <database>',
           'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
         )
-        .option('--context <text>', 'what must be told, such as the date the question refers to')
+        .option(
+          '--context <text>',
+          'what must be told, such as the date the question refers to (with instructions at most 32,000 characters)',
+        )
         .option('--instructions <text>', 'house rules for the answer')
         .option(
           '--docs <path>',

@@ -1,5 +1,4 @@
 /** What a command may touch of its process: streams, environment, working directory, signals. Tests give their own. */
-import { createInterface } from 'node:readline';
 import type { Environment } from '../folders';
 
 export interface Io {
@@ -21,6 +20,8 @@ export interface Io {
   onInterrupt(listener: () => void): () => void;
 }
 
+const MOST_BYTES = 4 * 1024 * 1024;
+
 export function nodeIo(process: NodeJS.Process): Io {
   return {
     env: process.env,
@@ -33,9 +34,14 @@ export function nodeIo(process: NodeJS.Process): Io {
     columns: process.stdout.columns || process.stderr.columns || 100,
     now: () => Date.now(),
     readInput: async () => {
-      const lines: string[] = [];
-      for await (const line of createInterface({ input: process.stdin })) lines.push(line);
-      return lines.join('\n');
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      for await (const chunk of process.stdin) {
+        bytes += chunks[chunks.push(Buffer.from(chunk as Buffer)) - 1]?.length ?? 0;
+        // Far beyond every limit: the rest changes nothing.
+        if (bytes > MOST_BYTES) break;
+      }
+      return Buffer.concat(chunks).toString('utf8').replace(/\r\n?/g, '\n');
     },
     onInterrupt: (listener) => {
       const signals = ['SIGINT', 'SIGTERM'] as const;

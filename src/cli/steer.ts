@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Steering, SteeringKind, SteeringOf } from '../domain';
+import { textProblem } from '../input-limits';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import type { Services } from './services';
@@ -39,6 +40,8 @@ export function words(text: string, what: string): string {
   if (trimmed === '') throw new UsageError(`the ${what} is empty; write it in quotes`);
   if (trimmed.length > TEXT_CHARS)
     throw new UsageError(`the ${what} has ${trimmed.length} characters; say it in ${TEXT_CHARS}`);
+  const problem = textProblem(what, trimmed);
+  if (problem !== null) throw new UsageError(problem);
   return trimmed;
 }
 
