@@ -32,6 +32,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(record.sources === undefined ? [] : [sourcesText(record.sources, width)]),
     ...(record.failedLookups === undefined ? [] : [failedText(record.failedLookups, width)]),
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
+    ...(record.givenUp === undefined ? [] : [givenUpText(record.givenUp, width)]),
     [
       usageText(record),
       ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
@@ -116,6 +117,14 @@ function sourcesText(sources: NonNullable<AnswerRecord['sources']>, width: numbe
 function failedText(failed: NonNullable<AnswerRecord['failedLookups']>, width: number): string {
   const lines = failed.map(({ request, reason }) => `  - ${cut(request, 60)}: ${cut(reason, width - 4)}`);
   return `Web lookups that failed\n${lines.join('\n')}`;
+}
+
+/** An answer found before or beside them stands, and says so. */
+function givenUpText(givenUp: NonNullable<AnswerRecord['givenUp']>, width: number): string {
+  const lines = givenUp.flatMap(({ step, cause }) =>
+    wrapped(`${step}: ${cause}`, width - 4, TEXT_LINES).map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`),
+  );
+  return `Steps given up, because the model's replies could not be used (gate trace shows the last one)\n${lines.join('\n')}`;
 }
 
 function saidText(steering: readonly SteeringNote[], width: number): string {

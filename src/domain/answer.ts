@@ -104,6 +104,8 @@ export const AnswerRecord = z.object({
   sources: z.array(Citation.extend({ lookup: z.string().optional() })).optional(),
   /** Why the web gave nothing where it was asked; left out where that did not happen. */
   failedLookups: z.array(z.object({ request: z.string(), reason: z.string() })).optional(),
+  /** Steps for which the model gave no usable reply, and where the journal keeps the last one; left out: none. */
+  givenUp: z.array(z.object({ step: z.string(), cause: z.string(), reply: z.string() })).optional(),
   /** In the order it was said; left out where nobody said anything. */
   steering: z.array(SteeringNote).optional(),
   /** Left out without an embedding model, and where all tables are shown. */

@@ -137,6 +137,8 @@ export const SearchEvent = z.object({
   ]),
   subject: z.string(),
   detail: z.string(),
+  /** A step that was given up because no reply could be used: where the journal keeps the last one. */
+  reply: z.string().optional(),
 });
 export type SearchEvent = z.infer<typeof SearchEvent>;
 

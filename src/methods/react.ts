@@ -9,7 +9,7 @@
 import type { Budgets, EndedBy, SearchState } from '../domain';
 import { addUsage, exhaustedBudget } from '../search/budgets';
 import { addUnanswerable } from '../search/candidates';
-import { decided, rankClasses } from '../search/choose-answer';
+import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose-answer';
 import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
 import { budgetsOf, refusal, steer } from '../search/steering';
 import { Draft, SearchStopped, tryModel } from '../search/expansion';
@@ -141,7 +141,7 @@ class ReactLoop {
     const draft = this.draft();
     const position = `i${iteration}`;
     const runs: FinalRun[] = [];
-    const acted = await tryModel<Acted>(
+    const stepped = tryModel<Acted>(
       draft,
       settings.parseRetries,
       (tryNumber, executionError) =>
@@ -172,17 +172,20 @@ class ReactLoop {
         runs.push(final);
         return final.error;
       },
-    )
-      .catch((error: unknown) => {
-        if (error instanceof SearchStopped) return error;
-        throw error;
+    );
+    const acted = await stepped
+      .then((tried) => {
+        if (tried === null) draft.giveUp(`${position}.react`, 'action');
+        return tried;
       })
-      .finally(() => this.charge(draft));
+      .catch((error: unknown) => {
+        if (!(error instanceof SearchStopped)) throw error;
+        draft.stoppedEarly();
+        return error;
+      })
+      .finally(() => this.take(draft));
     if (acted instanceof SearchStopped) return acted.endedBy;
-    if (acted === null) {
-      this.note(`${position}.react`, 'no usable action after all retries');
-      return 'exhausted';
-    }
+    if (acted === null) return 'exhausted';
     const action = acted.value;
     switch (action.kind) {
       case 'unanswerable':
@@ -246,8 +249,10 @@ class ReactLoop {
   }
 
   /** The agent has chosen already: what ran is the answer. */
-  private answer(endedBy: EndedBy): Promise<AnswerSummary> {
+  private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.ending = true;
+    const broken = brokenModel(this.state, endedBy);
+    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
     const best = rankClasses(this.state)[0];
     if (best === undefined) {
       const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
@@ -283,13 +288,9 @@ class ReactLoop {
     });
   }
 
-  private charge(draft: Draft): void {
-    this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
-  }
-
-  private note(subject: string, detail: string): void {
-    const event = { iteration: this.state.iteration, kind: 'step-failed' as const, subject, detail };
-    this.state = { ...this.state, events: [...this.state.events, event] };
+  private take(draft: Draft): void {
+    const { state } = this;
+    this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
   }
 
   private budgets(): Budgets {

@@ -9,6 +9,7 @@ import { head } from './head';
 import { markup, Html } from './html';
 import { machinery } from './machinery';
 import { sourcesSection, steeringSection } from './outside-sections';
+import { replySection } from './reply-section';
 import { resultSection } from './result-section';
 import { SCRIPT } from './script';
 import { sqlSection, type Rerun } from './sql-section';
@@ -30,6 +31,7 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
     ['evidence', 'Evidence', record && evidenceSection(record, rerun)],
     ['steering', 'What people told the search', record && steeringSection(record)],
     ['sources', 'Sources', record && sourcesSection(record)],
+    ['reply', 'Last reply of the model', replySection(trace)],
     ['machinery', 'How it was found', machinery(trace, rerun)],
   ];
   const present = sections.filter(([, , section]) => section !== null);

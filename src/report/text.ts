@@ -1,7 +1,7 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../search/answer-text';
-import { cell, counted, cut, dollars, noteText } from './printable';
+import { cell, counted, cut, dollars, noteText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
@@ -10,6 +10,7 @@ const WIDTH = 160;
 const ROWS = 3;
 /** Of a large schema, best first. */
 const TABLES = 12;
+const REPLY_LINES = 12;
 
 export function renderTraceText(trace: Trace): string {
   const { record, input, state } = trace;
@@ -27,6 +28,7 @@ export function renderTraceText(trace: Trace): string {
   for (const event of state?.events ?? []) {
     lines.push(`! iteration ${event.iteration}: ${event.kind} ${event.subject}: ${cut(event.detail, WIDTH)}`);
   }
+  lines.push(...replyLines(trace));
   const candidates = state?.candidates ?? [];
   if (candidates.length > 0) lines.push('', 'Candidates');
   for (const candidate of candidates) {
@@ -52,6 +54,17 @@ export function renderTraceText(trace: Trace): string {
   if (record)
     lines.push(`Ended by ${record.endedBy}: ${cut(statedText(record) ?? record.reason ?? record.status, WIDTH)}`);
   return lines.join('\n');
+}
+
+/** The whole text is in `gate trace --json` and in the report. */
+function replyLines({ lastBadReply: reply }: Trace): string[] {
+  if (reply === undefined) return [];
+  const { id, model, finishReason, completionTokens, text } = reply;
+  return [
+    '',
+    `Last reply of the model: ${id} (${cut(model, 80)}, finish reason ${cut(finishReason, 40)}, ${counted(completionTokens, 'output token')})`,
+    ...wrapped(text.trim() === '' ? '(empty)' : text, WIDTH, REPLY_LINES).map((line) => `  ${line}`),
+  ];
 }
 
 function schemaLines({ shownTables }: Trace): string[] {

@@ -43,6 +43,8 @@ export interface Trace {
   readonly actions: ById<Contents['action']>;
   /** Of a schema that was too large to show whole; left out: all tables were shown. */
   readonly shownTables?: ShownTables;
+  /** The last reply of the model that could not be used, of a step that was given up for it. */
+  readonly lastBadReply?: BadReply;
   /** Bodies that a judgement wanted and execution refused, oldest first. */
   readonly rejections: readonly Rejection[];
 }
@@ -54,6 +56,16 @@ export interface ShownTables {
   /** Shown with their columns: best first where ranks are known, else in the order of the schema. */
   readonly shown: Contents['ranking']['shown'];
   readonly warning: string | null;
+}
+
+export interface BadReply {
+  readonly id: string;
+  readonly model: string;
+  /** What was wrong with it. */
+  readonly cause: string;
+  readonly finishReason: string;
+  readonly completionTokens: number;
+  readonly text: string;
 }
 
 export interface Rejection {
@@ -88,10 +100,12 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
   };
   const checkpoints = Object.values(await all('checkpoint'));
   const shown = await shownTables(run);
+  const state = checkpoints.reduce<SearchState | null>(later, null);
+  const badReply = await lastBadReply(run, state);
   return {
     searchId,
     input: Object.values(await all('input'))[0] ?? null,
-    state: checkpoints.reduce<SearchState | null>(later, null),
+    state,
     record: Object.values(await all('result'))[0] ?? null,
     plans: await all('plan'),
     bodies: await all('body'),
@@ -102,8 +116,19 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     facts: await all('fact'),
     actions: await all('action'),
     ...(shown === null ? {} : { shownTables: shown }),
+    ...(badReply === null ? {} : { lastBadReply: badReply }),
     rejections: await rejections(run, ids.get('step') ?? []),
   };
+}
+
+/** null: there was none, or it is asked for anew. */
+async function lastBadReply(run: RunStore, state: SearchState | null): Promise<BadReply | null> {
+  const event = state?.events.filter(({ reply }) => reply !== undefined && reply !== '').at(-1);
+  if (event?.reply === undefined) return null;
+  const kept = await run.find('reply', event.reply);
+  if (kept === null) return null;
+  const { finishReason, completionTokens, text } = kept.reply;
+  return { id: event.reply, model: kept.model, cause: event.detail, finishReason, completionTokens, text };
 }
 
 async function shownTables(run: RunStore): Promise<ShownTables | null> {

@@ -112,7 +112,7 @@ async function rollout(
         (proposed) => Promise.resolve(tooManyLookups(draft, proposed.lookups ?? [])),
       );
     const tried = await lookingUp(context, draft, `${at}.propose`, ask, ({ lookups }) => lookups ?? []);
-    if (tried === null) draft.note('step-failed', `${at}.propose`, 'no usable proposal after all retries');
+    if (tried === null) draft.giveUp(`${at}.propose`, 'proposal');
     return tried?.value ?? null;
   }
 }
@@ -198,7 +198,7 @@ async function judge(
     },
   );
   if (tried === null) {
-    draft.note('step-failed', `${position}.ground`, 'no usable judgement after all retries');
+    draft.giveUp(`${position}.ground`, 'judgement');
     return null;
   }
   const grounded = tried.value;

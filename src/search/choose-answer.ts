@@ -57,6 +57,31 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   return decided(state, best.representative);
 }
 
+/** The patch by which a search without a usable reply fails; before it, such a search abstained. */
+export const BROKEN_MODEL_FAILS = '2026-11-broken-model-fails';
+
+export class BrokenModelError extends Error {
+  override readonly name = 'BrokenModelError';
+}
+
+/** Steps that a search can do without: it compares by arithmetic alone, and ranks by execution. */
+const DISPENSABLE = /(^|\.)(evaluate|select)(\.try\d+\.seed-?\d+)?$/;
+
+/**
+ * Why a search fails instead of abstaining: it found nothing, and in its last iteration the model gave no usable reply for
+ * a step that it needed. What was found before the model broke is the answer (D6); the record names what was given up.
+ */
+export function brokenModel(state: SearchState, endedBy: EndedBy): BrokenModelError | null {
+  if (endedBy === 'cancel' || endedBy === 'stop' || usable(state.candidates).length > 0) return null;
+  const last = state.events
+    .filter(
+      ({ iteration, reply, subject }) =>
+        reply !== undefined && iteration >= state.iteration - 1 && !DISPENSABLE.test(subject),
+    )
+    .at(-1);
+  return last === undefined ? null : new BrokenModelError(`the model gave ${last.detail}`);
+}
+
 export function decided(state: SearchState, candidate: CandidateView): Choice & { kind: 'decided' } {
   return candidate.kind === 'unanswerable'
     ? {

@@ -9,7 +9,7 @@
 import type { Budgets, EndedBy, PlanView, SearchState, Settings, Steering, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './budgets';
 import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
-import { chooseAnswer, decided } from './choose-answer';
+import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
 import { ROOT, plansOfRoot, selectable } from './frontier';
@@ -207,12 +207,13 @@ class SearchLoop {
   private async evaluate(): Promise<void> {
     const open = this.ranked();
     if (open.length < 2) return;
-    const tried = await this.modelStep((draft) =>
+    const position = `i${this.state.iteration}.evaluate`;
+    const tried = await this.modelStep(position, 'evaluation', (draft) =>
       tryModel<Evaluation>(draft, this.settings.parseRetries, (tryNumber) =>
         this.steps.evaluate({
           role: 'evaluate',
           searchId: this.state.searchId,
-          position: `i${this.state.iteration}.evaluate`,
+          position,
           tryNumber,
           memory: draft.memory(),
           trajectories: open.map((trajectory) => ({
@@ -226,7 +227,6 @@ class SearchLoop {
         }),
       ),
     );
-    if (tried === null) this.note(`i${this.state.iteration}.evaluate`, 'no usable evaluation');
     const scores = new Map((tried?.value.scores ?? []).map((item) => [item.trajectory, item]));
     this.state = {
       ...this.state,
@@ -242,9 +242,11 @@ class SearchLoop {
   /** Ends the search with an answer, asking the judge only where execution leaves a choice. */
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.ending = true;
+    const broken = brokenModel(this.state, endedBy);
+    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
     const choice = chooseAnswer(this.state, endedBy);
     if (choice.kind === 'decided') return this.conclude(choice, endedBy);
-    const tried = await this.modelStep((draft) =>
+    const tried = await this.modelStep('select', 'choice', (draft) =>
       tryModel<Selected>(draft, this.settings.parseRetries, (tryNumber) =>
         this.steps.select({
           role: 'select',
@@ -287,21 +289,24 @@ class SearchLoop {
   }
 
   /** A budget or a cancellation during a single model step leaves the step undone; what it spent is booked in any case. */
-  private async modelStep<T>(step: (draft: Draft) => Promise<T | null>): Promise<T | null> {
+  private async modelStep<T>(
+    position: string,
+    what: string,
+    step: (draft: Draft) => Promise<T | null>,
+  ): Promise<T | null> {
     const draft = new Draft(this.context(this.state.trajectories[0] as Trajectory));
     try {
-      return await step(draft);
+      const made = await step(draft);
+      if (made === null) draft.giveUp(position, what);
+      return made;
     } catch (error) {
-      if (error instanceof SearchStopped) return null;
-      throw error;
+      if (!(error instanceof SearchStopped)) throw error;
+      draft.giveUp(position, what);
+      return null;
     } finally {
-      this.state = { ...this.state, usage: addUsage(this.state.usage, draft.usage) };
+      const { state } = this;
+      this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
     }
-  }
-
-  private note(subject: string, detail: string): void {
-    const event = { iteration: this.state.iteration, kind: 'step-failed' as const, subject, detail };
-    this.state = { ...this.state, events: [...this.state.events, event] };
   }
 
   private ranked(): readonly Trajectory[] {

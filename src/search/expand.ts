@@ -18,6 +18,7 @@ export async function expand(context: ExpansionContext): Promise<Expansion> {
     // A budget or a cancellation ends the work; what was learned so far is kept, and so are the charges when it fails.
     // A step in flight when the search is cancelled throws whatever its runtime throws.
     if (!(error instanceof SearchStopped) && !context.cancelled()) return draft.result(via, { error });
+    draft.stoppedEarly();
   }
   return draft.result(via);
 }

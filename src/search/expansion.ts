@@ -126,6 +126,8 @@ export class Draft {
   readonly failing = new Set<string>();
   readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
+  /** The last reply of the step under way, when it could not be used. */
+  private unusable: { readonly tries: number; readonly cause: string; readonly reply: string } | null = null;
 
   constructor(private readonly context: DraftContext) {}
 
@@ -173,6 +175,33 @@ export class Draft {
 
   note(kind: SearchEvent['kind'], subject: string, detail: string): void {
     this.events.push({ iteration: this.context.iteration, kind, subject, detail });
+  }
+
+  /** After each reply of a model step. */
+  heard(outcome: ModelOutcome<unknown>, tries: number): void {
+    this.charge(outcome.usage);
+    if (outcome.kind === 'ok') this.unusable = null;
+    else this.unusable = { tries, cause: outcome.cause ?? outcome.error, reply: outcome.reply ?? '' };
+  }
+
+  /** A step is given up, `what` would have been its reply; for want of a usable one, that is told with it. */
+  giveUp(subject: string, what: string): void {
+    const { unusable } = this;
+    this.unusable = null;
+    if (unusable === null) this.note('step-failed', subject, `no usable ${what} after all retries`);
+    else {
+      const { iteration } = this.context;
+      const detail = `no usable ${what} in ${unusable.tries === 1 ? '1 try' : `${unusable.tries} tries`}: ${unusable.cause}`;
+      this.events.push({ iteration, kind: 'step-failed', subject, detail, reply: unusable.reply });
+    }
+  }
+
+  /** A budget has ended the step under way. One bad reply is no broken model yet: the next might have been better. */
+  stoppedEarly(): void {
+    const { unusable } = this;
+    if (unusable === null) return;
+    if (unusable.tries > 1) this.giveUp(unusable.reply, 'reply');
+    else this.note('step-failed', unusable.reply, `stopped after a reply that could not be used: ${unusable.cause}`);
   }
 
   result(via: Trajectory['via'], failure: Expansion['failure'] = null): Expansion {
@@ -228,7 +257,7 @@ export async function tryModel<T>(
     if (last !== null && draft.stopped('model') !== null) return last;
     draft.checkpoint('model');
     const outcome = await call(tryNumber, executionError);
-    draft.charge(outcome.usage);
+    draft.heard(outcome, tryNumber + 1);
     executionError = undefined;
     if (outcome.kind === 'invalid') continue;
     const error = await accept(outcome.value, tryNumber);

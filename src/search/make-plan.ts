@@ -52,7 +52,7 @@ export async function makePlan(context: ExpansionContext, draft: Draft): Promise
     planned.kind === 'lookup' ? planned.lookups : [],
   );
   if (tried === null || tried.value.kind === 'lookup') {
-    draft.note('step-failed', first, 'no usable plan after all retries');
+    draft.giveUp(first, 'plan');
     draft.distanceDelta += 1;
     return null;
   }

@@ -46,7 +46,15 @@ export type UsageDelta = Partial<Usage>;
 /** Every model step is charged, parsed or not. */
 export type ModelOutcome<T> =
   | { readonly kind: 'ok'; readonly value: T; readonly usage: UsageDelta }
-  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta };
+  | {
+      readonly kind: 'invalid';
+      readonly error: string;
+      readonly usage: UsageDelta;
+      /** What was wrong with the reply, in one line for a person; histories from before have none. */
+      readonly cause?: string;
+      /** Where the journal keeps it. */
+      readonly reply?: string;
+    };
 
 export interface TrajectoryRef {
   readonly id: string;

@@ -69,6 +69,8 @@ export const CallIntent = z.object({
   model: z.string(),
   role: z.string(),
   messages: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })),
+  /** Left out: that of the settings. */
+  maxOutputTokens: z.number().int().positive().optional(),
   /** Calls started that may have been billed and whose reply never came. */
   unanswered: z.number().int(),
   startedAtMs: z.number(),

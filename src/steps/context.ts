@@ -21,6 +21,8 @@ export interface StepDeps {
   readonly web?: () => Promise<Web>;
   /** Ranks the tables of a large schema by meaning, too; left out: by words alone. */
   readonly embedder?: { readonly model: string; readonly open: () => Promise<Embedder> };
+  /** As far as the limit of a reply may be raised after one that was cut by it; default: `LARGEST_OUTPUT_TOKENS`. */
+  readonly outputCeiling?: number | null;
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
   readonly hash: Hash;

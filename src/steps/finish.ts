@@ -20,7 +20,8 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   const { run } = context;
   await run.put('checkpoint', `i${step.state.iteration}`, step.state);
   const done = await run.find('result', run.searchId);
-  const isRepeated = done !== null && done.status === step.status && done.endedBy === step.endedBy;
+  const isRepeated =
+    done !== null && done.status === step.status && done.endedBy === step.endedBy && done.reason === step.reason;
   const record = isRepeated ? done : await makeRecord(context, step);
   if (!isRepeated) await run.put('result', run.searchId, record);
   await publishMemory(context, step.state.updates);
@@ -45,6 +46,9 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const lookups = await lookupsOf(context, step.state);
   const sources = sourcesOf(step.state, lookups);
   const failedLookups = failuresOf(lookups);
+  const givenUp = step.state.events.flatMap(({ subject, detail, reply }) =>
+    reply === undefined ? [] : [{ step: subject, cause: detail, reply }],
+  );
   const record: AnswerRecord = {
     schemaVersion: 1,
     id: run.searchId,
@@ -66,6 +70,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
+    ...(givenUp.length === 0 ? {} : { givenUp }),
     ...(steering.length === 0 ? {} : { steering }),
     ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
     usage: step.state.usage,

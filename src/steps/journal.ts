@@ -32,7 +32,10 @@ export interface Call {
 }
 
 export interface Called {
+  /** Id of the journalled reply. */
+  readonly id: string;
   readonly text: string;
+  readonly finishReason: string;
   readonly usage: UsageDelta;
 }
 
@@ -57,7 +60,7 @@ export async function callOnce(call: Call): Promise<Called> {
     // Gave its room to the reply when the store was full.
     if ((await call.run.find('intent', id)) === null)
       await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
-    return answered(reply);
+    return answered(id, reply);
   }
   const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
   const reply = await call.flights.ride(key, call.signal, async (signal) => {
@@ -68,7 +71,7 @@ export async function callOnce(call: Call): Promise<Called> {
     call.flights.unstored.delete(key);
     return stored;
   });
-  return answered(reply);
+  return answered(id, reply);
 }
 
 /** The reply and the whole conversation of an earlier try. */
@@ -77,10 +80,15 @@ export async function journalled(
   position: string,
   tryNumber: number,
   seed: number,
-): Promise<{ readonly intent: CallIntent; readonly text: string }> {
+): Promise<{ readonly intent: CallIntent; readonly text: string; readonly finishReason: string }> {
   const id = callId(position, tryNumber, seed);
   const [intent, reply] = await Promise.all([run.get('intent', id), run.get('reply', id)]);
-  return { intent, text: reply.reply.text };
+  return { intent, text: reply.reply.text, finishReason: reply.reply.finishReason };
+}
+
+/** Of a try that was begun before; null for a new one. */
+export function begun(run: RunStore, position: string, tryNumber: number, seed: number): Promise<CallIntent | null> {
+  return run.find('intent', callId(position, tryNumber, seed));
 }
 
 function callId(position: string, tryNumber: number, seed: number): string {
@@ -125,6 +133,7 @@ function intentOf({ request, clock }: Call, inputHash: string, unanswered: numbe
     model: request.model,
     role: request.role,
     messages: request.messages.map((message) => ({ ...message })),
+    maxOutputTokens: request.maxOutputTokens,
     unanswered,
     startedAtMs: clock.now(),
   };
@@ -195,9 +204,11 @@ async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallRe
   return both;
 }
 
-function answered({ reply, possiblyBilledCalls }: CallReply): Called {
+function answered(id: string, { reply, possiblyBilledCalls }: CallReply): Called {
   return {
+    id,
     text: reply.text,
+    finishReason: reply.finishReason,
     usage: {
       llmCalls: 1,
       possiblyBilledCalls,

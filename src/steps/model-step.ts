@@ -3,12 +3,13 @@
  * conversation of the try before with its reply and the exact error (paper, App. B.4). Every try is charged.
  */
 import type { Role } from '../domain';
-import type { ChatMessage, ModelRequest } from '../ports';
+import { ModelError, type ChatMessage, type ModelRequest } from '../ports';
 import { retryMessages, type Parsed } from '../prompts';
 import type { MemoryRef, ModelOutcome } from '../search/steps';
 import type { StepContext } from './context';
 import { flightsOf } from './flights';
-import { callOnce, journalled } from './journal';
+import { causeOf, cutFailure, isCut, moreRoom } from './cut-reply';
+import { begun, callOnce, journalled, type Called } from './journal';
 
 export interface ModelStep {
   readonly searchId: string;
@@ -38,25 +39,55 @@ export async function runModelStep<Reply, View>(
   step: ModelStep,
   task: RoleTask<Reply, View>,
 ): Promise<ModelOutcome<View>> {
-  const { deps, run, signal, settings } = context;
-  const request = modelRequest(context, task, await conversation(context, step, task));
-  const called = await callOnce({
-    run,
-    position: step.position,
-    tryNumber: step.tryNumber,
-    request,
-    model: deps.models(request.model),
-    clock: deps.clock,
-    hash: deps.hash,
-    signal,
-    flights: flightsOf(deps.store),
-  });
+  const { called, limit } = await askedWith(context, step, task, await conversation(context, step, task));
   const read = await readReply(task, called.text);
   if (read.kind === 'invalid') {
-    const left = settings.parseRetries - step.tryNumber;
-    return { kind: 'invalid', error: `${read.error}${left > 0 ? '' : ' (no retry left)'}`, usage: called.usage };
+    const left = context.settings.parseRetries - step.tryNumber;
+    return {
+      kind: 'invalid',
+      error: `${read.error}${left > 0 ? '' : ' (no retry left)'}`,
+      usage: called.usage,
+      cause: causeOf(called, limit, read.error),
+      reply: called.id,
+    };
   }
   return { kind: 'ok', value: await read.store(), usage: called.usage };
+}
+
+/** What a try sends. */
+interface Conversation {
+  readonly messages: ChatMessage[];
+  /** Of output tokens. */
+  readonly limit: number;
+  /** In place of it, should the endpoint refuse the larger limit: it bills nothing for a refusal. */
+  readonly instead?: () => Promise<Conversation>;
+}
+
+async function askedWith<R, V>(
+  context: StepContext,
+  step: ModelStep,
+  task: RoleTask<R, V>,
+  { messages, limit, instead }: Conversation,
+): Promise<{ readonly called: Called; readonly limit: number }> {
+  const { deps, run, signal } = context;
+  const request = modelRequest(context, task, messages, limit);
+  try {
+    const called = await callOnce({
+      run,
+      position: step.position,
+      tryNumber: step.tryNumber,
+      request,
+      model: deps.models(request.model),
+      clock: deps.clock,
+      hash: deps.hash,
+      signal,
+      flights: flightsOf(deps.store),
+    });
+    return { called, limit };
+  } catch (error) {
+    if (instead === undefined || !(error instanceof ModelError) || error.code !== 'bad-request') throw error;
+    return askedWith(context, step, task, await instead());
+  }
 }
 
 /** The id of what a try makes: the position, and the try when it is a later one. */
@@ -64,38 +95,57 @@ export function contentId(step: Pick<ModelStep, 'position' | 'tryNumber'>): stri
   return step.tryNumber === 0 ? step.position : `${step.position}.try${step.tryNumber}`;
 }
 
-function modelRequest<R, V>({ settings }: StepContext, task: RoleTask<R, V>, messages: ChatMessage[]): ModelRequest {
+function modelRequest<R, V>(
+  { settings }: StepContext,
+  task: RoleTask<R, V>,
+  messages: ChatMessage[],
+  maxOutputTokens: number,
+): ModelRequest {
   return {
     role: task.role,
     model: settings.models[task.role] ?? settings.models.default,
     messages,
     temperature: settings.temperature,
     topP: settings.topP,
-    maxOutputTokens: settings.maxOutputTokens,
+    maxOutputTokens,
     seed: settings.seed,
     schema: task.schema,
   };
 }
 
-async function conversation<R, V>(context: StepContext, step: ModelStep, task: RoleTask<R, V>): Promise<ChatMessage[]> {
-  if (step.tryNumber === 0) return task.messages();
-  const { run, settings } = context;
+async function conversation<R, V>(context: StepContext, step: ModelStep, task: RoleTask<R, V>): Promise<Conversation> {
+  const { deps, run, settings } = context;
+  if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
   const before = await journalled(run, step.position, step.tryNumber - 1, settings.seed);
-  const { error, hint } = await failureOf(task, before.text, step.executionError);
-  const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
-  const maxTries = Math.max(settings.parseRetries, step.tryNumber);
-  return [...before.intent.messages, ...retryMessages(before.text, error, hint, step.tryNumber, maxTries, details)];
+  const limit = before.intent.maxOutputTokens ?? settings.maxOutputTokens;
+  const failure = await failureOf(task, before.text, step.executionError);
+  const wasCut = isCut(before) && !failure.ran;
+  const started = await begun(run, step.position, step.tryNumber, settings.seed);
+  // A try that was begun is made again as it was, also one of a version that knew nothing of cut replies.
+  const isOld = started !== null && started.maxOutputTokens === undefined;
+  const { text, error, hint } = wasCut && !isOld ? cutFailure(before.text, limit) : { ...failure, text: before.text };
+  const repeated = async (): Promise<Conversation> => {
+    const details = (await task.details?.(`${before.text}\n${error}`)) ?? null;
+    const maxTries = Math.max(settings.parseRetries, step.tryNumber);
+    const more = retryMessages(text, error, hint, step.tryNumber, maxTries, details);
+    return { messages: [...before.intent.messages, ...more], limit };
+  };
+  const room = wasCut && limit === settings.maxOutputTokens ? moreRoom(limit, deps.outputCeiling) : limit;
+  if (room === limit || (started !== null && started.maxOutputTokens !== room)) return repeated();
+  return { messages: before.intent.messages, limit: room, instead: repeated };
 }
 
 async function failureOf<R, V>(
   task: RoleTask<R, V>,
   text: string,
   executionError: string | undefined,
-): Promise<{ readonly error: string; readonly hint: string | null }> {
+): Promise<{ readonly error: string; readonly hint: string | null; readonly ran: boolean }> {
   if (executionError !== undefined)
-    return { error: executionError, hint: 'the SQL did not run as written: mend its cause' };
+    return { error: executionError, hint: 'the SQL did not run as written: mend its cause', ran: true };
   const read = await readReply(task, text);
-  return read.kind === 'invalid' ? read : { error: 'the reply was not accepted', hint: null };
+  return read.kind === 'invalid'
+    ? { ...read, ran: false }
+    : { error: 'the reply was not accepted', hint: null, ran: true };
 }
 
 async function readReply<R, V>(task: RoleTask<R, V>, text: string): Promise<Read<V>> {

@@ -6,6 +6,7 @@ import { SqlEngineError } from '../ports';
 import { placeNotes } from '../search/documentation';
 import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import type { Prepared, PrepareInput } from '../search/steps';
+import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
 import { profileLikely } from './profiles';
@@ -13,6 +14,7 @@ import { SCHEMA_ID } from './prompt-context';
 import { rankByMeaning } from './rank-tables';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
+  await forgetBadReplies(context);
   return once(context, async () => {
     const { engine } = await openEngine(context);
     const description = await engine.describe({ signal: context.signal });

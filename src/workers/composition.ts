@@ -140,6 +140,8 @@ export async function compose(config: Config, options: CompositionOptions = {}):
       adHoc.has(name) || Object.hasOwn(config.databases, name) ? (await engine(name)).inspector : inspectorOf(dialect),
     ...(config.web === null ? {} : { web: webOnce(config.web) }),
     ...(opened === null ? {} : { embedder: opened.embedder }),
+    // A limit that is set is kept.
+    outputCeiling: config.models.maxOutputTokens,
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };

@@ -10,6 +10,7 @@ import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
 import { runSearch } from '../../src/search/control';
 import { searchIdOf } from '../../src/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
+import { toEnd } from '../helpers/fake-steps';
 import { createReactSteps, createRunStore, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
 
@@ -36,6 +37,10 @@ export interface AskInProcess {
   readonly baseUrl: string;
   readonly preset?: PresetName;
   readonly method?: 'gate' | 'react';
+  /** Asked again: the store of the first time. */
+  readonly store?: ObjectStore;
+  /** As `models.maxOutputTokens` of a configuration sets it. */
+  readonly outputCeiling?: number;
   readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
 }
 
@@ -53,7 +58,7 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
     documents: [],
   };
   const searchId = searchIdOf({ question, settings, namespace: 'test' });
-  const store = createMemoryStore();
+  const store = ask.store ?? createMemoryStore();
   const model = createOpenAiModel({ apiKey: 'test', baseUrl: ask.baseUrl, timeoutMs: 30_000 });
   const deps = {
     store,
@@ -61,14 +66,14 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
     engine: () => Promise.resolve(ask.database),
     clock: { now: () => Date.now() },
     hash: sha256,
+    ...(ask.outputCeiling === undefined ? {} : { outputCeiling: ask.outputCeiling }),
   };
   await storeInput(deps, { schemaVersion: 1, searchId, namespace: 'test', question, settings });
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
-  const outcome =
-    method === 'react'
-      ? await runReact(start, createReactSteps(deps), hooks)
-      : await runSearch(start, createSteps(deps), hooks);
+  const running =
+    method === 'react' ? runReact(start, createReactSteps(deps), hooks) : runSearch(start, createSteps(deps), hooks);
+  const outcome = await toEnd(running);
   if (outcome.kind !== 'finished') throw new Error('the search asked to be continued');
   return { record: AnswerRecord.parse(await readRecord(store, searchId)), store, searchId };
 }

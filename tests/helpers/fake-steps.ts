@@ -7,7 +7,8 @@
  */
 import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { addUsage, NO_USAGE } from '../../src/search/budgets';
-import type { SearchHooks } from '../../src/search/control';
+import { BrokenModelError } from '../../src/search/choose-answer';
+import type { SearchHooks, SearchOutcome } from '../../src/search/control';
 import { settingsFor } from '../../src/presets';
 import { addDeltas } from '../../src/steps/context';
 import type {
@@ -214,6 +215,18 @@ export function reordering(pick: (waiting: number) => number): Gate {
 
 export function testSettings(preset: Settings['preset'] = 'fast', overrides: Partial<Settings> = {}): Settings {
   return settingsFor({ method: 'gate', preset, models: { default: 'model' }, overrides });
+}
+
+/** A search whose model broke has ended, too: its final record says why. */
+export async function toEnd(
+  running: Promise<SearchOutcome>,
+): Promise<{ readonly kind: 'finished' } | Extract<SearchOutcome, { kind: 'continue' }>> {
+  try {
+    return await running;
+  } catch (error) {
+    if (!(error instanceof BrokenModelError)) throw error;
+    return { kind: 'finished' };
+  }
 }
 
 export function testHooks(overrides: Partial<SearchHooks> = {}): SearchHooks {

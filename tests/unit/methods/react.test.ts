@@ -12,7 +12,7 @@ import {
 import { settingsFor } from '../../../src/presets';
 import { addUsage, NO_USAGE } from '../../../src/search/budgets';
 import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/search/steps';
-import { MODEL_COST, SQL_COST, testHooks } from '../../helpers/fake-steps';
+import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
 
 type Action = Acted | { readonly invalid: string };
@@ -84,7 +84,7 @@ const after = (calls: number) => (input: ActInput) => (input.turns.length < call
 
 async function ask(agent: Agent, given = settings(), hooks = testHooks()) {
   const steps = new FakeReact(agent);
-  await runReact({ searchId: 's', settings: given, state: null }, steps, hooks);
+  await toEnd(runReact({ searchId: 's', settings: given, state: null }, steps, hooks));
   return { steps, end: steps.finished! };
 }
 
@@ -135,10 +135,12 @@ describe('the ReAct agent', () => {
     expect(ended).toMatchObject({ status: 'unanswerable', reason: 'wages are not stored', endedBy: 'finished' });
   });
 
-  test('that gives no usable action is recorded and charged', async () => {
+  test('that gives no usable action has failed: recorded, charged, and with its cause', async () => {
     const { steps, end: ended } = await ask({ act: () => ({ invalid: 'prose' }) });
     expect(steps.acts).toHaveLength(4);
-    expect(ended).toMatchObject({ status: 'abstained', endedBy: 'exhausted' });
+    expect(ended).toMatchObject({
+      ...{ status: 'failed', endedBy: 'error', reason: 'the model gave no usable action in 4 tries: prose' },
+    });
     expect(ended.state.usage).toEqual(steps.charged);
     expect(ended.state.events).toMatchObject([{ kind: 'step-failed', subject: 'i1.react' }]);
   });

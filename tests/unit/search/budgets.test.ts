@@ -9,6 +9,7 @@ import {
   planned,
   planOf,
   testHooks,
+  toEnd,
   testSettings,
   type Gate,
 } from '../../helpers/fake-steps';
@@ -28,7 +29,7 @@ const parallelism = fc.integer({ min: 1, max: 3 });
 
 async function search(world: number, settings: Settings, gate?: Gate, hooks = testHooks()) {
   const steps = new FakeSteps(randomWorld(world), gate);
-  const outcome = await runSearch({ searchId: 's', settings, state: null }, steps, hooks);
+  const outcome = await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, hooks));
   return { steps, outcome, end: steps.finished! };
 }
 

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { SearchState, type Settings, type Trajectory } from '../../../src/domain';
 import { canonical } from '../../../src/search/canonical';
 import { runSearch } from '../../../src/search/control';
-import { FakeSteps, MODEL_STEPS, reordering, testHooks, testSettings, type Gate } from '../../helpers/fake-steps';
+import {
+  FakeSteps,
+  MODEL_STEPS,
+  reordering,
+  testHooks,
+  toEnd,
+  testSettings,
+  type Gate,
+} from '../../helpers/fake-steps';
 import { MAX_OPERATORS, randomWorld } from '../../helpers/random-world';
 
 const settings = fc
@@ -22,7 +30,7 @@ const NUM_RUNS = 100;
 
 async function search(world: number, given: Settings, gate?: Gate, runsAhead = false) {
   const steps = new FakeSteps(randomWorld(world), gate, runsAhead);
-  const outcome = await runSearch({ searchId: 's', settings: given, state: null }, steps, testHooks());
+  const outcome = await toEnd(runSearch({ searchId: 's', settings: given, state: null }, steps, testHooks()));
   return { steps, outcome, end: steps.finished };
 }
 
@@ -143,10 +151,10 @@ describe('rule S11: the same script gives the same search', () => {
           const steps = new FakeSteps(randomWorld(world));
           let cut = 0;
           const hooks = testHooks({ afterIteration: () => (cuts[cut++ % cuts.length] ? 'continue-as-new' : 'go-on') });
-          let outcome = await runSearch({ searchId: 's', settings: given, state: null }, steps, hooks);
+          let outcome = await toEnd(runSearch({ searchId: 's', settings: given, state: null }, steps, hooks));
           while (outcome.kind === 'continue') {
             const state = JSON.parse(JSON.stringify(outcome.state)) as typeof outcome.state;
-            outcome = await runSearch({ searchId: 's', settings: given, state }, steps, hooks);
+            outcome = await toEnd(runSearch({ searchId: 's', settings: given, state }, steps, hooks));
           }
           expect(steps.finished).toEqual(whole.end);
           expect(steps.log).toEqual(whole.steps.log);

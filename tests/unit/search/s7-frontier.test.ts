@@ -10,6 +10,7 @@ import {
   planned,
   planOf,
   testHooks,
+  toEnd,
   testSettings,
   type Script,
 } from '../../helpers/fake-steps';
@@ -79,6 +80,8 @@ describe('rule S7: the frontier', () => {
   });
 });
 
+const containing = (text: string): string => expect.stringContaining(text) as string;
+
 describe('rule S7: an operator that yields nothing', () => {
   const unresolved = planOf('p1', [operator('op_a'), operator('op_b', { inputs: ['op_a'] })]);
   const nothingFound: Script = {
@@ -90,14 +93,14 @@ describe('rule S7: an operator that yields nothing', () => {
   test('is blocked after two iterations, and then its plan may only be revised', async () => {
     const steps = new FakeSteps(nothingFound);
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 2 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     const iterations = steps.inputs<ProposeInput>('propose').map(({ position }) => position.split('.')[0]);
     expect([...new Set(iterations)]).toEqual(['i1', 'i2']);
     expect(iterations).toHaveLength(BARREN_LIMIT * 2);
     const revisions = steps.inputs<PlanInput>('plan').filter(({ revise }) => revise !== null);
     expect(revisions[0]?.revise).toMatchObject({ blocked: ['op_a'], plan: { planId: 'p1' } });
     expect(revisions[0]?.position).toMatch(/^i3\./);
-    expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'abstained' });
+    expect(steps.finished).toMatchObject({ status: 'failed', reason: containing('no usable plan') });
   });
 
   test('counts once an iteration, even if another operator moves on beside it', async () => {
@@ -112,7 +115,7 @@ describe('rule S7: an operator that yields nothing', () => {
         ]),
     });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 1, attempts: 1 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     const operators = steps.finished!.state.trajectories[1]!.plan!.operators;
     expect(operators.map(({ name, barren }) => [name, barren])).toEqual([
       ['op_a', 1],
@@ -131,7 +134,7 @@ describe('rule S7: an operator that yields nothing', () => {
         }),
     });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 2 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     // J attempts in each of the two iterations, though every judgement brought another test along.
     expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
     expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'answered' });
@@ -147,9 +150,9 @@ describe('rule S7: an operator that yields nothing', () => {
       ],
     });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 1, parseRetries: 1 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
-    expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'abstained' });
+    expect(steps.finished).toMatchObject({ status: 'failed', reason: containing('no usable plan') });
   });
 
   test('is not blocked by SQL that fails while other readings of it fall', async () => {
@@ -159,14 +162,14 @@ describe('rule S7: an operator that yields nothing', () => {
       ground: (input) => judged(input, [{ operator: 'op_a', winner: null, bodyId: null, decided: true }]),
     });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 5, attempts: 1 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     expect(steps.finished).toMatchObject({ endedBy: 'iterations' });
   });
 
   test('is not tried again in a plan that the revision merely repeats', async () => {
     const steps = new FakeSteps({ ...nothingFound, plan: () => planned(unresolved) });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 20 });
-    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     expect(steps.finished?.endedBy).toBe('exhausted');
     const revisions = steps.inputs<PlanInput>('plan').filter(({ revise }) => revise !== null);
     expect(revisions).toHaveLength(1);

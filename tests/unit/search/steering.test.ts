@@ -6,7 +6,16 @@ import { mergeExpansions, rootTrajectory } from '../../../src/search/merge';
 import { chooseTargets, findOperator } from '../../../src/search/plan-view';
 import { applyMemory } from '../../../src/search/reuse';
 import { budgetsOf, enforce, refusal, steer } from '../../../src/search/steering';
-import { FakeSteps, operator, planOf, testHooks, testSettings, updateFor, type Gate } from '../../helpers/fake-steps';
+import {
+  FakeSteps,
+  operator,
+  planOf,
+  testHooks,
+  toEnd,
+  testSettings,
+  updateFor,
+  type Gate,
+} from '../../helpers/fake-steps';
 import { Draw, randomWorld } from '../../helpers/random-world';
 
 const settings = testSettings();
@@ -331,10 +340,10 @@ async function steeredSearch(world: number, given: Settings, cuts: readonly bool
       return cuts[cut++ % cuts.length] ? 'continue-as-new' : 'go-on';
     },
   });
-  let outcome = await runSearch({ searchId: 's', settings: given, state: null }, steps, hooks);
+  let outcome = await toEnd(runSearch({ searchId: 's', settings: given, state: null }, steps, hooks));
   while (outcome.kind === 'continue') {
     const from = JSON.parse(JSON.stringify(outcome.state)) as SearchState;
-    outcome = await runSearch({ searchId: 's', settings: given, state: from }, steps, hooks);
+    outcome = await toEnd(runSearch({ searchId: 's', settings: given, state: from }, steps, hooks));
   }
   return { steps, seen: [...seen, steps.finished!.state], applied };
 }

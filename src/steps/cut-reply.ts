@@ -1,0 +1,57 @@
+/**
+ * Replies that cannot be used: what was wrong with one, in a line for a person, and more room for one that was cut at the
+ * limit of output tokens. A cut reply is asked for once more in the same words with a larger limit, as the next try of its
+ * step: journalled, charged and held against the budgets like any other (D2). Later tries keep the larger limit.
+ */
+import { LARGEST_OUTPUT_TOKENS } from '../presets';
+import { clip } from '../clip';
+import type { Called } from './journal';
+
+/** How much more a reply may have than the one that was cut. */
+const MORE = 4;
+const CAUSE_CHARS = 300;
+/** Of a cut reply, as much as a later try needs to see. */
+const SEEN_CHARS = 2_000;
+
+/** The limit after a cut reply; the same one where it may not be raised. `ceiling` null: up to the largest. */
+export function moreRoom(limit: number, ceiling: number | null | undefined): number {
+  return Math.max(limit, Math.min(limit * MORE, ceiling ?? LARGEST_OUTPUT_TOKENS));
+}
+
+export function isCut({ finishReason }: Pick<Called, 'finishReason'>): boolean {
+  return finishReason === 'length';
+}
+
+/** For the model: its reply was too long, and what of it the next try repeats. */
+export function cutFailure(text: string, limit: number) {
+  return {
+    text: text.length > SEEN_CHARS ? `${clip(text, SEEN_CHARS)}…` : text,
+    error: `the reply was cut at the limit of ${limit} tokens`,
+    hint: 'say the same in fewer words: short texts, no repetition, only what the reply needs',
+  };
+}
+
+/** One line: what a person would change. `error` is what the parser found. */
+export function causeOf(called: Called, limit: number, error: string): string {
+  const { finishReason, text, usage } = called;
+  if (isCut(called)) {
+    const tokens = usage.completionTokens ?? 0;
+    // An endpoint whose context is full cuts earlier.
+    return tokens < limit / 2 && text.trim() !== ''
+      ? `the reply was cut at ${figure(tokens)} tokens, below the limit of ${figure(limit)}: the endpoint has a limit of its own, such as its context length`
+      : `the reply was cut at ${figure(limit)} tokens: raise models.maxOutputTokens`;
+  }
+  if (finishReason === 'content_filter') return 'the endpoint withheld the reply (content filter)';
+  if (finishReason === 'refusal') return oneLine(`the model refused: ${text}`);
+  if (text.trim() === '') return `the reply was empty (finish reason ${oneLine(finishReason)})`;
+  return oneLine(error);
+}
+
+function figure(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > CAUSE_CHARS ? `${clip(line, CAUSE_CHARS - 1)}…` : line;
+}
