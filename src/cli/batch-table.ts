@@ -9,6 +9,7 @@ import { percent } from './batch-summary';
 import type { InFlight } from './batch-watch';
 import type { Io } from './io';
 import { liveLines } from './live-lines';
+import { outageText, type Outage } from './outages';
 import { textTable } from './table';
 
 export interface BatchDisplay {
@@ -18,6 +19,8 @@ export interface BatchDisplay {
   /** `now`: it ended in this run; false: found in the store. */
   ended(line: ResultLine, now: boolean): void;
   inFlight(questions: readonly InFlight[]): void;
+  /** What is being retried now, for the live lines; null: nothing. */
+  retried(outage: Outage | null): void;
   note(line: string): void;
   stop(): void;
 }
@@ -40,6 +43,7 @@ function plainDisplay(tally: Tally, io: DisplayIo): BatchDisplay {
       if (now) io.err(`${tally.done}/${tally.total} ${endedLine(line)}\n`);
     },
     inFlight: () => undefined,
+    retried: () => undefined,
     note: (line) => io.err(`${line}\n`),
     stop: () => undefined,
   };
@@ -49,6 +53,7 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   const questions = new Map(batch.questions.map((question) => [question.input.searchId, question]));
   const since = new Map<string, number>();
   let current: readonly InFlight[] = [];
+  let outage: Outage | null = null;
   const row = ({ searchId, progress }: InFlight): (string | number)[] => {
     const question = questions.get(searchId);
     return [
@@ -66,7 +71,8 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
     const head = ['question', 'database', 'for', 'iteration', 'calls', 'working on', 'text'];
     const table = shown.length === 0 ? [] : textTable(head, shown.map(row), { width: io.columns - 1 }).split('\n');
     const rest = current.length > shown.length ? [`… and ${current.length - shown.length} more in flight`] : [];
-    const lines = [tally.text(io.now()), ...table, ...rest, 'Ctrl-C pauses; the same command goes on'];
+    const retried = outage === null ? [] : [outageText(outage, io.now())];
+    const lines = [tally.text(io.now()), ...retried, ...table, ...rest, 'Ctrl-C pauses; the same command goes on'];
     return lines.map((line) => cutLine(line, io.columns - 1));
   });
   return {
@@ -79,6 +85,9 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
     inFlight: (questionsNow) => {
       current = questionsNow;
       for (const { searchId } of questionsNow) if (!since.has(searchId)) since.set(searchId, io.now());
+    },
+    retried: (now) => {
+      outage = now;
     },
     note,
     stop,

@@ -1,7 +1,8 @@
 /** What is in flight in a batch and what is being retried, read from Temporal for the display. */
 import type { Progress } from '../search/control';
 import type { BatchDisplay } from './batch-table';
-import { cut } from '../report/printable';
+import { outageLines, outagesOf, type Outage } from './outages';
+import { counted } from '../report/printable';
 import type { TemporalSession } from './temporal-session';
 
 export interface InFlight {
@@ -21,20 +22,21 @@ export async function watchBatch(
   display: BatchDisplay,
   end: AbortSignal,
 ): Promise<void> {
-  let told = '';
+  const outages = display.live ? null : outageLines((line) => display.note(line), Date.now);
   for (let round = 1; ; round += 1) {
     await pause(ROUND_MS, end);
     if (isOver(end)) return;
-    const outages = round % OUTAGES_EVERY === 0;
-    if (!display.live && !outages) continue;
+    const looks = round % OUTAGES_EVERY === 0;
+    if (!display.live && !looks) continue;
     const { raw } = await session.gate.client.workflow.getHandle(workflowId).describe();
     const searches = (raw.pendingChildren ?? []).map((child) => (child.workflowId ?? '').replace(/^question-/, ''));
     if (display.live)
       display.inFlight(await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows))));
-    if (!outages) continue;
-    const line = await outageOf(session, searches);
-    if (line !== null && line !== told && !isOver(end)) display.note(line);
-    told = line ?? '';
+    if (!looks) continue;
+    const outage = await outageOf(session, searches);
+    if (isOver(end)) return;
+    display.retried(outage);
+    outages?.seen(outage);
   }
 }
 
@@ -42,15 +44,18 @@ async function inFlight(session: TemporalSession, searchId: string, looked: bool
   return { searchId, progress: looked ? await session.progress(searchId) : null };
 }
 
-/** The commonest failure among the steps that are being retried. */
-async function outageOf(session: TemporalSession, searches: readonly string[]): Promise<string | null> {
-  const counts = new Map<string, number>();
+/** The commonest failure among the steps that are being retried: the one of them that gives up first. */
+async function outageOf(session: TemporalSession, searches: readonly string[]): Promise<Outage | null> {
+  const byReason = new Map<string, Outage[]>();
   for (const searchId of searches) {
-    const failing = (await session.describe(searchId))?.pending.find((step) => step.lastFailure !== null);
-    if (failing?.lastFailure) counts.set(failing.lastFailure, (counts.get(failing.lastFailure) ?? 0) + 1);
+    const live = await session.describe(searchId);
+    const [outage] = live === null ? [] : outagesOf(live, Date.now());
+    if (outage !== undefined) byReason.set(outage.reason, [...(byReason.get(outage.reason) ?? []), outage]);
   }
-  const [commonest] = [...counts].sort(([, a], [, b]) => b - a);
-  return commonest === undefined ? null : `retrying: ${cut(commonest[0], 200)}`;
+  const [commonest = []] = [...byReason.values()].sort((a, b) => b.length - a.length);
+  const [first] = [...commonest].sort((a, b) => (a.givesUpAt ?? '9').localeCompare(b.givesUpAt ?? '9'));
+  if (first === undefined) return null;
+  return { ...first, step: `${first.step} (${counted(commonest.length, 'question')})` };
 }
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {

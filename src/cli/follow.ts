@@ -4,9 +4,9 @@
  */
 import { awaitQuestion, type Ended } from '../workers/client';
 import type { AnswerSummary } from '../search/steps';
-import { cut } from '../report/printable';
 import { CommandFailed, EXIT } from './errors';
 import type { Io } from './io';
+import { outagesOf } from './outages';
 import { progressDisplay, type ProgressDisplay } from './progress';
 import type { TemporalSession } from './temporal-session';
 
@@ -53,18 +53,14 @@ async function watch(
   display: ProgressDisplay,
   end: AbortSignal,
 ): Promise<never> {
-  let outage = '';
   for (let round = 1; !end.aborted; round += 1) {
     await pause(POLL_MS, end);
     if (isOver(end)) break;
     const progress = await session.progress(searchId);
     if (progress !== null && !isOver(end)) display.show(progress);
     if (round % OUTAGES_EVERY !== 0) continue;
-    const failing = (await session.describe(searchId))?.pending.find((step) => step.lastFailure !== null);
-    const line =
-      failing === undefined ? '' : `retrying (attempt ${failing.attempt}): ${cut(failing.lastFailure ?? '', 200)}`;
-    if (line !== '' && line !== outage && !isOver(end)) display.note(line);
-    outage = line;
+    const live = await session.describe(searchId);
+    if (live !== null && !isOver(end)) display.retried(outagesOf(live, Date.now())[0] ?? null);
   }
   return new Promise<never>((_, reject) => reject(new Error('no longer watched')));
 }

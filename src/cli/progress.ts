@@ -6,9 +6,12 @@ import { counted, cut, dollars, duration } from '../report/printable';
 import type { Progress } from '../search/control';
 import type { Io } from './io';
 import { liveLines } from './live-lines';
+import { outageLines, outageText, type Outage } from './outages';
 
 export interface ProgressDisplay {
   show(progress: Progress): void;
+  /** What is being retried now; null: nothing. */
+  retried(outage: Outage | null): void;
   /** A line that stays. */
   note(line: string): void;
   stop(): void;
@@ -23,6 +26,8 @@ export function progressDisplay(io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>
 
 function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
   let shown = '';
+  const note = (line: string): void => io.err(`${line}\n`);
+  const outages = outageLines(note, io.now);
   return {
     show: (progress) => {
       const news = `${progress.iteration}|${progress.bottleneck ?? ''}|${progress.learned ?? ''}`;
@@ -31,7 +36,8 @@ function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
       const learned = progress.learned === null ? '' : `; learned: ${cut(progress.learned, 160)}`;
       io.err(`${stateLine(progress)}${learned} (${usageLine(progress)})\n`);
     },
-    note: (line) => io.err(`${line}\n`),
+    retried: (outage) => outages.seen(outage),
+    note,
     stop: () => undefined,
   };
 }
@@ -39,17 +45,22 @@ function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
 function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
   const started = io.now();
   let current: Progress | null = null;
+  let outage: Outage | null = null;
   let frame = 0;
   const { note, stop } = liveLines(io, REDRAW_MS, () =>
     [
       `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,
       ...(current?.learned ? [`  learned: ${current.learned}`] : []),
+      ...(outage === null ? [] : [`  ${outageText(outage, io.now())}`]),
       `  ${current === null ? '' : `${usageLine(current)}, `}${duration(io.now() - started)}; Ctrl-C ends with the best answer so far`,
     ].map((line) => cut(line, io.columns - 1)),
   );
   return {
     show: (progress) => {
       current = progress;
+    },
+    retried: (now) => {
+      outage = now;
     },
     note,
     stop,

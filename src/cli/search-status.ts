@@ -3,6 +3,7 @@ import type { SearchInput, Usage } from '../domain';
 import { idByName, searchIdOf } from '../search-id';
 import { endpointText, type ServingParts } from '../workers/serving';
 import type { Io } from './io';
+import { outagesOf, outageText, type Outage } from './outages';
 import { checkpointsOf, inputOf, recordOf, type Services } from './services';
 import { openRunning, sayStoreOnly, statusWithoutRecord } from './temporal-session';
 
@@ -15,8 +16,10 @@ export interface SearchStatus {
   readonly bottleneck: string | null;
   readonly learned: string | null;
   readonly usage: Usage | null;
-  /** Steps whose last attempt failed and that Temporal tries again. */
+  /** Steps whose last attempt failed and that are tried again, in words. */
   readonly retrying: readonly string[];
+  /** The same for programs: attempt, next try, when it gives up. */
+  readonly outages: readonly Outage[];
   readonly ui: string | null;
   /** What to do next. */
   readonly next: string | null;
@@ -28,7 +31,15 @@ export async function searchStatus(
   id: string,
 ): Promise<SearchStatus> {
   const input = await inputOf(store, id);
-  const base = { id, question: input?.question.text ?? null, bottleneck: null, learned: null, retrying: [], ui: null };
+  const base = {
+    id,
+    question: input?.question.text ?? null,
+    bottleneck: null,
+    learned: null,
+    retrying: [],
+    outages: [],
+    ui: null,
+  };
   const session = await openRunning(config, io.env, sayStoreOnly(io));
   try {
     const live = session === null ? null : await session.describe(id);
@@ -36,6 +47,8 @@ export async function searchStatus(
       const progress = await session.progress(id);
       const attended = progress !== null;
       const paused = await session.isPaused(id);
+      const nowMs = Date.now();
+      const outages = outagesOf(live, nowMs);
       return {
         ...base,
         status: paused ? 'paused' : 'running',
@@ -43,9 +56,8 @@ export async function searchStatus(
         bottleneck: progress?.bottleneck ?? null,
         learned: progress?.learned ?? null,
         usage: progress?.usage ?? (await lastUsage(store, id)),
-        retrying: live.pending
-          .filter((step) => step.lastFailure !== null)
-          .map((step) => `${step.summary}, attempt ${step.attempt}: ${step.lastFailure ?? ''}`),
+        retrying: outages.map((outage) => outageText(outage, nowMs)),
+        outages,
         ui: session.uiOf(id),
         next: !attended ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
       };

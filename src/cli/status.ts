@@ -43,7 +43,7 @@ export const statusCommand: CommandFactory = (io) =>
             : [
                 `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`,
               ]),
-          ...status.retrying.map((line) => `retrying: ${line}`),
+          ...status.retrying,
           ...(status.ui === null ? [] : [`UI ${status.ui}`]),
           ...(status.next === null ? [] : [status.next]),
         ];

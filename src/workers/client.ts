@@ -21,6 +21,7 @@ import {
   decodeArrayFromPayloads,
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow';
+import { tsToMs } from '@temporalio/common/lib/time';
 import type { Steering } from '../domain';
 import type { Progress } from '../search/control';
 import type { AnswerSummary } from '../search/steps';
@@ -273,6 +274,10 @@ export interface PendingStep {
   readonly attempt: number;
   /** Why the attempt before failed, e.g. an outage that is being retried. */
   readonly lastFailure: string | null;
+  /** null: an attempt is under way. */
+  readonly nextTryAt: Date | null;
+  /** null: it is tried without end. */
+  readonly givesUpAt: Date | null;
 }
 
 export interface QuestionDescription {
@@ -290,6 +295,8 @@ export interface QuestionDescription {
   readonly historyEvents: number;
   readonly historyBytes: number;
   readonly pending: readonly PendingStep[];
+  /** Since when the worker has had the same workflow task: short steps run inside of it. null: it has none. */
+  readonly busySince: Date | null;
 }
 
 /** null: Temporal does not know it (any more); the store may. */
@@ -303,8 +310,12 @@ export async function describeQuestion({ listing }: GateClient, searchId: string
       attempt: activity.attempt ?? 1,
       lastFailure:
         (await decodeOptionalFailureToOptionalError(loadedDataConverter, activity.lastFailure))?.message ?? null,
+      nextTryAt: dateOf(activity.nextAttemptScheduleTime),
+      givesUpAt: dateOf(activity.expirationTime),
     }));
-    return { ...summaryOf(description), searchId, pending: await Promise.all(steps) };
+    const task = description.raw.pendingWorkflowTask;
+    const busySince = task?.startedTime ? dateOf(task.originalScheduledTime ?? task.startedTime) : null;
+    return { ...summaryOf(description), searchId, pending: await Promise.all(steps), busySince };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
@@ -316,7 +327,7 @@ export async function listQuestions({ listing }: GateClient, limit = 100): Promi
   const found: QuestionDescription[] = [];
   for await (const execution of listing.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
     const searchId = execution.workflowId.replace(/^question-/, '');
-    found.push({ ...summaryOf(execution), searchId, pending: [] });
+    found.push({ ...summaryOf(execution), searchId, pending: [], busySince: null });
     if (found.length >= limit) break;
   }
   return found;
@@ -360,7 +371,13 @@ interface Execution {
   readonly memo?: Readonly<Record<string, unknown>>;
 }
 
-function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending'> {
+/** The server writes a time that there is none of as 0. */
+function dateOf(time: Parameters<typeof tsToMs>[0]): Date | null {
+  const ms = time ? tsToMs(time) : 0;
+  return ms > 0 ? new Date(ms) : null;
+}
+
+function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending' | 'busySince'> {
   const { workflowId, runId, taskQueue, memo } = execution;
   return {
     ...{ workflowId, runId, taskQueue },

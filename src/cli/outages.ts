@@ -1,0 +1,92 @@
+/**
+ * What is being retried, and when that ends: an endpoint that is down, a 429, a database or store out of reach. Read
+ * from Temporal, so no worker has to answer. On a terminal it is a part of the live lines; otherwise one line when it
+ * begins, one a minute, and one when it is over.
+ */
+import { publicMessage } from '../activities/failures';
+import { cut, duration } from '../report/printable';
+import type { PendingStep, QuestionDescription } from '../workers/client';
+
+export interface Outage {
+  readonly step: string;
+  /** The one under way, or the next. */
+  readonly attempt: number;
+  /** Why the attempt before failed. */
+  readonly reason: string;
+  /** ISO time; null: an attempt is under way. */
+  readonly nextTryAt: string | null;
+  /** ISO time; null: it is tried until the search ends. */
+  readonly givesUpAt: string | null;
+}
+
+const REASON_CHARS = 200;
+const AGAIN_MS = 60_000;
+/** A store write that hangs for so long is worth a word. */
+const BUSY_MS = 20_000;
+
+/** Of a running search; the step that gives up first comes first. */
+export function outagesOf(
+  { pending, busySince }: Pick<QuestionDescription, 'pending' | 'busySince'>,
+  nowMs: number,
+): readonly Outage[] {
+  const failing = pending.flatMap((step) => outageOf(step, nowMs));
+  failing.sort((a, b) => (a.givesUpAt ?? '9').localeCompare(b.givesUpAt ?? '9'));
+  const isBusy = failing.length === 0 && busySince !== null && nowMs - busySince.getTime() > BUSY_MS;
+  return isBusy ? [busyWorker(busySince, nowMs)] : failing;
+}
+
+function outageOf({ summary, attempt, lastFailure, nextTryAt, givesUpAt }: PendingStep, nowMs: number): Outage[] {
+  if (lastFailure === null) return [];
+  const waits = nextTryAt !== null && nextTryAt.getTime() > nowMs;
+  return [
+    {
+      ...{ step: STEPS[summary] ?? summary, attempt, reason: cut(publicMessage(lastFailure), REASON_CHARS) },
+      nextTryAt: waits ? nextTryAt.toISOString() : null,
+      givesUpAt: givesUpAt?.toISOString() ?? null,
+    },
+  ];
+}
+
+const STEPS: Readonly<Record<string, string>> = { callModel: 'model call', executeSql: 'SQL', useWeb: 'web lookup' };
+
+/** Short steps run inside the worker, and Temporal is told neither their failures nor when they give up. */
+function busyWorker(since: Date, nowMs: number): Outage {
+  const reason = `no news for ${duration(nowMs - since.getTime())}: the worker tries to reach the store or the database; its own output says why`;
+  return { step: 'step inside the worker', attempt: 1, reason, nextTryAt: null, givesUpAt: null };
+}
+
+/** On one line. */
+export function outageText({ step, attempt, reason, nextTryAt, givesUpAt }: Outage, nowMs: number): string {
+  const until = (at: string): string => duration(Math.max(0, Date.parse(at) - nowMs));
+  const next = nextTryAt === null ? `attempt ${attempt} is under way` : `attempt ${attempt} in ${until(nextTryAt)}`;
+  const end = givesUpAt === null ? '' : `, gives up at ${givesUpAt.slice(11, 16)} UTC (in ${until(givesUpAt)})`;
+  return `${step} is retried: ${next}${end}; ${reason}`;
+}
+
+export interface OutageTeller {
+  /** After each look; null: nothing is retried. */
+  seen(outage: Outage | null): void;
+}
+
+/** Off a terminal. Over is what two looks in a row found no trace of: a step that fails again at once is one outage. */
+export function outageLines(note: (line: string) => void, now: () => number): OutageTeller {
+  let began: number | null = null;
+  let told = 0;
+  let quiet = 0;
+  return {
+    seen(outage) {
+      if (outage === null) {
+        quiet += 1;
+        if (began === null || quiet < 2) return;
+        note(`goes on, after ${duration(now() - began)} of retries`);
+        began = null;
+        return;
+      }
+      quiet = 0;
+      if (began !== null && now() - told < AGAIN_MS) return;
+      began ??= now();
+      told = now();
+      note(outageText(outage, now()));
+    },
+  };
+}
