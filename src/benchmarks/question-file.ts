@@ -83,7 +83,11 @@ const Line = z.object({
   abstain_instruction: OptionalText,
   hidden_knowledge: OptionalText,
   category: OptionalText,
-  difficulty: OptionalText,
+  /** Some publishers count it in words, some from 1 to 5. */
+  difficulty: z
+    .union([z.string(), z.number().transform(String)], 'must be a text or a number')
+    .nullish()
+    .transform((value) => value ?? null),
 });
 type Line = z.infer<typeof Line>;
 

@@ -93,6 +93,14 @@ test("the publisher's abstain sentence is kept for the scorer, its doubled quote
   expect((await one(line)).gold).toMatchObject({ answerable: false, sql: [], abstainText: "I'm sorry." });
 });
 
+test.each([
+  ['simple', 'simple'],
+  [2, '2'],
+  [null, null],
+])('the difficulty %j is read as %j', async (difficulty, read) => {
+  expect((await one({ ...EHR, difficulty })).gold).toMatchObject({ difficulty: read });
+});
+
 test('gold_sql may be one text, and a question with gold counts as answerable', async () => {
   expect((await one({ question: 'q', gold_sql: 'SELECT 1' })).gold).toMatchObject({
     sql: ['SELECT 1'],
