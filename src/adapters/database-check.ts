@@ -1,12 +1,12 @@
-/** What a check on the spot finds: writes that were really attempted, and rights that someone could use elsewhere. */
+/** The result of `gate db check`: writes that were really attempted, and rights that other programs could use. */
 export interface DatabaseCheck {
   readonly version: string;
-  /** Who the statements run as, where the engine has users. */
+  /** The database user or role; null for an engine without users. */
   readonly user: string | null;
-  /** null: nothing goes over a network. */
+  /** null: no network connection is used. */
   readonly tls: boolean | null;
   readonly connectMs: number;
-  /** One round trip, the best of some. */
+  /** The shortest of several round trips. */
   readonly latencyMs: number;
   readonly attempts: readonly WriteAttempt[];
   readonly rights: readonly WritingRight[];
@@ -14,12 +14,12 @@ export interface DatabaseCheck {
 
 export interface WriteAttempt {
   readonly what: string;
-  /** `refused`: the database said no because it would write. `failed`: no for another reason, which proves nothing. */
+  /** `refused`: the database rejected it because it writes. `failed`: it was rejected for another reason: no proof. */
   readonly outcome: 'refused' | 'went-through' | 'failed';
   readonly message: string;
 }
 
-/** The read-only transaction keeps these from being used here; with another program they would be. */
+/** A right that this user has. GATE's read-only transactions cannot use it, but another program could. */
 export interface WritingRight {
   readonly what: string;
   readonly fix: string;

@@ -1,7 +1,7 @@
 /**
- * One parse per text. The same statement is inspected when its reply is read, when it is compiled and when the guard lets it
- * through, and a profile query in every search; a parser takes milliseconds. What an inspector says depends on the text
- * alone, so that it may be remembered.
+ * Parses each text once. The same statement is inspected when its reply is read, when it is compiled and when the guard
+ * checks it; a profile query in every search. A parse takes milliseconds. The result depends on the text alone, so it can
+ * be cached.
  */
 import { BoundedMap } from '../bounded-map';
 import type { Inspection, SqlInspector } from '../ports/sql-inspector';
@@ -21,7 +21,7 @@ export function inspectingOnce(inspector: SqlInspector, maxChars = MAX_CHARS): S
   };
 }
 
-/** Many callers get the same one. */
+/** Frozen, because many callers share it. */
 function shared(inspection: Inspection): Inspection {
   if (inspection.kind === 'select') for (const names of [inspection.relations, inspection.ctes]) Object.freeze(names);
   return Object.freeze(inspection);

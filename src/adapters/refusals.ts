@@ -1,6 +1,6 @@
-/** What the parser fence forbids, each with what to write instead (design §7): limits of any engine, then PostgreSQL's. */
+/** What the parser checks refuse, each with what to write instead (design §7): limits for any engine, then PostgreSQL's. */
 
-/** A longer text costs the parsers seconds in which nothing else runs. */
+/** A longer text would keep the parsers busy for seconds, and they block the process. */
 export const MAX_STATEMENT_LENGTH = 100_000;
 
 export const TOO_LONG = `the statement is longer than ${MAX_STATEMENT_LENGTH.toLocaleString('en-US')} characters: shorten it`;
@@ -28,7 +28,7 @@ const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
   [/^binary_upgrade_|^pg_(event_trigger|extension_config_dump)/, 'it is internal to the server: leave it out'],
 ]; // prettier-ignore
 
-/** `pg_size_pretty`, `pg_typeof` and their like are harmless: only what is listed is refused. */
+/** Only listed functions are refused: `pg_size_pretty`, `pg_typeof` and the like are harmless. */
 export function refuseFunction(name: string): string | null {
   const lower = name.toLowerCase();
   const found = FUNCTIONS.find(([pattern]) => pattern.test(lower));

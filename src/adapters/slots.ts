@@ -1,9 +1,9 @@
-/** At most so many at once: callers wait their turn, first come first served, and an abort ends the wait. */
+/** A counting semaphore: callers wait in the order in which they came; an abort ends the wait. */
 
 export interface Slots {
   /** Rejects only with the signal's reason. */
   take(signal: AbortSignal): Promise<void>;
-  /** Gives back what `take` gave; the next one in line goes on. */
+  /** Releases the place that `take` gave; the next waiting caller gets it. */
   give(): void;
 }
 

@@ -1,9 +1,9 @@
-/** Values that arrive as the database's own text, as JSON-safe values that lose nothing. */
+/** Converts values that the database sends as text to JSON-safe values, without loss. */
 import type { SqlValue } from '../domain';
 
 /**
- * A number only if printing the double gives the same digits; else the text. Beyond 2^53 all are text: a double that
- * happens to fit there could not be told from one that stands for its neighbours.
+ * A number only if printing the double gives the same digits; else the text. Integers beyond 2^53 are always text: there
+ * one double stands for several integers.
  */
 export function exactNumber(text: string): SqlValue {
   const number = Number(text);
@@ -12,7 +12,7 @@ export function exactNumber(text: string): SqlValue {
 
 const SMALL = /^-?\d(?:\.(\d+))?e-(\d+)$/;
 
-/** The shortest digits of a double, without an exponent where `toFixed` can go without. */
+/** The shortest digits of a double, without an exponent where `toFixed` can print it without one. */
 function plain(number: number): string {
   const text = String(number);
   const small = SMALL.exec(text);
@@ -21,10 +21,10 @@ function plain(number: number): string {
   return decimals > 100 ? text : number.toFixed(decimals);
 }
 
-/** In pieces: an expression keeps a way back for each character that it took. */
+/** At most 1,000 at once: the regex engine keeps a backtracking point for every character. */
 const SPACE = /\s{1,1000}/g;
 
-/** Without the space that the server prints between tokens, and no other: numbers keep their digits, keys their order. */
+/** Removes the space that the server prints between tokens, and nothing else: digits and the order of keys stay. */
 export function compactJson(text: string): string {
   let compact = '';
   for (let at = 0; at < text.length;) {
@@ -37,7 +37,7 @@ export function compactJson(text: string): string {
   return compact;
 }
 
-/** By hand: on a long text an expression that knows escapes runs out of stack. */
+/** A loop: a regex that handles escapes overflows the stack on a long text. */
 function endOfString(text: string, opening: number): number {
   for (let at = opening + 1; ;) {
     const quote = text.indexOf('"', at);
@@ -49,7 +49,7 @@ function endOfString(text: string, opening: number): number {
   }
 }
 
-/** Without the zeros that a scale adds: `1.50` is `1.5`, `-0.00` is `0`. */
+/** Removes the zeros that a scale adds: `1.50` becomes `1.5`, `-0.00` becomes `0`. */
 function canonical(text: string): string {
   let end = text.length;
   if (text.includes('.')) {

@@ -1,10 +1,10 @@
 /**
- * The key ring: AES-256-GCM under named keys. The first key encrypts, every key decrypts, so that a new key is put in
- * front and the old one stays until nothing is left that it wrote.
+ * The key ring: AES-256-GCM under named keys. The first key encrypts; every key decrypts. To change keys, put the new one
+ * first and keep the old one as long as anything encrypted with it is left.
  *
- * 1. Each message has its own random 96-bit nonce; the key's id and what the message is for are authenticated with it.
- * 2. A message names its key by id and by a check value derived from the key, so that "this key is not here", "another
- *    key has this name" and "this was damaged" are three different lines.
+ * 1. Each message has its own random 96-bit nonce. The key's id and the purpose of the message are authenticated with it.
+ * 2. A message names its key by id and by a check value derived from the key. So a missing key, a different key with the
+ *    same name, and damaged data give three different errors.
  * 3. Keys of other purposes (names of objects) are derived by HKDF and never used to encrypt.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { StoreError } from '../../ports';
 export const KEY_BYTES = 32;
 
 export interface EncryptionKey {
-  /** Letters, digits, `_`, `.` and `-`; written beside everything that the key encrypts. */
+  /** Letters, digits, `_`, `.` and `-`. Stored in plain text next to everything that the key encrypts. */
   readonly id: string;
   readonly key: Uint8Array;
 }
@@ -29,15 +29,15 @@ export interface KeyRing {
   /** The key that encrypts. */
   readonly currentKeyId: string;
   readonly keyIds: readonly string[];
-  /** `purpose` is authenticated, not stored: the same must be given to open it. */
+  /** `purpose` is authenticated, not stored: `open` needs the same one. */
   seal(plain: Uint8Array, purpose: string): Sealed;
   /** Throws `UnknownKeyError`, or `DamagedError` when the message or its purpose is not what was sealed. */
   open(sealed: { readonly keyRef: string; readonly bytes: Uint8Array }, purpose: string): Buffer;
-  /** HMAC-SHA256 of a text in hexadecimal, by the current key: a name for content that tells nothing of it. */
+  /** HMAC-SHA256 of a text in hexadecimal, by the current key: a name for the text that does not reveal it. */
   nameOf(text: string): string;
 }
 
-/** The right key is not configured here. It is elsewhere, so whoever gets this may try again there. */
+/** The right key is not configured in this process. Another worker may have it, so a retry there may succeed. */
 export class UnknownKeyError extends StoreError {
   constructor(
     readonly keyId: string,
@@ -47,7 +47,7 @@ export class UnknownKeyError extends StoreError {
   }
 }
 
-/** Not what was sealed: changed, cut, or moved from somewhere else. */
+/** The data is not what was sealed: it was changed, cut short, or moved here from another place. */
 export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }

@@ -1,9 +1,10 @@
 /**
- * Encryption of everything Temporal stores as a payload: inputs, results, memos, summaries, details, failures. It comes
- * after compression, since what is encrypted cannot be compressed.
+ * Encryption of everything Temporal stores as a payload: inputs, results, memos, summaries, details, failures. It runs
+ * after compression, because encrypted data does not compress.
  *
  * A whole payload is sealed, metadata included. Its purpose is authenticated, so that a stored object cannot be passed
- * off as a payload; the workflow cannot be, because the codec server is given payloads without knowing whose they are.
+ * off as a payload. The workflow's id is not authenticated: the codec server does not know which workflow a payload
+ * belongs to.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
@@ -13,8 +14,8 @@ const KEY_METADATA = 'encryption-key-id';
 const PURPOSE = 'payload';
 
 /**
- * A payload cannot be read here. `StoreError`-like codes: `wrong-key` (another worker may have it), `corrupt`.
- * On a worker Temporal makes a failed task of it and gives the task out again: nothing fails and nothing is lost.
+ * This process cannot read a payload. Codes as in `StoreError`: `wrong-key` (another worker may have the key), `corrupt`.
+ * On a worker, Temporal fails the task and schedules it again: the workflow does not fail and nothing is lost.
  */
 export class PayloadError extends Error {
   override readonly name = 'PayloadError';
@@ -29,20 +30,20 @@ export class PayloadError extends Error {
 
 export interface EncryptingCodecOptions {
   /**
-   * What cannot be decrypted: `refuse` (default), or `show` a JSON text that names the key, for listings in which one
-   * unreadable entry must not hide the others.
+   * For a payload that cannot be decrypted: `refuse` (default) throws; `show` gives a JSON text that names the key, for
+   * listings, where one unreadable entry must not hide the others.
    */
   readonly unreadable?: 'refuse' | 'show';
 }
 
-/** Without a ring nothing is encrypted, and what is encrypted says which key it needs. */
+/** Without a ring it encrypts nothing, and an encrypted payload gives an error that names the key it needs. */
 export class EncryptingCodec implements PayloadCodec {
   constructor(
     private readonly ring: KeyRing | null,
     private readonly options: EncryptingCodecOptions = {},
   ) {}
 
-  /** The same keys, for listings. */
+  /** The same keys, with `unreadable: 'show'`. */
   forListing(): EncryptingCodec {
     return new EncryptingCodec(this.ring, { unreadable: 'show' });
   }

@@ -2,10 +2,10 @@
  * An object store whose texts are encrypted before they reach the store behind it. Keys of objects stay readable: they
  * are ids and counters and carry no value.
  *
- * 1. The rules of the port hold for the texts, although the same text never looks the same twice when stored.
+ * 1. The rules of the port hold for the plain texts, although each encryption of a text gives other bytes.
  * 2. An object opens only under the key it was put under, so one cannot be passed off as another.
  * 3. What was stored before encryption was switched on stays readable; whatever is written from then on is encrypted.
- * 4. An object that a key missing here has written is never replaced: nothing is lost by a wrong key.
+ * 4. An object that was encrypted with an unknown key is never replaced, so a wrong configuration loses no data.
  */
 import { StoreError, type ObjectStore } from '../../ports';
 import { DamagedError, noKeys, UnknownKeyError, type KeyRing } from './key-ring';
@@ -23,7 +23,7 @@ export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectS
       throw explained(error, key);
     }
   }
-  /** Whether the very text is there; a damaged object may be replaced, one of an unknown key may not. */
+  /** Whether the object holds exactly this text. A damaged object may be replaced, one with an unknown key may not. */
   async function holds(key: string, text: string, overwrite: boolean): Promise<boolean> {
     const stored = await inner.get(key);
     if (stored === null) return false;
@@ -39,21 +39,21 @@ export function createEncryptedStore(inner: ObjectStore, ring: KeyRing): ObjectS
     nameOf: (text) => ring.nameOf(text),
     get,
     async put(key, text, { overwrite = false } = {}) {
-      // Through UTF-8, as every store keeps it.
+      // Every store keeps UTF-8: compare with what it gives back.
       const kept = Buffer.from(text, 'utf8').toString('utf8');
-      // Looked at even to overwrite (rule 4).
+      // Read first even when overwriting (rule 4).
       if ((await holds(key, kept, overwrite)) && !overwrite) return;
       try {
         await inner.put(key, sealText(ring, kept, key), { overwrite });
       } catch (error) {
-        // Another writer was faster, or another text was there: their plain texts decide.
+        // Another writer was faster, or another text was there: compare the plain texts.
         if (overwrite || !isConflict(error) || !(await holds(key, kept, false))) throw error;
       }
     },
   };
 }
 
-/** Without keys: what is encrypted says which key it needs instead of being taken for a damaged object. */
+/** Without keys: an encrypted object gives an error that names its key, instead of passing for a damaged one. */
 export function createPlainStore(inner: ObjectStore): ObjectStore {
   return {
     ...inner,

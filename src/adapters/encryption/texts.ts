@@ -1,6 +1,6 @@
 /**
- * Sealed texts: one header line that names the key and the packing, then base64. Texts are compressed first, which more
- * than makes up for the base64. A text without the header is plain: it was written before encryption was switched on.
+ * Sealed texts: one header line that names the key and the compression, then base64. Compression saves more than base64
+ * adds. A text without the header is plain: it was written before encryption was switched on.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { DamagedError, type KeyRing } from './key-ring';
@@ -9,7 +9,7 @@ const HEADER = /^gate-sealed 1 (\S+) (br|plain)\n/;
 const WORTH_PACKING_BYTES = 256;
 const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** `place` is where the text belongs: it opens nowhere else. */
+/** `place` is the key of the stored object. It is authenticated: the text opens under no other key. */
 export function sealText(ring: KeyRing, text: string, place: string): string {
   const plain = Buffer.from(text, 'utf8');
   const packing = plain.length < WORTH_PACKING_BYTES ? 'plain' : 'br';

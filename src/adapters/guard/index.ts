@@ -3,12 +3,12 @@
  * decide what may be read and shown.
  *
  * 1. A refusal is a value; the other statements of the run keep their common snapshot.
- * 2. PostgreSQL's parser is the server's own grammar, so its syntax errors are final. SQLite's is another one, so what it
- *    cannot read goes to the engine, whose own fences hold, unless access lists are set. Snowflake's reads structure only,
- *    and what it cannot follow is not sent.
- * 3. With lists set, only described tables may be read: no system catalogues (they hold statistics of hidden columns) and
- *    no partitions or other side doors. Views and functions of the database are not looked into: deny those that show
- *    what they should not. Without lists, catalogues may be read, except those with secrets (`refusals.ts`).
+ * 2. PostgreSQL's parser is the server's own grammar, so its syntax errors are final. SQLite's parser is not the engine's:
+ *    a statement that it cannot parse goes to the engine, which has its own checks, unless access lists are set.
+ *    Snowflake's parser reads structure only; a statement that it cannot parse is refused.
+ * 3. With lists set, only described tables may be read: no system catalogues (they hold statistics of hidden columns), no
+ *    partitions. The bodies of views and functions are not checked: deny those that show hidden columns. Without lists,
+ *    catalogues may be read, except those with secrets (`refusals.ts`).
  */
 import { createHash } from 'node:crypto';
 import { clip } from '../../clip';
@@ -62,7 +62,7 @@ export function createGuardedEngine(
           schemas,
           engine.dialect,
         );
-        // The table may be younger than the description.
+        // The table may have been created after the description was made.
         if (message !== null && described !== null) {
           described = null;
           message = refuseRelations(
@@ -106,7 +106,7 @@ export function createGuardedEngine(
       const description = await describeAll(signal);
       return rules.open ? description : visiblePart(description, rules);
     },
-    // The lists decide what a description shows.
+    // The access lists decide what a description shows, so they are part of its revision.
     ...(engine.revision === undefined
       ? {}
       : {
@@ -119,7 +119,7 @@ export function createGuardedEngine(
 
 const MAX_MESSAGE_CHARS = 2_000;
 
-/** Engines quote the value or the text that they stumbled over, of whatever size; histories and prompts hold the message. */
+/** An engine's message may quote a value of any size. Messages go into histories and prompts, so they are cut. */
 function shortened(result: SqlResult): SqlResult {
   if (!('message' in result) || result.message.length <= MAX_MESSAGE_CHARS) return result;
   const head = clip(result.message, MAX_MESSAGE_CHARS);
@@ -156,7 +156,7 @@ function refuseRelations(
   return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
 }
 
-/** `public.team` is the described `team`. */
+/** The described table that a name means: `public.team` may be described as `team`. */
 function findTable(
   relation: string,
   tables: readonly TableDescription[],
@@ -170,7 +170,7 @@ function findTable(
   );
 }
 
-/** Keys that touch something hidden are left out: they would name it. */
+/** Keys that refer to hidden tables or columns are left out: they would reveal their names. */
 function visiblePart(description: DatabaseDescription, rules: AccessRules): DatabaseDescription {
   const tables = description.tables
     .filter(({ name }) => rules.mayReadTable(name))

@@ -1,8 +1,8 @@
 /**
- * Whether a statement might read hidden columns of the tables it names. It errs on the side of refusing: the text is
- * split into tokens and every way to a column that does not name it is refused too: `*`, a whole row (`SELECT t FROM t`),
- * a list of new names for the columns (`t AS x(a, b)`), `TABLE t`, and escaped identifiers. `SELECT *` from subqueries and
- * named queries alone stays: what they read is looked at where they read it, and every compiled plan has such steps.
+ * Whether a statement might read hidden columns of the tables it names. In doubt it refuses. It splits the text into
+ * tokens and also refuses every way to read a column without its name: `*`, a whole row (`SELECT t FROM t`), a list of new
+ * column names (`t AS x(a, b)`), `TABLE t`, and escaped identifiers. `SELECT *` is allowed where FROM holds only
+ * subqueries and CTEs: they are checked themselves, and every compiled plan contains such steps.
  */
 import type { Dialect } from '../../domain';
 import { CONTINUED_TEXT, ESCAPED_NAME, tokenize, type Token } from './tokens';
@@ -24,7 +24,7 @@ const AFTER_STAR = new Set([
   'into',
   'as',
 ]);
-/** PostgreSQL reads `t.to_json` as `to_json(t)`. */
+/** Functions that take a whole row: PostgreSQL reads `t.to_json` as `to_json(t)`. */
 const OF_WHOLE_ROW = new Set(
   'array_agg concat hash_record hstore json_agg json_build_array jsonb_agg jsonb_build_array num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send row_to_json to_json to_jsonb'.split(
     ' ',
@@ -37,7 +37,7 @@ export interface HiddenIn {
   readonly columns: readonly string[];
 }
 
-/** The sentence that says why the statement is refused, or null. */
+/** Why the statement is refused, as one sentence; null if it may run. */
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
   const tokens = tokenize(sql, dialect);
   const hidden = new Map(
@@ -92,13 +92,13 @@ function isStar(tokens: readonly Token[], index: number): boolean {
   if (tokens[index - 1]?.text === '(' && tokens[index - 2]?.text === 'count' && tokens[index + 1]?.text === ')')
     return false;
   const next = tokens[index + 1];
-  // Nothing to multiply stands before it, whatever Snowflake lets follow: EXCLUDE, RENAME, REPLACE, ILIKE.
+  // After these tokens `*` cannot be a multiplication, whatever follows (in Snowflake EXCLUDE, RENAME, REPLACE, ILIKE).
   if (['.', ',', '{', 'select', 'distinct', 'all'].includes(tokens[index - 1]?.text ?? '')) return true;
   if (next === undefined || [',', ')', ';'].includes(next.text)) return true;
   return next.kind === 'word' && AFTER_STAR.has(next.text);
 }
 
-/** `SELECT * FROM …` with none of the tables up to the end of its brackets, except inside subqueries. */
+/** `SELECT * FROM …` whose FROM names none of the tables, except inside subqueries. */
 function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
   if (!['select', 'distinct'].includes(tokens[index - 1]?.text ?? '') || tokens[index + 1]?.text !== 'from')
     return false;
@@ -115,7 +115,7 @@ function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet
   return true;
 }
 
-/** SQLite lets a relation be called `with` or `recursive`, so that a named query has to follow. */
+/** In SQLite a table may be called `with` or `recursive`, so `WITH` counts only if a named query follows. */
 function beginsQuery(tokens: readonly Token[], index: number): boolean {
   const first = tokens[index];
   if (first?.kind !== 'word') return false;
@@ -142,7 +142,7 @@ function closing(tokens: readonly Token[], open: number): number {
   return tokens.length;
 }
 
-/** The token at the index stands before the name of a table, or before a new name for one: what follows is no value. */
+/** Whether the next token is a table name or an alias, and so not a value. */
 function isAfterTable(tokens: readonly Token[], index: number, names: ReadonlySet<string>): boolean {
   const text = tokens[index]?.text ?? '';
   if (text === 'from') return isClause(tokens, index);
@@ -152,7 +152,7 @@ function isAfterTable(tokens: readonly Token[], index: number, names: ReadonlySe
   return before !== 'operator' && !(before === 'on' && tokens[open - 2]?.text === 'distinct');
 }
 
-/** Not the FROM of `trim(FROM t)`, `extract(day FROM t)` or `a IS DISTINCT FROM t`. */
+/** Whether this FROM is a FROM clause, unlike in `trim(FROM t)`, `extract(day FROM t)` and `a IS DISTINCT FROM t`. */
 function isClause(tokens: readonly Token[], from: number): boolean {
   if (tokens[from - 1]?.text === 'distinct' && ['is', 'not'].includes(tokens[from - 2]?.text ?? '')) return false;
   for (let at = from - 1; at >= 0; at -= 1) {
@@ -178,7 +178,7 @@ function opening(tokens: readonly Token[], close: number): number {
 
 const isWord = (token: Token, text: string): boolean => token.kind === 'word' && token.text === text;
 
-/** Where the last part of `[ONLY] [(] schema.name` stands. */
+/** The index of the last part of `[ONLY] [(] schema.name`. */
 function endOfName(tokens: readonly Token[], from: number): number {
   let at = from;
   while (['only', '('].includes(tokens[at]?.text ?? '')) at += 1;
@@ -191,7 +191,7 @@ function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<st
   const aliases = new Set<string>();
   for (const [index, { text, kind }] of tokens.entries()) {
     if (kind === 'other' || !names.has(text)) continue;
-    const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` reads what inherits from it, too
+    const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` also reads the tables that inherit from t
     const next = tokens[after]?.text === 'as' ? tokens[after + 1] : tokens[after];
     if (next !== undefined && next.kind !== 'other' && !(next.kind === 'word' && NOT_AN_ALIAS.has(next.text)))
       aliases.add(next.text);
@@ -199,7 +199,7 @@ function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<st
   return aliases;
 }
 
-/** After a bracket around joined tables, with or without AS; a query and a call have columns of their own. */
+/** Whether this is a list of new column names for joined tables in brackets. Subqueries and calls have their own columns. */
 function renames(tokens: readonly Token[], index: number): boolean {
   const isNamed = tokens[index - 1]?.text === 'as';
   const close = isNamed ? index - 2 : index - 1;
@@ -210,7 +210,7 @@ function renames(tokens: readonly Token[], index: number): boolean {
   return !isCall(tokens, open - 1);
 }
 
-/** A function in FROM. */
+/** Whether this is the name of a function that is called in FROM. */
 function isCall(tokens: readonly Token[], index: number): boolean {
   const name = tokens[index];
   if (name === undefined || name.kind === 'other') return false;
@@ -220,12 +220,12 @@ function isCall(tokens: readonly Token[], index: number): boolean {
   return ['from', 'join', 'lateral', ',', '('].includes(tokens[at - 1]?.text ?? '');
 }
 
-/** After a closing bracket: a word that no relation can be called, or the window or filter of a function. */
+/** After a closing bracket: a word that cannot be an alias, or the OVER or FILTER of a function. */
 function continues(tokens: readonly Token[], index: number): boolean {
   const token = tokens[index];
   if (token?.kind !== 'word') return false;
   const inside = tokens[index + 2]?.text ?? '';
-  // `OVER (w ROWS …)`, where a list of names would go on with a comma or end.
+  // `OVER (w ROWS …)`: in a list of names, a comma or the end would follow the first name.
   if (token.text === 'over') return inside === ')' || ![',', ')'].includes(tokens[index + 3]?.text ?? ')');
   if (token.text === 'filter') return inside === 'where';
   return RESERVED.has(token.text);

@@ -1,10 +1,11 @@
 /**
  * Access lists: which tables and columns may be read and shown (design §7). A pattern is `table`, `schema.table`,
- * `table.column` or `schema.table.column`; `*` stands for any characters in one part; case does not matter. Two parts mean
- * both readings, so `*.ssn` names the column in every table and the table in every schema.
+ * `table.column` or `schema.table.column`; `*` stands for any characters in one part; case does not matter. Two parts are
+ * read both ways: `*.ssn` names the column ssn of every table and the table ssn of every schema.
  *
  * 1. Deny wins over allow; an empty allow list allows everything.
- * 2. Naming a table allows all of its columns, naming a column only that one (and so the table to be read for it).
+ * 2. A pattern for a table allows all of its columns. A pattern for a column allows that column only, and so that its
+ *    table is read.
  */
 
 export interface AccessLists {

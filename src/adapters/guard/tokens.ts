@@ -1,19 +1,19 @@
 /**
- * A statement as words, quoted names and the rest, read as its own engine reads it: what one dialect takes for text or
- * comment (`'\'`, nested comments, `$tag1$`, `[…]`) is run by another. The parser has accepted the statement before, so
- * that every quote is closed.
+ * Splits a statement into words, quoted names and the rest, by the rules of its own engine: what is a string or a comment
+ * in one dialect (`'\'`, nested comments, `$tag1$`, `[…]`) is code in another. The parser has accepted the statement
+ * before, so every quote is closed.
  */
 import type { Dialect } from '../../domain';
 import { lex } from '../snowflake/tokens';
 
 export interface Token {
   readonly kind: 'word' | 'quoted' | 'other';
-  /** Lower case, without quotes; of a text a mere `'`. */
+  /** Lower case, without quotes. For a string literal only `'`. */
   readonly text: string;
 }
 
 export const ESCAPED_NAME = 'u&"';
-/** `E'…'` that goes on in a further text, whose backslashes count as well. */
+/** An `E'…'` that continues in a second literal, in which backslashes escape too. */
 export const CONTINUED_TEXT = "e''";
 
 export function tokenize(sql: string, dialect: Dialect): Token[] {
@@ -31,11 +31,11 @@ export function tokenize(sql: string, dialect: Dialect): Token[] {
 
 type Groups = Readonly<Partial<Record<'space' | 'escaped' | 'text' | 'odd' | 'quoted' | 'word', string>>>;
 
-/** Its spaces are ASCII: other ones are parts of names. */
+/** In PostgreSQL only ASCII spaces separate tokens; other spaces are parts of names. */
 const POSTGRESQL =
   /(?<space>[ \t\n\r\f\v]+|--[^\n\r]*|\/\*)|(?<escaped>[eE]'(?:[^'\\]|''|\\[\s\S])*')|(?<text>(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*'|\$(?<tag>(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?)\$[\s\S]*?\$\k<tag>\$)|(?<odd>[uU]&")|"(?<quoted>(?:[^"]|"")*)"|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|\d+|[\s\S]/y;
 
-/** A byte order mark is space to it. */
+/** SQLite takes a byte order mark for a space. */
 const SQLITE =
   /(?<space>[ \t\n\r\f\ufeff]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<text>'(?:[^']|'')*')|"(?<quoted>(?:[^"]|"")*)"|`(?<backtick>(?:[^`]|``)*)`|\[(?<bracket>[^\]]*)\]|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|\d+|[\s\S]/y;
 
@@ -71,7 +71,7 @@ function read(sql: string, pattern: RegExp): Token[] {
   return tokens;
 }
 
-/** PostgreSQL's comments hold further ones. */
+/** PostgreSQL's comments nest. */
 function endOfComment(sql: string, start: number): number {
   const mark = /\/\*|\*\//g;
   mark.lastIndex = start;
@@ -83,7 +83,7 @@ function endOfComment(sql: string, start: number): number {
   return sql.length;
 }
 
-/** Its names fold to upper case, some letters beyond ASCII (ı, ſ) to those of it. */
+/** Snowflake folds names to upper case, and so some non-ASCII letters (ı, ſ) to ASCII ones. */
 function snowflakeTokens(sql: string): Token[] {
   const lexed = lex(sql);
   if (lexed.kind !== 'tokens') return [];

@@ -1,4 +1,4 @@
-/** From what the file system says to `StoreError`: the one mapping. */
+/** The only mapping from file system errors to `StoreError`. */
 import { StoreError } from '../../ports';
 
 /** The system's code of an error (`ENOENT`), whatever realm it comes from; null when it has none. */
@@ -8,7 +8,7 @@ export function errorCode(error: unknown): string | null {
     : null;
 }
 
-/** Anything without a system code is a defect and comes back as it is. */
+/** An error without a system code is a defect of the program and is returned unchanged. */
 export function toStoreError(error: unknown, dir: string): unknown {
   const code = error instanceof StoreError ? null : errorCode(error);
   if (code === null) return error;

@@ -5,7 +5,7 @@
  */
 const MAX_SEGMENT_BYTES = 240;
 
-/** A key that no store could keep is a defect of the caller, so it throws a RangeError and is not retried. */
+/** Throws a RangeError, which is not retried, for a key that no store can keep: that is a defect of the caller. */
 export function assertKey(key: string): void {
   const complain = (why: string): never => {
     throw new RangeError(`Object key ${JSON.stringify(key.slice(0, 120))} ${why}`);
@@ -25,7 +25,7 @@ export function toPathSegments(key: string): string[] {
   return key.split('/').map(encodeSegment);
 }
 
-/** Undoes `encodeSegment`; null for a file that this store did not write. */
+/** The reverse of `encodeSegment`; null for a file that this store did not write. */
 export function fromPathSegment(name: string): string | null {
   try {
     const segment = decodeURIComponent(name);
@@ -35,7 +35,7 @@ export function fromPathSegment(name: string): string | null {
   }
 }
 
-/** Nearly every segment is its own file name. */
+/** Most segments need no encoding. */
 const PLAIN = /^[a-z0-9_-](?:[a-z0-9_.-]*[a-z0-9_-])?$/;
 
 function encodeSegment(segment: string): string {

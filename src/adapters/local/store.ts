@@ -2,11 +2,11 @@
  * An object store in a local folder.
  *
  * 1. A reader sees a whole object or none: texts are written to a temporary file and linked or renamed into place.
- * 2. Two writers of one new key do not overwrite each other: the link fails for the second, who then compares.
- * 3. The same text again is a no-op, so a retried step may put what it put before.
- * 4. Reads, and writes of ordinary size, are made in place: they take some 0.05 ms from the page cache, and handing them to
- *    Node's thread pool takes thrice the processor time (measured), of which a worker with many searches has none to spare.
- * 5. Deleting takes emptied folders along; a writer whose folder vanishes under it makes it again.
+ * 2. Two writers of one new key do not overwrite each other: the link fails for the second, which then compares.
+ * 3. Writing the same text again does nothing, so a retried step may write what it wrote before.
+ * 4. Reads, and writes of ordinary size, are synchronous: from the page cache they take about 0.05 ms, and Node's thread
+ *    pool would use three times the processor time (measured). A worker with many searches has none to spare.
+ * 5. Deleting also removes folders that become empty. A writer whose folder is removed meanwhile creates it again.
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -17,13 +17,13 @@ import { errorCode, toStoreError } from './errors';
 import { assertKey, fromPathSegment, toPathSegments } from './keys';
 
 export interface LocalStoreOptions {
-  /** Waits until each object is on the disk itself: survives a power cut, at some milliseconds a put. */
+  /** Waits until each object is on disk, so that it survives a power cut. Costs a few milliseconds for each write. */
   readonly fsync?: boolean;
 }
 
-/** Holds unfinished files; no key encodes to it, since a leading dot is escaped. */
+/** The folder for unfinished files. No key encodes to this name, because a leading dot is escaped. */
 const TEMPORARY = '.tmp';
-/** Younger ones may belong to a writer at work in another process. */
+/** Younger unfinished files may belong to a writer in another process. */
 const STALE_MS = 60 * 60_000;
 const IN_PLACE_BYTES = 256 * 1024;
 
@@ -100,7 +100,7 @@ async function keysWith(dir: string, prefix: string): Promise<string[]> {
   return keys.filter((key) => key.startsWith(prefix)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Without a pause between looking and deleting: no writer of this process gets in between. */
+/** Synchronous, so that no writer of this process runs between the check and the deletion. */
 function unlinkIfOld(path: string, unmodifiedSinceMs: number): boolean {
   try {
     const info = statSync(path);
@@ -113,7 +113,7 @@ function unlinkIfOld(path: string, unmodifiedSinceMs: number): boolean {
   }
 }
 
-/** Upwards until a folder still holds something, the store's own excepted. */
+/** Removes empty folders upwards, up to the first one that is not empty; never the store's own. */
 async function removeEmpty(dir: string, folder: string): Promise<void> {
   for (let at = folder; at !== dir && at.startsWith(dir); at = dirname(at)) {
     try {
@@ -125,7 +125,7 @@ async function removeEmpty(dir: string, folder: string): Promise<void> {
   }
 }
 
-/** Null for what is not there; a key below another key's file, or above other keys, is simply not there. */
+/** Null for an object that does not exist. A key below another key's file, or above other keys, does not exist either. */
 function absent(error: unknown): null {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return null;
   throw error;
@@ -154,7 +154,7 @@ async function write(path: string, bytes: Buffer, fsync: boolean): Promise<void>
   }
 }
 
-/** Places the file and makes the folder where there is none, or where a deletion took the emptied one away meanwhile. */
+/** Places the file. Creates the folder if it does not exist, or if a deletion removed it meanwhile because it was empty. */
 function intoFolder(folder: string, key: string, place: () => void): void {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -187,7 +187,7 @@ function makeFolder(folder: string, key: string): void {
   }
 }
 
-/** Not `mkdir` with `recursive`: where nothing can be made (`/proc`) that never returns. */
+/** Not `mkdir` with `recursive`: where no folder can be created (`/proc`) that never returns. */
 function makeFolders(folder: string): void {
   try {
     mkdirSync(folder);
@@ -203,7 +203,7 @@ function makeFolders(folder: string): void {
   }
 }
 
-/** Fails if the target exists, unlike `rename`; where links are not supported, `rename` has to do. */
+/** Fails if the target exists, unlike `rename`. `rename` is used only where links are not supported. */
 function linkNew(temporary: string, target: string, bytes: Buffer, key: string): void {
   try {
     linkSync(temporary, target);
@@ -250,12 +250,12 @@ async function entriesOf(path: string) {
   }
 }
 
-/** Makes the folder for unfinished files and removes what killed writers left there. */
+/** Creates the folder for unfinished files and removes files that killed writers left there. */
 async function sweep(folder: string): Promise<void> {
   makeFolders(folder);
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
-    const info = await stat(path).catch(() => null); // Gone already: its writer or another sweeper was faster.
+    const info = await stat(path).catch(() => null); // Already gone: its writer finished, or another process removed it.
     if (info !== null && Date.now() - info.mtimeMs > STALE_MS) await rm(path, { force: true });
   }
 }

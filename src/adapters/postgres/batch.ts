@@ -1,12 +1,12 @@
 /**
- * Several statements in one message of the extended protocol: what comes first has an effect on what follows, nothing is
- * waited for in between, and the server answers once. A failure skips what follows it, up to the end of the batch.
+ * Sends several statements at once by the extended protocol: they run in order, without waiting in between, and the
+ * server answers once. If one fails, the server skips the rest of the batch.
  *
- * 1. Each statement is parsed by itself, so that the server refuses a text with two of them.
- * 2. A page of rows is taken straight from the portal of a cursor (portals and cursors are the same to the server).
+ * 1. Each statement is parsed by itself, so the server refuses a text that holds two statements.
+ * 2. A page of rows is read directly from a cursor's portal (portals and cursors are the same to the server).
  * 3. Rows are converted as they arrive, once.
  *
- * The driver takes a query class of one's own on a pipelined connection only if it descends from its own.
+ * `Batch` extends the driver's `Query`: on a pipelined connection the driver accepts no other class.
  */
 import { Query } from 'pg';
 import type { SqlValue } from '../../domain';
@@ -14,9 +14,9 @@ import type { GateClient } from './connection';
 import { converterFor } from './values';
 
 export type Step =
-  /** Its rows are not read; the first value of the last one is kept as `printed`. */
+  /** Its rows are not returned; the first value of its last row is kept as `printed`. */
   | { readonly kind: 'statement'; readonly text: string }
-  /** The columns of an open cursor, and as many of its next rows; none are asked for with 0. One in a batch at most. */
+  /** The columns of an open cursor and its next `rows` rows; 0 asks for the columns only. At most one in a batch. */
   | { readonly kind: 'page'; readonly cursor: string; readonly rows: number };
 
 export interface Field {
@@ -27,7 +27,7 @@ export interface Field {
 export interface Answer {
   readonly fields: readonly Field[];
   readonly rows: SqlValue[][];
-  /** For each step, the first value that it printed. */
+  /** For each statement step, the first value of its last row. */
   readonly printed: readonly (string | null | undefined)[];
 }
 
@@ -36,7 +36,7 @@ export class StepFailed extends Error {
     /** Index of the step that failed. */
     readonly step: number,
     readonly reason: unknown,
-    /** What came before. */
+    /** The results up to the failure. */
     readonly answer: Answer,
   ) {
     super('a step failed');
@@ -102,7 +102,7 @@ class Batch extends Query {
     this.#fields = fields;
     this.#converters = fields.map(({ dataTypeID }) => converterFor(dataTypeID));
     const step = this.#steps[this.#done];
-    if (step?.kind === 'page' && step.rows === 0) this.#done += 1; // nothing was executed, so nothing completes
+    if (step?.kind === 'page' && step.rows === 0) this.#done += 1; // nothing is executed, so no completion message will come
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
@@ -137,7 +137,7 @@ class Batch extends Query {
   }
 
   handleCopyData(): void {
-    // Not asked for, not kept.
+    // Rows of a COPY … TO are ignored.
   }
 
   handleError(error: unknown): void {

@@ -1,7 +1,7 @@
 /**
- * Proof on the spot that a session cannot write: the session that statements get is opened, and writes are attempted in
- * it by simple statements, past every parser, so that only the server can refuse them. All is rolled back in any case.
- * Then the rights of the login and of the role are read, with the statements that would take them away.
+ * Proves by trying that a session cannot write. It opens the same session as for statements of a search and attempts
+ * writes without any parser before it, so that only the server can refuse them. Everything is rolled back in any case.
+ * Then it reads which writing rights login and role have, and gives the statements that would revoke them.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
@@ -19,7 +19,7 @@ export interface PostgresCheckSettings {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const TIMEOUT_MS = 10_000;
-/** Read-only transaction, insufficient privilege, mode cannot be changed any more. */
+/** SQLSTATEs: read-only transaction; insufficient privilege; the access mode can no longer be changed. */
 const REFUSALS = ['25006', '42501', '25001'];
 
 export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
@@ -157,7 +157,7 @@ interface SchemaRow {
   readonly owned: string;
 }
 
-/** Of a role that nothing keeps from writing, with what takes it away. */
+/** The rights by which a role could write, each with the statement that revokes it. */
 async function rightsOf(
   client: GateClient,
   role: string,

@@ -4,8 +4,8 @@
  * 1. `sslmode` means what it means to libpq: `require` encrypts (and checks the chain if `sslrootcert` is given),
  *    `verify-ca` checks the chain, `verify-full` also the host name; `prefer` and `allow` take TLS when the server has it.
  * 2. Statements are pipelined: a query is sent before the answer to the one before it has come.
- * 3. A client counts the bytes it receives for one page of rows and cuts the line beyond a limit: the driver would hold
- *    a row of a gigabyte in memory, and no setting of the server prevents one.
+ * 3. A client counts the bytes that it receives for one page of rows and closes the connection beyond a limit: the driver
+ *    holds a whole row in memory, a row can have a gigabyte, and no server setting prevents that.
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
@@ -22,11 +22,11 @@ export interface Target {
 export interface Address {
   readonly target: Target;
   readonly config: ClientConfig;
-  /** `sslmode` lets the connection go on without TLS when the server has none. */
+  /** `sslmode` allows a connection without TLS when the server offers none. */
   readonly plainAllowed: boolean;
 }
 
-/** What the driver does not type: the protocol's own level. */
+/** The driver's connection at protocol level, which has no types. */
 interface Wire {
   readonly stream: { on(event: 'data', use: (chunk: Buffer) => void): void; destroy(): void; unref(): void };
   readonly ssl: unknown;
@@ -37,29 +37,29 @@ interface Wire {
 }
 
 export class GateClient extends Client {
-  /** Major version, for example 15; what the server said at the start of the session, as is the next. */
+  /** Major version, for example 15. This and the next two are what the server reported at the start of the session. */
   serverVersion = 0;
   isSuperuser = false;
-  /** The database says of no text which encoding it has (`SQL_ASCII`): any bytes may be in it. */
+  /** The database has no encoding (`SQL_ASCII`): its texts may hold any bytes. */
   storesAnyBytes = false;
-  /** The line was cut because one page of rows went beyond the limit. */
+  /** The connection was closed because one page of rows was larger than the limit. */
   overran = false;
-  /** The line was cut because the server did not stop a statement. */
+  /** The connection was closed because the server did not stop a statement. */
   wasCut = false;
-  /** null: not looked at yet. */
+  /** null: `settle` has not run yet. */
   settled: Settled | null = null;
   #received = 0;
   #limit = Number.POSITIVE_INFINITY;
 
   constructor(config: ClientConfig = {}) {
     super(config);
-    // The driver leaves %40, %2F and the like as they are in the name of a database.
+    // The driver does not decode %40, %2F and the like in the name of a database.
     const { connectionParameters } = this as unknown as { connectionParameters: { database?: string } };
     if (config.database !== undefined) connectionParameters.database = config.database;
     const wire = wireOf(this);
     let started = false;
     wire.on('parameterStatus', ({ parameterName, parameterValue }) => {
-      if (started) return; // these follow SET ROLE and the like
+      if (started) return; // later messages report changes such as SET ROLE
       if (parameterName === 'server_version') this.serverVersion = Number.parseInt(parameterValue, 10);
       if (parameterName === 'server_encoding') this.storesAnyBytes = parameterValue === 'SQL_ASCII';
       if (parameterName === 'is_superuser') this.isSuperuser = parameterValue === 'on';
@@ -76,17 +76,17 @@ export class GateClient extends Client {
     });
   }
 
-  /** As the server said at the start; a pooler between says something else. */
+  /** Whether this is the server process named at the start. Behind a pooler it is another one. */
   isServedBy(process: number): boolean {
     return process === (this as unknown as { processID: number | null }).processID;
   }
 
-  /** Since counting began. */
+  /** Bytes received since `allowBytes`. */
   get receivedBytes(): number {
     return this.#received;
   }
 
-  /** Starts counting anew. */
+  /** Sets the limit for the next page and starts to count from zero. */
   allowBytes(limit: number): void {
     this.#received = 0;
     this.#limit = limit;
@@ -98,8 +98,9 @@ export class GateClient extends Client {
   }
 
   /**
-   * Until the transaction ends or `false`: bytes that are not UTF-8 arrive as U+FFFD. Else a single one in a comment or in
-   * the text of a function would keep a database from being read at all; in the result of a statement it is an error.
+   * While on (until `false` or the end of the transaction), bytes that are not UTF-8 arrive as U+FFFD. It is on while the
+   * catalogues are read: else one such byte in a comment or a function would make the whole database unreadable. In the
+   * result of a statement such a byte is an error.
    */
   async takeAnyBytes(any = true): Promise<void> {
     if (this.storesAnyBytes) await this.query(`SET LOCAL client_encoding = ${any ? 'SQL_ASCII' : 'UTF8'}`);
@@ -115,15 +116,15 @@ const wireOf = (client: Client): Wire => (client as unknown as { connection: Wir
 const CANCEL_WITHIN_MS = 3_000;
 
 export interface Cancelling {
-  /** The statement has ended: its line is not cut any more. */
+  /** To be called when the statement has ended: its connection is then not closed. */
   readonly spare: () => void;
-  /** When the server has taken the request, or cannot be reached. */
+  /** Resolves when the server has received the request, or cannot be reached. */
   readonly taken: Promise<unknown>;
 }
 
 /**
- * Asks the server to stop what the client's session runs: a request of its own (not a session, so that it needs neither a
- * login nor a free connection). If the session still holds on after a while, its line is cut.
+ * Asks the server to cancel the statement that the client runs. A cancel request is not a session: it needs neither a
+ * login nor a free connection. If the statement still runs after `CANCEL_WITHIN_MS`, the connection is closed.
  */
 export function cancelStatement(config: ClientConfig, client: GateClient): Cancelling {
   const cut = setTimeout(() => client.cut(), CANCEL_WITHIN_MS);
@@ -137,8 +138,8 @@ export function cancelStatement(config: ClientConfig, client: GateClient): Cance
   const send = (): void => wire.cancel(processID, secretKey);
   wire.on('connect', () => (wire.ssl ? wire.requestSsl() : send()));
   wire.on('sslconnect', send);
-  wire.on('error', () => undefined); // not reachable any more: then the cut ends the wait
-  const taken = new Promise((resolve) => wire.on('end', resolve)); // the server closes it behind the request
+  wire.on('error', () => undefined); // server unreachable: closing the connection ends the wait
+  const taken = new Promise((resolve) => wire.on('end', resolve)); // the server closes the connection after the request
   const { host, port } = carrier as unknown as { host: string; port: number };
   if (host.startsWith('/')) wire.connect(`${host}/.s.PGSQL.${port}`);
   else wire.connect(port, host);
@@ -148,11 +149,11 @@ export function cancelStatement(config: ClientConfig, client: GateClient): Cance
 }
 
 /**
- * A session that was told to stop may hear of it again (12 and 13 signal a process and its group) or late: what hits this
- * hits no statement of the run.
+ * Waits for cancel signals that arrive late or twice (PostgreSQL 12 and 13 signal a process and its group), so that they
+ * cancel this harmless statement and not the next one of the run.
  */
 export async function hearOut(client: GateClient): Promise<void> {
-  // A failure is what this is for; after a lost connection the next statement reports it.
+  // Being cancelled is its purpose; a lost connection is reported by the next statement.
   await client.query('SELECT pg_catalog.pg_sleep(0.1)').catch(() => undefined);
   await client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
 }
@@ -181,7 +182,7 @@ export function readAddress(text: string, connectTimeoutMs: number): Address {
     user: decodeURIComponent(url.username) || 'the current user',
   };
   const mode = sslMode(url.searchParams);
-  // Undefined leaves it to PGSSLMODE.
+  // With undefined, the driver uses PGSSLMODE.
   const ssl = mode === null ? undefined : mode === 'disable' ? false : tlsOptions(mode, url.searchParams);
   for (const name of [...TLS_PARAMETERS, ...DRIVER_PARAMETERS]) url.searchParams.delete(name);
   return {

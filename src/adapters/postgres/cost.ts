@@ -1,6 +1,6 @@
 /**
- * The cost guard: what the planner expects of a statement, held against a ceiling before the statement runs. Costs are in
- * the planner's own unit (a page read in sequence is 1), so the ceiling belongs to a database and not to a clock.
+ * The cost guard: compares the planner's cost estimate with a ceiling before the statement runs. Costs are in the
+ * planner's own unit (a page read in sequence is 1), which is not time: each database needs its own ceiling.
  */
 import type { SqlResult } from '../../domain';
 
@@ -31,7 +31,7 @@ export function refusePlan(explained: string, ceiling: number): SqlResult | null
   };
 }
 
-/** By what a step adds to the cost of the steps below it. */
+/** The step that adds most to the cost of the steps below it. */
 function mostExpensive(plan: PlanNode): PlanNode {
   let worst = plan;
   const visit = (node: PlanNode): void => {

@@ -8,7 +8,7 @@ import { identifier } from './settings';
 
 const SAMPLED_ROWS = 100;
 const TABLES_PER_QUERY = 20;
-/** A view may hide an expensive query: its samples are given up early, and all of them together end soon. */
+/** Time limit for sampling one view or foreign table: a view may hide an expensive query. */
 const VIEW_TIMEOUT_MS = 1_500;
 const SAMPLING_MS = 8_000;
 /** Tables that were never analysed have no estimate; up to this size they are counted. */
@@ -39,7 +39,7 @@ interface KeyRow {
   readonly target_columns: string[] | null;
 }
 
-/** `schemas`: only these; none given means all that can be read. */
+/** `schemas`: describe only these; empty means all that can be read. */
 export async function describePostgres(
   client: GateClient,
   schemas: readonly string[] = [],
@@ -88,7 +88,7 @@ export async function describePostgres(
   };
 }
 
-/** The server passes over a schema that does not exist without a word. */
+/** Checked here because the server ignores schemas that do not exist. */
 async function checkSchemas(client: GateClient, schemas: readonly string[]): Promise<void> {
   if (schemas.length === 0) return;
   const { rows } = await client.query<{ name: string; known: boolean; usable: boolean | null }>(
@@ -108,7 +108,7 @@ async function checkSchemas(client: GateClient, schemas: readonly string[]): Pro
 }
 
 const displayName = ({ visible, schema, name }: TableRow): string => (visible ? name : `${schema}.${name}`);
-/** Foreign tables are treated with the care that views need. */
+/** Foreign tables are described as tables, but sampled one by one like views. */
 const isView = ({ kind }: TableRow): boolean => kind === 'v' || kind === 'm';
 
 interface Sampled {
@@ -175,15 +175,15 @@ function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[
   return groups;
 }
 
-/** Of `pg_namespace n`: what no server makes for itself. */
+/** Condition on `pg_namespace n`: not one of the server's own schemas. */
 export const OF_USERS = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'";
-/** Of `pg_index`: one that holds of all rows, and is no primary key. */
+/** Condition on `pg_index`: a unique index over all rows that is not the primary key. */
 export const UNIQUE_KEY = 'indisunique AND indisvalid AND NOT indisprimary AND indpred IS NULL AND indexprs IS NULL';
 
-/** Never looked at: negative since 14, zero rows in zero pages before. */
+/** A table that was never analysed: negative since version 14, zero rows in zero pages before. */
 const ESTIMATE = 'CASE WHEN c.reltuples = 0 AND c.relpages = 0 THEN -1 ELSE c.reltuples::float8 END';
 
-/** What this user may read; partitions are part of their parent, and what an extension made is not the user's data. */
+/** Tables that this user may read, without partitions (part of their parent) and tables that an extension made. */
 export const TABLES = `
   SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind, pg_table_is_visible(c.oid) AS visible,
     obj_description(c.oid, 'pg_class') AS comment, ${ESTIMATE} AS estimate,
@@ -196,7 +196,7 @@ export const TABLES = `
     AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
   ORDER BY NOT pg_table_is_visible(c.oid), n.nspname COLLATE "C", c.relname COLLATE "C"`;
 
-/** Of an enum, or of a domain or an array of one: what no row may hold yet is a value too. */
+/** The labels of an enum, or of a domain or array of one: a label is a possible value even if no row holds it yet. */
 const LABELS = `CASE WHEN t.typtype IN ('e', 'd') OR t.typcategory = 'A' THEN
       (SELECT 'one of ' || string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder) FROM pg_enum e
        WHERE e.enumtypid IN (t.oid, t.typbasetype, t.typelem)) END`;

@@ -1,8 +1,9 @@
 /**
  * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
- * halves of the hashes are summed. Columns are taken by position, so equal names do no harm. Equal hashes prove equal
- * results, so a value enters with all that rule S5 looks at: whole numbers exactly, others with 7 significant digits, blanks
- * at the end of a `char(n)`; what the rule does not look at is left out where that is cheap: midnight, UTC, `true` beside 1.
+ * halves of the hashes are summed. Columns are taken by position, so two may have the same name. Equal hashes must mean
+ * equal results, so the hashed text holds all that rule S5 compares: whole numbers exactly, others with 7 significant
+ * digits, blanks at the end of a `char(n)`. Differences that the rule ignores are removed where that is cheap: a time of
+ * midnight, the zone UTC, `true` against 1.
  */
 import { columnKind } from './values';
 
@@ -36,7 +37,7 @@ function part(name: string, oid: number): string {
 }
 
 function text(name: string, oid: number): string {
-  // A cast takes the blanks off.
+  // A cast would remove the blanks.
   const printed = oid === OID.bpchar ? `concat(${name})` : `${name}::text`;
   const value = WITH_ZEROS.has(oid)
     ? `regexp_replace(regexp_replace(${printed}, '[+]00( BC)?$', '\\1'), ' 00:00:00( BC)?$', '\\1')`
@@ -50,7 +51,7 @@ function integer(value: string): string {
   return `CASE WHEN ${value} IS NULL THEN 'n' WHEN ${value} BETWEEN -9999999 AND 9999999 THEN ${rounded(`${value}::float8`)} ELSE 'd' || ${value} END`;
 }
 
-/** A double has 15 digits that hold; `to_char` takes nothing that is none. */
+/** A double has 15 reliable digits. `to_char` fails on NaN and Infinity. */
 function number(name: string, isFloat: boolean): string {
   const value = isFloat ? `${name}::float8` : name;
   const whole = isFloat

@@ -3,10 +3,10 @@
  * (`transaction.ts`, `session.ts`).
  *
  * 1. A run in which a statement timed out is repeated once as a whole on a fresh connection, so that all its results share
- *    one snapshot; so is one that lost its connection to a statement (a row too large to hold, a computation that the
- *    server does not stop), with that statement's result settled.
+ *    one snapshot. A run in which a statement cost the connection (a row too large to hold, a computation that the server
+ *    does not stop) is repeated too; that statement keeps its result and is not run again.
  * 2. An abort cancels the statement on the server and drops the connection.
- * 3. Callers wait for a connection as long as they like (their signal ends it); there are never more than `poolSize`.
+ * 3. There are never more than `poolSize` connections. Callers wait for one until their signal ends the wait.
  */
 import { Pool, type PoolClient } from 'pg';
 import type { DatabaseDescription, SqlResult } from '../../domain';
@@ -28,7 +28,7 @@ export interface PostgresEngineSettings {
     /** Connections at most; default 4. */
     readonly poolSize?: number;
     readonly connectTimeoutMs?: number;
-    /** A role with SELECT only, taken on for every transaction; `none`: keep the login's own rights. */
+    /** A role with SELECT only, set for every transaction; `none`: keep the login's own rights. */
     readonly role?: string;
     /** Search path, and the schemas to describe; default: the login's search path, all schemas. */
     readonly schemas?: readonly string[];
@@ -39,9 +39,9 @@ export interface PostgresEngineSettings {
 
 const DEFAULT_POOL_SIZE = 4;
 const DESCRIBE_TIMEOUT_MS = 20_000;
-/** The server's statement_timeout comes first; this is for a server that does not keep it. */
+/** How long after the time limit a statement is cancelled from here, if the server's own statement_timeout fails. */
 const CANCEL_AFTER_MS = 1_000;
-/** How long it may take until a function made meanwhile is looked at. */
+/** How long the list of dangerous functions is kept before it is read again. */
 const HAZARDS_KEPT_MS = 60_000;
 
 export function createPostgresEngine({ url, options: given = {} }: PostgresEngineSettings): SqlEngine {
@@ -80,7 +80,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     if (known !== null && Date.now() - known.at <= HAZARDS_KEPT_MS) return known.hazards;
     await transaction.open();
     const { client } = transaction;
-    // The limit of a statement is not for what the engine itself looks up.
+    // The engine's own query on the catalogues is not bound by the statement's time limit.
     await client.query(`SET LOCAL statement_timeout = ${DESCRIBE_TIMEOUT_MS}`);
     await client.takeAnyBytes();
     const hazards = await loadHazards(client);
@@ -119,11 +119,11 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     lone: boolean,
   ): Promise<T> {
     const client = pooled as unknown as GateClient;
-    const onError = (): void => undefined; // a lost connection also fails the query that waits for it
+    const onError = (): void => undefined; // the waiting query reports a lost connection
     client.on('error', onError);
     let drop = false;
     const stop = (): Cancelling => {
-      drop = true; // the request may arrive late, and would then stop somebody else's statement
+      drop = true; // a late cancel request would stop another caller's statement
       return cancelStatement(config, client);
     };
     signal.addEventListener('abort', stop, { once: true });
@@ -133,7 +133,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
       return run().finally(async () => {
         clearTimeout(timer);
         for (const { spare, taken } of told) {
-          spare(); // the later statements of the run go on
+          spare(); // keep the connection for the later statements of the run
           await taken;
           if (!lone) await hearOut(client);
         }
@@ -161,7 +161,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
     }
   }
 
-  /** `settled`: results of statements that cost their connection; null when one more did. */
+  /** `settled`: results of statements that cost their connection. Returns null when another statement did. */
   async function attempt(
     statements: readonly string[],
     settled: Map<number, SqlResult>,
@@ -244,7 +244,7 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
 
 type Watch = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** The protocol ends a text at its first NUL. */
+/** Refused here, because the protocol ends a text at its first NUL. */
 const NUL: SqlResult = {
   kind: 'sql-error',
   message: 'the statement holds a NUL character: leave it out',

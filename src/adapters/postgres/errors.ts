@@ -1,13 +1,13 @@
 /**
- * What PostgreSQL and the socket report, sorted: a statement's own doing is a value, infrastructure throws. One line per
- * case, and never the password.
+ * Sorts the errors of PostgreSQL and of the socket: an error that the statement caused is a value, an infrastructure error
+ * is thrown. Each message is one line and never holds the password.
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { Target } from './connection';
 
 interface ServerError {
-  /** Only of an error that the server sent. */
+  /** Set only if the server sent the error. */
   readonly severity?: string;
   readonly message: string;
   readonly code?: string;
@@ -16,7 +16,7 @@ interface ServerError {
   readonly position?: string;
 }
 
-/** `offset`: characters that were put before the caller's text, which the server's positions count. */
+/** `offset`: length of the text put before the caller's statement; the server's positions include it. */
 export function toResult(
   error: unknown,
   target: Target,
@@ -24,7 +24,7 @@ export function toResult(
   offset = 0,
 ): SqlResult {
   const { message, code, detail, hint, position, severity } = error as ServerError;
-  // A lost line has a code too, and EPIPE even looks like one of the server's.
+  // A lost connection has a code too; EPIPE even looks like a SQLSTATE.
   if (code === undefined || severity === undefined || isInfrastructure(code, severity))
     throw toEngineError(error, target);
   if (code === '57014' || code === '55P03') return { kind: 'timeout', afterMs: limits.timeoutMs };
@@ -43,14 +43,14 @@ export function toResult(
 const ROW_SECURITY =
   'A superuser reads here without its rights: configure a role that the policy lets read, or the role none to keep them';
 
-/** Shutdown, too many connections, crash recovery, conflict with recovery on a standby; a connection exception is ours
- * unless the server reports it of a connection that the statement opened. */
+/** Shutdown, too many connections, crash recovery, conflict with recovery on a standby. A connection exception counts too,
+ * unless the server reports it for a connection that the statement itself opened. */
 function isInfrastructure(code: string, severity: string | undefined): boolean {
   if (code.startsWith('08')) return severity !== 'ERROR';
   return code.startsWith('57P') || ['53300', '25P03', '40001'].includes(code);
 }
 
-/** Of a line that never came to a login. */
+/** An error before the login was complete. */
 export function toConnectError(error: unknown, target: Target): SqlEngineError {
   if (!/^Connection terminated|ECONNRESET/.test((error as Error).message)) return toEngineError(error, target);
   const line = `what answers at ${target.host} hung up before the login: start PostgreSQL there, or correct host and port in the URL`;
@@ -167,7 +167,7 @@ export function toEngineError(error: unknown, { host, database, user }: Target):
   }
 }
 
-/** What OpenSSL says of a chain that ends in nothing known. */
+/** OpenSSL's codes for a certificate chain without a known authority. */
 function isUntrusted(code: string): boolean {
   return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/.test(
     code,

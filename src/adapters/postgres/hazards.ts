@@ -1,13 +1,13 @@
 /**
- * The one way out of a read-only transaction that no right of the reader closes: a function that the database's owner has
- * left there and that runs a program, writes a file or opens a connection with rights of its own (SECURITY DEFINER, a
- * password in its text, an untrusted language). A server has few of them, mostly none; what names one is refused.
+ * Finds functions that can act outside of a read-only transaction. Revoking the reader's rights does not stop a function
+ * of the database that runs a program, writes a file or opens a connection with rights of its own (SECURITY DEFINER, a
+ * password in its text, an untrusted language). Most servers have none. A statement that names one is refused.
  *
- * Where the login itself could run programs or reach files (a superuser, or a member of such roles), the rights that it laid
- * down could be taken back by a function that sets the role, or that runs a text given to it: those are refused as well.
+ * Where the login itself can run programs or reach files (a superuser, or a member of such roles), the session gives these
+ * rights up. A function that sets the role, or that runs a text given to it, could take them back: it is refused as well.
  *
- * Looked for are such functions, functions whose text mentions one, aggregates and operators made of one, and views over
- * any of these. An escaped identifier (`U&"…"`) could spell any name, so on such a server it is refused as well.
+ * The search covers such functions, functions whose text mentions one, aggregates and operators made of one, and views over
+ * any of these. An escaped identifier (`U&"…"`) could spell any name, so a database with such functions refuses it too.
  */
 import type { GateClient } from './connection';
 
@@ -24,9 +24,9 @@ interface FunctionRow {
   readonly source: string;
 }
 
-/** In the transaction that statements get, with the role that it took on. */
+/** Runs in the same kind of transaction as statements, with the same role. */
 export async function loadHazards(client: GateClient): Promise<Hazards> {
-  // The text of a body in standard SQL (14 and later) is not kept, but can be printed.
+  // A body in standard SQL (14 and later) is stored parsed; this prints its text.
   const source = client.serverVersion >= 14 ? 'coalesce(pg_get_function_sqlbody(p.oid), p.prosrc)' : 'p.prosrc';
   const { rows: dangerous } = await client.query<{ oid: number }>(dangerousIn(source));
   if (dangerous.length === 0) return NONE;
@@ -60,19 +60,19 @@ function mentions(names: readonly string[]): RegExp {
   return new RegExp(parts.join('|'), 'i');
 }
 
-/** Not the server's own, and not of an extension: those are judged by name (`refusals.ts`). */
+/** Functions that belong neither to the server nor to an extension: those are refused by name (`refusals.ts`). */
 const OWN = `p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`;
 
 const CONNECTS = String.raw`\m(dblink\w*|postgres_fdw\w*)\M`;
 const ACTS = String.raw`\m(copy|program|execute|lo_(import|export|put|unlink|create|from_bytea)|lowrite|pg_(read|write|ls|file|stat_file|terminate|cancel|reload|rotate|switch|promote|notify|logical|create|drop|replication|log|stat_reset)\w*|dblink\w*|set_config|notify)\M`;
-/** Takes rights back, or runs a text, which could do that. */
+/** Text of a function that takes rights back, or runs a given text that could. */
 const TAKES_BACK = String.raw`\m(execute\w*|spi\w*|set_config|reset\s+role|set\s+(session\s+|local\s+)?role|session\s+authorization|(query|cursor)_to_xml\w*|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table)\M`;
 
-/** What reaches programs and files of the server; a superuser is a member of every role. */
+/** Roles that reach programs and files of the server. A superuser counts as a member of every role. */
 const POWERFUL = `SELECT 1 FROM pg_roles WHERE (rolsuper OR rolname IN ('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files'))`;
 
-/** What a trigger runs, no statement can call. Inside of SECURITY DEFINER the server lets nobody set a role. */
+/** Trigger functions are left out, since no SELECT can call them. In SECURITY DEFINER functions no role can be set. */
 const dangerousIn = (source: string): string => `
   WITH rights AS (SELECT EXISTS (${POWERFUL} AND pg_has_role(current_user, oid, 'MEMBER')) AS has,
     EXISTS (${POWERFUL} AND pg_has_role(session_user, oid, 'MEMBER')) AS may_take_back)

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's own grammar (libpg_query, WebAssembly) as a `SqlInspector`: is this one SELECT, what does it read from
- * outside, and which CTEs are its own. Loading is asynchronous and happens once; inspecting is not.
+ * PostgreSQL's own grammar (libpg_query, WebAssembly) as a `SqlInspector`: is this one SELECT, which relations does it
+ * read, and which CTEs does it define. Loading is asynchronous and happens once; inspecting is synchronous.
  *
  * Scopes: a CTE is visible to later CTEs of its WITH (to all of them with RECURSIVE), to its query and to everything
  * nested in it; an inner name shadows an outer one; a schema-qualified name is never a CTE.
@@ -29,7 +29,7 @@ type Node = Readonly<Record<string, unknown>>;
 function inspect(sql: string): Inspection {
   if (sql.trim() === '') return { kind: 'refused', message: EMPTY };
   if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
-  // The grammar would see the text up to here only.
+  // The parser would stop at the NUL and miss the rest.
   if (sql.includes('\0')) return { kind: 'refused', message: 'the statement holds a NUL character: leave it out' };
   let statements: readonly { readonly stmt?: unknown }[];
   try {
@@ -63,7 +63,7 @@ function inspect(sql: string): Inspection {
   };
 }
 
-/** In a chain of UNIONs the WITH in front belongs to the outermost operation. */
+/** In a chain of UNIONs the leading WITH belongs to the outermost operation. */
 const leadingWith = (select: Node): boolean => select['withClause'] !== undefined;
 
 function visitSelect(select: Node, outer: ReadonlySet<string>, found: Found, top: boolean): void {

@@ -1,7 +1,7 @@
 /**
- * A sign of everything that a description of a PostgreSQL database holds, from the catalogues alone: tables, columns,
- * types, comments and keys that this session may see, and the size of each table to a power of two, so that samples and
- * row counts are taken anew when a table has grown or shrunk a lot.
+ * A hash that changes when the description of a PostgreSQL database would change. It reads the catalogues only: tables,
+ * columns, types, comments and keys that this session may see, and the size of each table to a power of two, so that
+ * samples and row counts are read again after a table has grown or shrunk a lot.
  */
 import { COLUMNS, TABLES, UNIQUE_KEY } from './describe';
 import type { GateClient } from './connection';

@@ -4,10 +4,10 @@
  * 1. Every statement is the query of a server-side cursor: `DECLARE … CURSOR FOR` takes one SELECT or VALUES and nothing
  *    else (no COPY, no COMMIT, no SET, no data-modifying WITH), whatever the text says, and the rows come in pages.
  * 2. It goes through the extended protocol, where the server refuses a second statement.
- * 3. A savepoint before each statement keeps a failure from the later ones.
- * 4. A small result costs one round trip: the beginning of the transaction, the statement and its first page are one
- *    message; so does a statement that is alone, with all its rows and the end of the transaction. With a ceiling on the
- *    cost of plans it is two: an open cursor has read nothing yet.
+ * 3. A savepoint before each statement, so that one that fails does not affect the later ones.
+ * 4. A small result costs one round trip: BEGIN, the statement and its first page are sent together. A single statement
+ *    takes one round trip for any result: all its rows are asked for at once, and the end of the transaction with them.
+ *    With a ceiling on plan costs there is one more: the plan is checked once the cursor is open, before it reads a row.
  */
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
@@ -19,21 +19,21 @@ import { MAX_PAGE_BYTES, type Transaction } from './transaction';
 import { columnKind } from './values';
 
 const CURSOR = 'gate_cursor';
-/** Put before the caller's text: positions in the server's messages count it. */
+/** Put before the caller's statement; positions in the server's messages include its length. */
 export const DECLARE = `DECLARE ${CURSOR} NO SCROLL CURSOR FOR `;
 const EXPLAIN = 'EXPLAIN (FORMAT JSON) ';
-/** Small, because nothing is known about the width of its rows; the next pages are sized by what came. */
+/** Small, because the width of the rows is not known yet; later pages are sized by the rows received. */
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 10_000;
 /** A result larger than this is cut like one with too many rows. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 export interface Limits {
   readonly target: Target;
-  /** Highest cost that the planner may expect of a statement; null: any. */
+  /** Statements with a higher planner estimate are refused; null: no limit. */
   readonly maxPlanCost: number | null;
 }
 
-/** The statement cost its connection, and this is its result: the others can go on without it. */
+/** A statement cost the connection. Holds its result, so that the other statements can run again without it. */
 export class Lost extends Error {
   constructor(readonly result: SqlResult) {
     super('the statement cost its connection');
@@ -47,14 +47,17 @@ const OVERRUN: SqlResult = {
   elapsedMs: 0,
 };
 
-/** Of a statement that is alone, what came before the cut; others would go on with another snapshot than its rows have. */
+/**
+ * The rows received before the connection was closed, for a single statement. With several statements there are none: the
+ * others run again in a new snapshot, and these rows are from the old one.
+ */
 function overrun(error: unknown, lone: boolean, elapsedMs: number): SqlResult {
   if (!(error instanceof StepFailed) || !lone || error.answer.rows.length === 0) return OVERRUN;
   const { fields, rows } = error.answer;
   return { kind: 'rows', columns: columnsOf(fields), rows, truncated: true, elapsedMs };
 }
 
-/** `last`: no other statement follows, so that there is nothing to undo for one. */
+/** `last`: no other statement follows, so nothing has to be undone. */
 export async function execute(
   transaction: Transaction,
   sql: string,
@@ -81,7 +84,7 @@ export async function execute(
   }
 }
 
-/** The type OIDs of a statement's columns, without reading a row; or why there are none. */
+/** The type OIDs of a statement's columns, without reading a row; or the error. */
 export async function columnTypes(
   transaction: Transaction,
   sql: string,
@@ -102,7 +105,7 @@ export async function guarded<T>(client: GateClient, use: () => Promise<T>): Pro
   try {
     return await use();
   } finally {
-    // Not waited for: what follows is sent behind it. After a lost connection it fails, and the first error is the one to report.
+    // Not awaited: later queries are queued after it. It fails only after a lost connection, and `use` reports that.
     client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
   }
 }
@@ -132,7 +135,7 @@ async function fetchAll(
   if (maxPlanCost === null) {
     answer = await transaction.send([declare(sql), page(size)], lone);
   } else {
-    // An open cursor has read nothing yet.
+    // The cursor is opened in the same message: until rows are fetched it reads nothing.
     const { printed } = await transaction.send([
       { kind: 'statement', text: `${EXPLAIN}${DECLARE}${sql}` },
       declare(sql),

@@ -1,14 +1,14 @@
 /**
- * What holds in every transaction: limits, whose rights it has, who is said to ask, and how values print.
+ * The settings of every transaction: limits, role, application name, and how values print.
  *
- * 1. A superuser's session lays its rights down for the transaction (`pg_read_all_data`, which reads every table and may
- *    do nothing else), so that files, programs, large objects and other sessions are out of reach. Row-level security
- *    then is an error instead of a silent filter. Before PostgreSQL 14 there is no such role: there a superuser is
- *    refused, unless a role is named, or `none`, which keeps its rights.
- * 2. Where the connection has a session of its own, what its first transaction has is set for the session, and the others
- *    set what differs. A pooler between (PgBouncer and its like) gives every transaction another session, and then all is
- *    set for each transaction. Every transaction makes sure that it is where it should be before anything is executed.
- *    What a statement sets ends with its transaction either way.
+ * 1. A superuser gives up its rights for the transaction by the role `pg_read_all_data`, which reads every table and may
+ *    do nothing else. So files, programs, large objects and other sessions are out of reach. Row-level security is then
+ *    an error instead of a silent filter. Before PostgreSQL 14 this role does not exist: a superuser is refused there,
+ *    unless the configuration names a role, or `none`, which keeps all rights.
+ * 2. On a direct connection the settings are made once for the session, and a transaction sets only what differs. A pooler
+ *    (PgBouncer and the like) may give every transaction another session; then each transaction makes all settings. Every
+ *    transaction checks which server process it is in before it executes anything. Whatever a statement sets ends with
+ *    its transaction.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { GateClient } from './connection';
@@ -24,27 +24,27 @@ export interface SessionSettings {
 
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const LOCK_TIMEOUT_MS = 5_000;
-/** What begins and ends a transaction has at least this long; a shorter limit is for the statements in it. */
+/** The least time limit for beginning and ending a transaction. Shorter limits are set for its statements only. */
 const SESSION_MS = 5_000;
-/** Predefined since 14: reads all tables, is allowed nothing else. */
+/** Predefined since PostgreSQL 14: may read all tables and nothing else. */
 const READER = 'pg_read_all_data';
 
 function laysDownRights(client: GateClient, role: string | null): boolean {
   return role === null && client.isSuperuser && client.serverVersion >= 14;
 }
 
-/** Throws for a superuser whose rights cannot be laid down, and who was not told to keep them. */
+/** Throws for a superuser who cannot give up its rights and is not configured to keep them. */
 function refuseSuperuser({ isSuperuser, serverVersion, user }: GateClient, role: string | null): void {
   if (role !== null || !isSuperuser || serverVersion >= 14) return;
   throw new SqlEngineError(
     'not-read-only',
-    `PostgreSQL ${serverVersion} has nothing that a superuser (${user ?? 'the login'}) could lay its rights down to, as 14 and later have: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" accepts a superuser with only the parser before it`,
+    `PostgreSQL ${serverVersion} cannot restrict the superuser (${user ?? 'the login'}) to reading, as 14 and later can: log in as a role that may only read (gate db check NAME prints its statements), or name one with "role"; "role": "none" keeps the superuser's rights, and then only the parser prevents writes`,
   );
 }
 
 type Settings = Readonly<Record<string, string>>;
 
-/** All but the name of who asks. */
+/** All settings but the application name. */
 function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSettings): Settings {
   const lowered = laysDownRights(client, role);
   const taken = lowered ? READER : role === 'none' ? null : role;
@@ -53,44 +53,44 @@ function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSe
     statement_timeout: String(milliseconds),
     lock_timeout: String(Math.min(LOCK_TIMEOUT_MS, milliseconds)),
     idle_in_transaction_session_timeout: String(Math.max(IDLE_IN_TRANSACTION_MS, milliseconds * 2)),
-    // How dates print; how they are read (month or day first) stays the database's own.
+    // How dates print. The order in which they are read (month or day first) is not changed.
     datestyle: 'ISO',
     intervalstyle: 'postgres',
     bytea_output: 'hex',
     extra_float_digits: '1',
-    // The parser in front reads strings as the standard does.
+    // The parser that checks statements reads strings in this way.
     standard_conforming_strings: 'on',
     client_min_messages: 'error',
     // The whole result is read, so plan for that and not for a fast first row.
     cursor_tuple_fraction: '1',
-    // A statement of a process that was killed ends without having to send a row first.
+    // Ends a statement soon after its client was killed, even if it has sent no row yet.
     ...(client.serverVersion >= 14 ? { client_connection_check_interval: '2000' } : {}),
     ...(lowered ? { row_security: 'off' } : {}),
     ...(schemas.length > 0 ? { search_path: schemas.map(identifier).join(', ') } : {}),
-    // Last, since it may not be allowed to set the others.
+    // Last, because this role may not be allowed to set the others.
     ...(taken === null ? {} : { role: taken }),
   };
 }
 
-/** What is set for a whole session. */
+/** The settings that hold for the whole session. */
 export interface Settled {
-  /** The process of the server that serves it; null: there may be another one for each transaction, and nothing is set. */
+  /** The server process of the session; null behind a pooler, where nothing is set for the session. */
   readonly process: number | null;
   readonly settings: Settings;
-  /** What they were set for: an engine's role and schemas stay the same. */
+  /** The time limit that they were set for. An engine's role and schemas never change. */
   readonly timeoutMs: number | null;
 }
 
 const NOTHING: Settled = { process: null, settings: {}, timeoutMs: null };
 
-/** Once for a new connection; a transaction does without as well. */
+/** Makes the settings for the session of a new connection. Without them, each transaction makes its own. */
 export async function settle(client: GateClient, wanted: SessionSettings): Promise<void> {
   client.settled = NOTHING;
   const { rows } = await client.query<{ process: string; superuser: boolean }>(
     "SELECT pg_catalog.pg_backend_pid()::text AS process, pg_catalog.current_setting('is_superuser') = 'on' AS superuser",
   );
   const process = Number(rows[0]?.process);
-  client.isSuperuser ||= rows[0]?.superuser === true; // a pooler between may not have said it
+  client.isSuperuser ||= rows[0]?.superuser === true; // a pooler may not have reported it
   refuseSuperuser(client, wanted.role);
   if (!client.isServedBy(process)) return;
   const timeoutMs = Math.max(SESSION_MS, wanted.timeoutMs);
@@ -102,7 +102,7 @@ export async function settle(client: GateClient, wanted: SessionSettings): Promi
   client.settled = { process, settings, timeoutMs };
 }
 
-/** One statement in place of a dozen. It fails, and what follows is not executed, where another process serves the session. */
+/** All settings in one statement. It divides by zero, which stops the batch, if another server process serves the session. */
 export function settingsOf(client: GateClient, wanted: SessionSettings): string {
   const { process, settings, timeoutMs } = client.settled ?? NOTHING;
   let calls = `set_config('application_name', ${literal(applicationName(wanted.tag))}, true)`;
@@ -113,7 +113,7 @@ export function settingsOf(client: GateClient, wanted: SessionSettings): string 
   return `SELECT ${calls}`;
 }
 
-/** How the server says that it was another process. */
+/** SQLSTATE of that division by zero. */
 export const OTHER_SESSION = '22012';
 
 /** PostgreSQL cuts the name at 63 bytes and prints anything but ASCII as question marks. */

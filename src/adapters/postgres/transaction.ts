@@ -1,47 +1,47 @@
 /**
  * One transaction, READ ONLY and REPEATABLE READ, that always ends by ROLLBACK (design §7).
  *
- * 1. Its beginning is sent together with what it is for (`batch.ts`), and its settings with the beginning.
- * 2. Its end is not waited for: whoever has the connection next is served after it; or it is sent along with the last
- *    step. A session that fails to end one is not used again.
+ * 1. BEGIN and the settings are sent together with the first steps (`batch.ts`).
+ * 2. The end is not awaited, because the server handles it before whatever is sent next; or it is sent together with the
+ *    last step. A connection on which it fails is not used again.
  */
 import { sendBatch, StepFailed, type Answer, type Step } from './batch';
 import type { GateClient } from './connection';
 import { OTHER_SESSION, settingsOf, type SessionSettings } from './settings';
 
-/** A page of rows larger than this costs its connection, whatever it is made of. */
+/** A page of rows larger than this closes the connection. */
 export const MAX_PAGE_BYTES = 128 * 1024 * 1024;
 
 const BEGIN = 'BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
-/** Also gives back what a session keeps beyond its transactions. */
+/** Also releases what outlives a transaction: advisory locks and prepared statements. */
 const END = ['ROLLBACK', 'SELECT pg_catalog.pg_advisory_unlock_all()', 'DEALLOCATE ALL'];
 
 const statement = (text: string): Step => ({ kind: 'statement', text });
 
 export class Transaction {
-  /** What begins it, until that is sent. */
+  /** The steps that begin it; empty once they are sent. */
   #beginning: readonly Step[];
   #ended = false;
 
   constructor(
     readonly client: GateClient,
     settings: SessionSettings,
-    /** With one statement only there is nothing to keep its failure from. */
+    /** The transaction has one statement only, so it needs no savepoint. */
     readonly lone = false,
   ) {
     const texts = [BEGIN, settingsOf(client, settings), ...(lone ? [] : ['SAVEPOINT gate'])];
     this.#beginning = texts.map(statement);
   }
 
-  /** Begins, where nothing was sent yet. */
+  /** Sends BEGIN, if that has not been sent yet. */
   async open(): Promise<void> {
     if (this.#beginning.length > 0) await this.send([]);
-    this.client.allowBytes(Number.POSITIVE_INFINITY); // what the engine itself asks is not a page of a statement
+    this.client.allowBytes(Number.POSITIVE_INFINITY); // the engine's own queries have no limit
   }
 
   /**
-   * `last`: ends with these steps, if they succeed. A failure of the beginning throws what the server reported; one of the
-   * steps a `StepFailed`.
+   * `last`: the transaction ends after these steps, if they succeed. Throws the server's error if BEGIN or the settings
+   * fail, `StepFailed` if a step does.
    */
   async send(steps: readonly Step[], last = false): Promise<Answer> {
     const first = this.#beginning;
@@ -62,9 +62,9 @@ export class Transaction {
     }
   }
 
-  /** As it was before the last statement, cursor included. Not waited for: what follows is sent behind it. */
+  /** Rolls back to before the last statement, cursor included. Not awaited: later queries are queued after it. */
   undo(): void {
-    // After a lost connection it fails, and the first error is the one to report.
+    // It fails only after a lost connection, which was reported already.
     if (!this.lone) this.client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
   }
 
@@ -79,7 +79,7 @@ function beginningFailed(reason: unknown): unknown {
   return new Error('the connection was given another session: run it again', { cause: reason });
 }
 
-/** One whose statements may be sent past every parser, for the engine's own. */
+/** A transaction for the engine's own queries, which are sent as plain statements and checked by no parser. */
 export async function begin(client: GateClient, settings: SessionSettings): Promise<void> {
   await new Transaction(client, settings).open();
 }

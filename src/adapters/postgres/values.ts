@@ -25,14 +25,14 @@ export function columnKind(oid: number): ResultColumn['kind'] {
   return TEXTS.has(oid) || oid >= FIRST_USER_OID ? 'text' : 'other';
 }
 
-/** From the text that the server sent; NULL has none. */
+/** Converts the text that the server sent. NULL comes without text and is not converted. */
 export function converterFor(oid: number): (text: string) => SqlValue {
   return converters.get(oid) ?? asText;
 }
 
 const asText = (text: string): SqlValue => text;
 
-/** A finite float is exact by definition. */
+/** The server prints floats exactly. NaN and the infinities stay text. */
 const float = (text: string): SqlValue => (Number.isFinite(Number(text)) ? Number(text) : text);
 
 const converters = new Map<number, (text: string) => SqlValue>([

@@ -8,15 +8,15 @@ export type Sdk = typeof ClientS3;
 
 export interface S3Options {
   readonly bucket: string;
-  /** Without slashes at its ends; empty: the whole bucket. */
+  /** Without leading and trailing slashes; empty: the whole bucket. */
   readonly prefix?: string;
-  /** Another server than Amazon's. */
+  /** Address of an S3 server other than Amazon's. */
   readonly endpoint?: string | null;
-  /** Default: as AWS tools find it; `us-east-1` for an endpoint of one's own, which has no regions. */
+  /** Default: found as AWS tools do; `us-east-1` with `endpoint`, since other servers have no regions. */
   readonly region?: string | null;
-  /** The bucket in the path and not in the host name; default: with an endpoint of one's own. */
+  /** Puts the bucket in the path and not in the host name; default: true with `endpoint`. */
   readonly forcePathStyle?: boolean;
-  /** Default: as AWS tools find them (variables, profile, web identity, the machine's role). */
+  /** Default: found as AWS tools do (variables, profile, web identity, the machine's role). */
   readonly credentials?: S3Credentials | null;
   readonly profile?: string | null;
   readonly connectTimeoutMs?: number;
@@ -37,7 +37,7 @@ export interface OpenClient {
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const ATTEMPTS = 2;
-/** Also how many requests there are at once: the SDK would count waiting for a socket as connecting. */
+/** Also the limit for concurrent requests: the SDK would count waiting for a socket as connection time. */
 export const SOCKETS = 64;
 
 export function lazyClient(options: S3Options): () => Promise<OpenClient> {
@@ -46,7 +46,7 @@ export function lazyClient(options: S3Options): () => Promise<OpenClient> {
 }
 
 async function open(options: S3Options): Promise<OpenClient> {
-  // It would print a warning about future versions of Node.js into the output of a command.
+  // Without this the SDK prints a warning about Node.js versions into the output of commands.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const { endpoint = null, credentials = null, profile = null } = options;
@@ -64,7 +64,7 @@ async function open(options: S3Options): Promise<OpenClient> {
       connectionTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       requestTimeout,
       throwOnRequestTimeout: true,
-      // A connection that was accepted and then says nothing.
+      // For a connection that is accepted and then silent.
       socketTimeout: requestTimeout,
       httpAgent: sockets,
       httpsAgent: sockets,

@@ -1,14 +1,14 @@
 /**
- * From what S3 says to `StoreError`: the one mapping. An outage is `unavailable` and retried; a bucket that does not
- * exist, a right that is missing and a key that is wrong are `misconfigured`, in one line with the setting to change.
- * Texts of the SDK are not repeated: some name the access key.
+ * The only mapping from S3 errors to `StoreError`. An outage is `unavailable` and is retried. A missing bucket, a missing
+ * right and a wrong key are `misconfigured`; the message is one line and names the setting to change. The SDK's own texts
+ * are not repeated, because some contain the access key.
  */
 import { StoreError } from '../../ports';
 
-/** Where the store is and what a person can change; no secret. */
+/** For messages: where the store is and where its key comes from. No secrets. */
 export interface S3Place {
   readonly bucket: string;
-  /** What was tried, for the message: `s3://bucket/prefix` and the endpoint. */
+  /** `s3://bucket/prefix` and the endpoint. */
   readonly location: string;
   readonly credentialsFrom: string;
 }
@@ -33,22 +33,22 @@ export function isNoSuchKey(error: unknown): boolean {
   return NO_KEY.has(codeOf(error));
 }
 
-/** The bytes and their checksum do not belong together. */
+/** The bytes do not match their checksum. */
 export function isGarbled(error: unknown): boolean {
   return /checksum mismatch/i.test(messageOf(error));
 }
 
-/** Another writer of the same new key was faster, or is at it. */
+/** Another writer of the same new key was faster, or is writing now. */
 export function isTaken(error: unknown): boolean {
   return isThere(error) || codeOf(error) === 'ConditionalRequestConflict';
 }
 
-/** The key exists, says the server, and nobody is writing it just now. */
+/** The server says that the key exists and that nobody is writing it. */
 export function isThere(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/** Anything that is neither S3's nor the network's is a defect and comes back as it is. */
+/** An error that comes neither from S3 nor from the network is a defect of the program and is returned unchanged. */
 export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3Place): unknown {
   if (error instanceof StoreError || error instanceof RangeError) return error;
   const code = codeOf(error);
@@ -87,7 +87,7 @@ export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3P
   }
   if (messageOf(error).startsWith('Region is missing')) return wrong(`no region for ${location}: set AWS_REGION`);
   if (code === 'ERR_INVALID_URL' || code === 'InvalidBucketName') {
-    return wrong(`${location} is no usable place (${code}): correct GATE_STORE or AWS_ENDPOINT_URL_S3`);
+    return wrong(`${location} is not a valid address (${code}): correct GATE_STORE or AWS_ENDPOINT_URL_S3`);
   }
   if (OUTAGES.has(code) || status >= 500 || status === 429 || status === 408) {
     return new StoreError('unavailable', `the store ${location} cannot be reached (${code || String(status)})`, {
@@ -101,7 +101,7 @@ export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3P
   return error;
 }
 
-/** `name` of an error by S3, else the system's code. */
+/** The `name` of an S3 error, else the system's error code. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const { name, code, Code } = error as { name?: unknown; code?: unknown; Code?: unknown };

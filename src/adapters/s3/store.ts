@@ -1,10 +1,10 @@
 /**
  * An object store in a bucket, of Amazon or any compatible server.
  *
- * 1. A put of a new key is conditional (`If-None-Match: *`): of two writers one wins and the other compares. A repeated
- *    put whose first answer was lost therefore finds its own text and is content.
- * 2. A bucket shows whole objects only; checksums travel with every object in both directions and the SDK checks them.
- * 3. Keys are written as the local store writes its paths, so that a folder and a bucket can be copied into each other.
+ * 1. Writing a new key is conditional (`If-None-Match: *`): of two writers one wins and the other compares. So a write that
+ *    is repeated because its first answer was lost finds its own text and succeeds.
+ * 2. A bucket shows whole objects only. Every object has a checksum, which the SDK checks on reading and writing.
+ * 3. Keys are encoded like the paths of the local store, so a folder can be copied to a bucket and back.
  */
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { createSlots } from '../slots';
@@ -12,7 +12,7 @@ import { assertKey, fromPathSegment, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
 import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
 
-/** For how long a new key may be in the hands of another writer. */
+/** How often a new key is tried while another writer is writing it. */
 const TAKEN_TRIES = 8;
 const TAKEN_WAIT_MS = 25;
 const GARBLED_TRIES = 5;
@@ -63,7 +63,7 @@ export function createS3Store(options: S3Options): ObjectStore {
   }
 
   async function putNew(key: string, text: string): Promise<void> {
-    // What no encoding can hold becomes U+FFFD on its way, here as there.
+    // Unpaired surrogates become U+FFFD in UTF-8: compare with the text as it is stored.
     const stored = Buffer.from(text, 'utf8').toString('utf8');
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -75,7 +75,7 @@ export function createS3Store(options: S3Options): ObjectStore {
         if (existing === stored) return;
         if (existing !== null) throw new StoreError('conflict', `"${key}" is already stored with another text`);
         if (attempt >= TAKEN_TRIES && isThere(error.cause)) {
-          // Taken for good by what nobody can read: a server was killed in the middle of a put and left half of it.
+          // The server was killed while it wrote this object: the key exists but cannot be read. Overwrite it.
           await write(key, text, {});
           return;
         }
@@ -161,14 +161,14 @@ export function createS3Store(options: S3Options): ObjectStore {
   };
 }
 
-/** For a message: where the store is and whose key was used; no secret. */
+/** For messages: where the store is and where its key comes from. No secrets. */
 function placeOf({ bucket, prefix, endpoint, credentials, profile }: S3Options): S3Place {
   const at = endpoint ? ` at ${endpoint}` : '';
   const from = profile ? `profile ${profile}` : credentials ? 'AWS_ACCESS_KEY_ID' : "AWS's own sources";
   return { bucket, location: `s3://${bucket}${prefix ? `/${prefix}` : ''}${at}`, credentialsFrom: from };
 }
 
-/** The part of a prefix that is written the same wherever its last segment goes on. */
+/** The part of a prefix whose encoding does not depend on how its last segment continues. */
 function searchable(prefix: string): string {
   const cut = prefix.lastIndexOf('/') + 1;
   const folders = prefix.slice(0, cut);

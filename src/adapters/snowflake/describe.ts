@@ -1,6 +1,6 @@
 /**
  * Tables, columns, keys, comments and samples of a Snowflake database, from its information schema and SHOW … KEYS. Names
- * are shown as they are stored, those of the session's schema without it. Keys are declared and not enforced in Snowflake.
+ * are shown as stored; a table of the session's schema is shown without the schema. Snowflake does not enforce keys.
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
@@ -11,10 +11,10 @@ export type Read = (sql: string, limits?: { readonly timeoutMs?: number; readonl
 
 const SAMPLED_ROWS = 100;
 const AT_ONCE = 4;
-/** A view may hide an expensive query: its samples are given up early, and all of them together end soon. */
+/** Time limit for sampling one table or view: a view may hide an expensive query. */
 const SAMPLE_TIMEOUT_MS = 3_000;
 const SAMPLING_MS = 10_000;
-/** TEXT without a length of its own. */
+/** The length that Snowflake reports for TEXT without a declared length. */
 const LONGEST_TEXT = 16_777_216;
 const NOT_SAMPLED = /^(binary|geography|geometry|vector|file)/;
 
@@ -99,7 +99,7 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
   };
 }
 
-/** The session's own schema first. */
+/** Sorts tables of the session's schema first. */
 const rank = ({ name }: TableDescription): number => (name.includes('.') ? 1 : 0);
 
 async function records(read: Read, sql: string): Promise<Row[]> {
@@ -108,7 +108,7 @@ async function records(read: Read, sql: string): Promise<Row[]> {
   return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null])));
 }
 
-/** A role that may not see the keys of some table describes the database without keys. */
+/** No keys if the role may not see those of every table: the description then has none. */
 async function keyRows(read: Read, sql: string): Promise<Row[]> {
   return records(read, sql).catch((error: unknown) => {
     if (isOfStatement(error)) return [];
@@ -146,7 +146,7 @@ async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<st
   const rows = await read(sql, { timeoutMs: SAMPLE_TIMEOUT_MS, maxRows: SAMPLED_ROWS }).then(
     (result) => result.rows,
     (error: unknown) => {
-      // A relation that cannot be read (a broken view, a slow one) has no samples; the rest goes on.
+      // A broken or slow view has no samples; the others are still read.
       if (isOfStatement(error) || error instanceof Unanswered) return [];
       throw error;
     },

@@ -1,11 +1,11 @@
 /**
  * Count and order-independent hash of a whole result, computed by the server (rule S5): each row's text is hashed and the
  * halves of the hashes are summed. Columns are taken by position; whole numbers enter exactly, others with 7 significant
- * digits, found by arithmetic, as no number format of Snowflake gives an exponent of fixed width.
+ * digits, computed by arithmetic, because no number format of Snowflake prints an exponent of fixed width.
  */
 import { columnKind } from './values';
 
-/** 2^48: a sum over 30 million rows stays far below 38 digits, and a sum over a few rows fits a double. */
+/** 2^48: a sum over 30 million rows has far fewer than 38 digits, and a sum over a few rows fits a double. */
 const MODULUS = 281_474_976_710_656;
 
 export function digestSql(sql: string, types: readonly string[]): string {
@@ -22,7 +22,7 @@ function part(name: string, type: string): string {
   const value = `${name}::DOUBLE`;
   const exponent = `FLOOR(LOG(10, ABS(${value})))`;
   const mantissa = `ROUND(${value} / POWER(10, ${exponent}), 6)`;
-  // A double has 15 digits that hold.
+  // A double has 15 reliable digits.
   const [exact, limit] = type.toLowerCase() === 'fixed' ? [name, ''] : [value, ` AND ABS(${value}) <= 1e15`];
   const whole = `ABS(${exact}) >= 10000000${limit} AND ${exact} = FLOOR(${exact})`;
   return `CASE WHEN ${name} IS NULL THEN 'n' WHEN LOWER(TO_VARCHAR(${value})) IN ('nan', 'inf', '-inf') THEN LOWER(TO_VARCHAR(${value})) WHEN ${value} = 0 THEN 'd0'

@@ -1,13 +1,13 @@
 /**
  * A Snowflake database as a `SqlEngine` (design §6, §7): a few sessions, statements one by one.
  *
- * 1. Snowflake has no read-only transaction and no snapshot over several statements. What cannot write is the role: its
- *    grants are read once, and one that can do more than read is refused (`role.ts`).
- * 2. Where a privileged role is allowed, the server compiles each statement as a subquery first (`SELECT 1 FROM (…)`,
- *    without executing it): only a query is one by itself and between those brackets.
- * 3. Every statement sees what was committed before it began; the results of a run share a moment, not a snapshot.
+ * 1. Snowflake has no read-only transaction and no snapshot over several statements. The role is what prevents writes: its
+ *    grants are read once, and a role that can do more than read is refused (`role.ts`).
+ * 2. If the configuration allows a privileged role, the server first compiles each statement as a subquery
+ *    (`SELECT 1 FROM (…)`) without executing it. Only a query compiles both there and alone.
+ * 3. Every statement sees what was committed before it began. The statements of a run do not share a snapshot.
  * 4. A run in which a statement timed out is repeated once on a fresh session; an abort cancels the statement.
- * 5. With a ceiling on what a statement may scan, its plan is looked at first, within its time limit (`scan.ts`).
+ * 5. With a ceiling on scanned bytes, the plan is checked first, within the statement's time limit (`scan.ts`).
  */
 import type { DatabaseDescription, SqlResult } from '../../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
@@ -29,13 +29,13 @@ export interface SnowflakeEngineSettings {
     /** Default: the password in the URL. */
     readonly login?: SnowflakeLoginSettings | null;
     readonly role?: string | null;
-    /** Schemas to describe; default: the one in the URL, else all of the database. */
+    /** Schemas to describe; default: the schema in the URL, else all schemas. */
     readonly schemas?: readonly string[];
     readonly accessUrl?: string | null;
     readonly allowPrivilegedRole?: boolean;
     /** Sessions kept at most; default 4. */
     readonly poolSize?: number;
-    /** Bytes that a statement may scan at most, by its plan; default: any number. */
+    /** Statements whose plan scans more bytes are refused; default: no limit. */
     readonly maxScanBytes?: number;
     readonly connectTimeoutMs?: number;
     /** Where the driver comes from; default: the package snowflake-sdk. */
@@ -65,7 +65,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
     }
   });
 
-  /** Once per engine: all its sessions have the same role. */
+  /** Checks the role once per engine: all its sessions have the same role. */
   function prove(session: Session, signal: AbortSignal): Promise<void> {
     if (allowPrivilegedRole) return Promise.resolve();
     proven ??= refuseWriter(session, { tag: 'check', timeoutMs: connectTimeoutMs, maxRows: 10, signal }).catch(
@@ -122,7 +122,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
     const takenAt = new Date().toISOString();
     const results: SqlResult[] = [];
     let left = [...statements];
-    // A statement that timed out costs its session; the others go on in a new one.
+    // A session is dropped after a timeout; the remaining statements continue in a new one.
     while (left.length > 0) {
       left = await withSession(request.signal, async (session, drop) => {
         for (const [index, sql] of left.entries()) {

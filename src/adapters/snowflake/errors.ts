@@ -1,7 +1,7 @@
 /**
- * What Snowflake, its driver and the network report, sorted: a statement's own doing is a value, infrastructure throws.
- * One line per case, and never a secret. Codes of the server have six digits and come with an SQL state, those that begin
- * with 0 or 1 (compiling, running) are a statement's; 39 is the login, 40 the driver.
+ * Sorts the errors of Snowflake, its driver and the network: an error that the statement caused is a value, an
+ * infrastructure error is thrown. Each message is one line and holds no secret. Server codes have six digits and come with
+ * an SQLSTATE: those that begin with 0 or 1 (compiling, running) belong to the statement, 39 to the login, 40 to the driver.
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
@@ -16,11 +16,11 @@ interface SdkError {
   readonly response?: { readonly statusCode?: number; readonly status?: number };
 }
 
-/** A login, a statement or its cancellation that nobody answered in time. */
+/** No answer in time to a login, a statement or its cancellation. */
 export class NoAnswer extends Error {}
 
 const CANCELLED = new Set(['000604', '000630', '000631']);
-/** No warehouse, one that is suspended and may not be resumed, or one that a quota stopped. */
+/** Codes for: no warehouse, a suspended one that this role may not resume, one that a quota stopped. */
 const WAREHOUSE = new Set(['000606', '090073', '090078', '090108', '000607']);
 const SESSION_GONE = new Set(['390104', '390110', '390111', '390112', '390113', '390114', '390115', '390195']);
 
@@ -38,13 +38,13 @@ export function toResult(
 export const isCancelled = (error: unknown): boolean =>
   CANCELLED.has(codeOf(error)) || (error as SdkError).sqlState === '57014';
 
-/** The statement's own doing, its cancellation included: another one may well run. */
+/** Whether the statement itself caused the error, which includes its cancellation: other statements may still run. */
 export function isOfStatement(error: unknown): boolean {
   const code = codeOf(error);
   return (error as SdkError).sqlState !== undefined && /^[01]\d{5}$/.test(code) && !isInfrastructure(code);
 }
 
-/** Warehouses, and failures inside the server that it asks to retry. */
+/** Warehouse errors, and server failures for which Snowflake asks to retry. */
 const isInfrastructure = (code: string): boolean => WAREHOUSE.has(code) || /^00060[0235]$/.test(code);
 
 export function toEngineError(error: unknown, target: Target): SqlEngineError {

@@ -1,7 +1,7 @@
 /**
- * Which functions a statement may call. In Snowflake a name that is not built in may be an external function that sends
- * data out, or a procedure that writes with its owner's rights, and even built-in ones change state or cost money; so only
- * those known to compute from their arguments pass, and those that the configuration names.
+ * Which functions a statement may call. In Snowflake a function that is not built in may send data to an external service
+ * or write with its owner's rights, and some built-in ones change state or cost money. So only functions that are known to
+ * compute from their arguments are allowed, and those that the configuration names.
  */
 
 const ALLOWED = new Set(
@@ -74,7 +74,7 @@ const ALLOWED = new Set(
     .split(/\s+/),
 );
 
-/** May stand in FROM, by LATERAL or TABLE(…): their rows come from their arguments. */
+/** Functions allowed in FROM, by LATERAL or TABLE(…): their rows come from their arguments. */
 const TABLE_FUNCTIONS = new Set(['FLATTEN', 'GENERATOR', 'SPLIT_TO_TABLE', 'STRTOK_SPLIT_TO_TABLE']);
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
@@ -93,13 +93,14 @@ export interface FunctionRules {
   refuseTable(name: string): string | null;
 }
 
-/** `configured`: functions of the database that may be called, as `schema.name`. */
+/** `configured`: functions of the database that the configuration allows, as `schema.name`. */
 export function functionRules(configured: readonly string[]): FunctionRules {
   const own = new Set(configured.map((name) => name.toUpperCase()));
   const refuse = (name: string, allowed: ReadonlySet<string>): string | null => {
     if (allowed.has(name) || own.has(name)) return null;
     const reason = REASONS.find(([pattern]) => pattern.test(name))?.[1];
-    const advice = 'it is not known to only read: use a built-in one, or let it be named under snowflake.functions';
+    const advice =
+      'it is not known to only read: use a built-in one, or add it to snowflake.functions in the configuration';
     return `the function ${name.toLowerCase()} is not allowed: ${reason ?? advice}`;
   };
   return { refuse: (name) => refuse(name, ALLOWED), refuseTable: (name) => refuse(name, TABLE_FUNCTIONS) };

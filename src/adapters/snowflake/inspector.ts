@@ -1,13 +1,13 @@
 /**
- * A reader of Snowflake queries as a `SqlInspector`: no parser of this dialect is at hand that would be small and complete,
- * and the server has the last word on the grammar anyway. This one follows the structure that matters here: brackets, WITH,
- * SELECT, FROM and its list of relations, calls. What it does not know it refuses.
+ * A reader of Snowflake queries as a `SqlInspector`. No small and complete parser of this dialect exists, and the server
+ * checks the grammar anyway. This reader follows only the structure that matters here: brackets, WITH, SELECT, FROM with its
+ * list of relations, and calls. It refuses whatever it does not know.
  *
- * 1. Every SELECT keyword opens a query wherever it stands, so that no relation is read unseen.
- * 2. What stands where a relation is expected is a name, a query, VALUES or a table function known to be harmless.
- * 3. Every name in front of a bracket is a known word of the grammar, an alias with columns, or an allowed function.
+ * 1. Every SELECT keyword opens a query wherever it stands, so that no relation is missed.
+ * 2. Where a relation is expected, only a name, a query, VALUES or a harmless table function is allowed.
+ * 3. Every name before a bracket must be a known keyword, an alias with columns, or an allowed function.
  *
- * Names: unquoted ones fold to upper case; a CTE shadows a relation, later CTEs see earlier ones, all see all with RECURSIVE.
+ * Unquoted names fold to upper case. A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
  */
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { functionRules, type FunctionRules } from './functions';
@@ -30,16 +30,16 @@ export function createSnowflakeInspector(options: { readonly functions?: readonl
 class Refusal extends Error {}
 class SyntaxProblem extends Error {}
 
-/** A run of the reader between two brackets. */
+/** The reader's state between two brackets. */
 interface Level {
   scope: ReadonlySet<string>;
   clause: 'none' | 'select' | 'from' | 'other';
   expects: 'relation' | 'query' | null;
   /** VALUES was read, so that further brackets are rows. */
   values: boolean;
-  /** A relation was read, and a new name for it and its columns may follow. */
+  /** A relation was read, so an alias with column names may follow. */
   alias: boolean;
-  /** Inside of MATCH_RECOGNIZE, where a pattern is no expression. */
+  /** Inside MATCH_RECOGNIZE, where a row pattern may stand instead of an expression. */
   pattern?: boolean;
 }
 
@@ -65,7 +65,7 @@ function read(tokens: readonly Token[], rules: FunctionRules): Inspection {
 
 class Reader {
   readonly relations = new Set<string>();
-  /** Names of the WITH that the statement begins with. */
+  /** CTE names of the WITH at the start of the statement. */
   firstCtes: readonly string[] = [];
   #at = 0;
 
@@ -74,7 +74,7 @@ class Reader {
     private readonly rules: FunctionRules,
   ) {}
 
-  /** Up to the bracket that closes this level, or the end. */
+  /** Reads up to the bracket that closes this level, or to the end. */
   level(level: Level): void {
     for (;;) {
       const token = this.tokens[this.#at];
@@ -115,7 +115,7 @@ class Reader {
       else throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
     }
     if (SET_OPERATORS.has(token.text) && !isSymbol(this.peek(-1), '*')) {
-      // `* EXCLUDE` is another word; EXCEPT after an asterisk does not exist.
+      // No set operator directly follows `*`: Snowflake's exclusion of columns is `* EXCLUDE`, not `* EXCEPT`.
       level.clause = 'none';
       this.#at += 1;
       while (SET_WORDS.has(this.tokens[this.#at]?.text ?? '') && this.tokens[this.#at]?.kind === 'word') this.#at += 1;
@@ -197,7 +197,7 @@ class Reader {
     level.expects = 'query';
   }
 
-  /** The names of a WITH that starts at `from`, found by its brackets. */
+  /** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */
   private cteNames(from: number): string[] {
     const names: string[] = [];
     let depth = 0;
@@ -221,7 +221,7 @@ class Reader {
     return (name?.kind === 'word' || name?.kind === 'quoted') && (isWord(after, 'AS') || isSymbol(after, '('));
   }
 
-  /** Where a relation must stand. */
+  /** Reads the relation that must stand here. */
   private relation(level: Level): void {
     const token = this.tokens[this.#at];
     if (token === undefined) throw this.problem(token);
@@ -304,7 +304,7 @@ class Reader {
     this.relations.add(parts.map(({ text }) => shown(text)).join('.'));
   }
 
-  /** A name in front of a bracket: a word of the grammar, an alias with columns, or a call. */
+  /** A name before a bracket: a keyword, an alias with columns, or a call. */
   private call(token: Token, level: Level): void {
     const qualifiers: string[] = [];
     for (let at = this.#at - 1; isSymbol(this.tokens[at], '.'); at -= 2) {
@@ -328,12 +328,15 @@ class Reader {
     return previous.kind === 'word' && (previous.text === 'AS' || !GRAMMAR.has(previous.text));
   }
 
-  /** `a IS [NOT] DISTINCT FROM b` has no relations. */
+  /** `a IS [NOT] DISTINCT FROM b`: this FROM is followed by no relation. */
   private isDistinctFrom(): boolean {
     return isWord(this.peek(-1), 'DISTINCT') && (isWord(this.peek(-2), 'IS') || isWord(this.peek(-2), 'NOT'));
   }
 
-  /** `NTH_VALUE(a, 2) FROM FIRST OVER (ORDER BY b)` neither; a relation FIRST, called "over", would have columns there. */
+  /**
+   * `NTH_VALUE(a, 2) FROM FIRST OVER (ORDER BY b)`: this FROM is followed by no relation either. ORDER BY or PARTITION BY
+   * tells it from a relation FIRST with the alias OVER, which would have column names there.
+   */
   private isNthValue(): boolean {
     const after = isWord(this.peek(3), 'NULLS') ? 4 : 2;
     return (
@@ -373,15 +376,15 @@ const isWord = (token: Token | undefined, text: string): boolean => token?.kind 
 /** As the port says: lower case unless it needs quotes. */
 const shown = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name);
 
-/** In place of a relation and in front of a further word they begin a statement. */
+/** Where a relation is expected and another word follows, these words begin a statement. */
 const VERBS = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE', 'CALL', 'EXECUTE', 'CREATE', 'ALTER', 'DROP', 'TRUNCATE', 'COPY', 'SHOW', 'DESCRIBE']); // prettier-ignore
 const QUERY_STARTS = new Set(['SELECT', 'WITH', 'VALUES']);
 const SET_OPERATORS = new Set(['UNION', 'INTERSECT', 'EXCEPT', 'MINUS']);
 const SET_WORDS = new Set(['ALL', 'DISTINCT', 'BY', 'NAME']);
-/** Reserved, each of them: a word that may also be a name (LIMIT, OFFSET) would hide a relation behind it. */
+/** Reserved words only: a word that may also be an alias (LIMIT, OFFSET) would hide the relations that follow it. */
 const CLAUSES = new Set(['WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'ORDER', 'START', 'CONNECT']); // prettier-ignore
 const AFTER_ALIAS = new Set([...CLAUSES, 'ON', 'USING', 'JOIN', 'MATCH_CONDITION']);
-/** Words that may stand in front of a bracket and are no call. */
+/** Keywords before a bracket that do not make it a call. */
 const GRAMMAR = new Set(
   `
   ALL AND ANY ARRAY AS ASC AT BEFORE BERNOULLI BETWEEN BIGINT BINARY BLOCK BOOLEAN BY BYTEINT CASE CHANGES CHAR CHARACTER

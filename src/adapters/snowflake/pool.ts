@@ -1,4 +1,4 @@
-/** A few sessions, each used by one run at a time: opened on demand, kept while they work, dropped after trouble. */
+/** A pool of sessions, each used by one run at a time: opened on demand, kept for later runs, closed after an error. */
 import type { Session } from './session';
 
 export interface Pool {
@@ -44,7 +44,7 @@ export function createPool(size: number, open: (signal: AbortSignal) => Promise<
         else if (count < size) break;
         else await released(signal);
       }
-      // At once after the look at it: several ask at the same time.
+      // Counted without an await after the check, because several callers may acquire at the same time.
       count += 1;
       try {
         return await open(signal);

@@ -1,19 +1,19 @@
 /**
- * Whether the session's role can change anything. Snowflake has no read-only transaction: what a role was not granted is
- * what keeps a statement from writing, so the grants are read, those of inherited roles and of PUBLIC included, and whatever
- * is not known to read only counts as writing.
+ * Whether the session's role can change anything. Snowflake has no read-only transaction: only missing grants keep a
+ * statement from writing. So the grants are read, including those of inherited roles and of PUBLIC, and every privilege
+ * that is not known to only read counts as writing.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
 import { identifier, type Request, type Session } from './session';
 
 export interface RoleFinding {
   readonly role: string;
-  /** `PRIVILEGE on KIND NAME`, of privileges that do more than read. */
+  /** The privileges that do more than read, as `PRIVILEGE on KIND NAME`. */
   readonly writing: readonly string[];
 }
 
 const READING = new Set(['SELECT', 'REFERENCES', 'MONITOR', 'READ', 'REFERENCE_USAGE', 'IMPORTED PRIVILEGES']);
-/** To see them, or to run a query on them; USAGE on a procedure, an integration or a sequence lets one change things. */
+/** Kinds on which USAGE only allows reading. On a procedure, an integration or a sequence it allows changes. */
 const USABLE = new Set(['DATABASE', 'SCHEMA', 'WAREHOUSE', 'FUNCTION', 'FILE FORMAT', 'FILE_FORMAT', 'COMPUTE_POOL']);
 const ROLES_FOLLOWED = 60;
 
@@ -36,7 +36,7 @@ export async function examineRole(session: Session, request: Request): Promise<R
     }
     for (const { privilege, kind, name } of await grantsOf(session, next, request)) {
       if (privilege === 'USAGE' && (kind === 'ROLE' || kind === 'DATABASE_ROLE')) {
-        // Roles of Snowflake's own shared database cannot be looked into; they open its views.
+        // The grants of roles in Snowflake's own shared database cannot be read; these roles only give access to its views.
         if (!/^"?SNOWFLAKE"?\./i.test(name)) queue.push({ kind, name });
       } else if (!READING.has(privilege) && !(privilege === 'USAGE' && USABLE.has(kind))) {
         writing.push(`${privilege} on ${kind} ${name}`);
@@ -46,7 +46,7 @@ export async function examineRole(session: Session, request: Request): Promise<R
   return { role, writing };
 }
 
-/** Throws the line that says what to change. */
+/** Throws if the role can write; the message says what to change. */
 export async function refuseWriter(session: Session, request: Request): Promise<void> {
   const { role, writing } = await examineRole(session, request);
   if (writing.length === 0) return;
@@ -83,5 +83,5 @@ async function grantsOf(
   return truncated ? [...grants, { privilege: 'more than 10,000 grants', kind: target, name: '' }] : grants;
 }
 
-/** SHOW GRANTS prints names that need quotes with them. */
+/** SHOW GRANTS already prints quotes around names that need them. */
 const quoted = (name: string): string => (name.startsWith('"') ? name : identifier(name));

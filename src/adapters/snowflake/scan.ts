@@ -1,8 +1,8 @@
 /**
- * The cost guard: what a statement would read at most, by the plan that the server compiles without a warehouse
- * (`EXPLAIN USING JSON`), held against a ceiling in bytes before the statement runs. The figure counts the micro-partitions
- * that are left after compiling; what joins leave out later is not known yet. A plan without the figure reads no table and
- * passes; a statement whose plan the server does not show is refused, since nothing bounds it.
+ * The cost guard: before a statement runs, it compares the most bytes that the statement could read with a ceiling. The
+ * figure comes from the plan (`EXPLAIN USING JSON`), which the server compiles without a warehouse. It counts the
+ * micro-partitions left after compiling; joins may skip more of them later. A plan without the figure reads no table and
+ * passes. A statement without a plan is refused, because nothing bounds it.
  */
 import type { SqlResult } from '../../domain';
 import { isCancelled, isOfStatement } from './errors';
@@ -20,7 +20,7 @@ interface Plan {
   readonly Operations?: readonly (readonly (Scan & { readonly objects?: readonly string[] })[])[];
 }
 
-/** Null when the statement is within the ceiling; its own errors are thrown. */
+/** Null when the statement is within the ceiling. Errors of the statement itself are thrown. */
 export async function refuseScan(
   session: Session,
   sql: string,
@@ -33,7 +33,7 @@ export async function refuseScan(
     explained = String(rows[0]?.[0]);
   } catch (error) {
     if (!isOfStatement(error) || isCancelled(error)) throw error;
-    // An error in the statement itself is told with the places of its own text.
+    // Compile the statement alone: then an error in it gives positions in its own text.
     await session.execute(sql, { ...request, describeOnly: true });
     return unbounded((error as Error).message, ceiling);
   }
@@ -78,7 +78,7 @@ function planOf(explained: string): Plan | null {
   }
 }
 
-/** What a view reads is not named to who asked for the view. */
+/** A table that only a view reads is not named: whoever may read the view may not know the table. */
 function isIn(sql: string, object: string): boolean {
   const name = object.slice(object.lastIndexOf('.') + 1).replaceAll('"', '');
   return sql.toUpperCase().includes(name.toUpperCase());

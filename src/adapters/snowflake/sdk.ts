@@ -1,7 +1,7 @@
 /**
- * The driver, loaded when a Snowflake database is opened for the first time: it is an optional package, and a large one.
- * Whatever it would do beside connecting is switched off before it loads: looking at the cloud's metadata service for the
- * platform it runs on, reporting the shape of the connection, native helpers, a log file in the working directory.
+ * Loads the driver when a Snowflake database is opened for the first time: it is a large optional package. Everything it
+ * would do besides connecting is switched off before: asking the cloud's metadata service which platform this is,
+ * telemetry about the connection, native helpers, a log file in the working directory.
  * Certificate checks stay as the driver has them (OCSP on).
  */
 import type * as SnowflakeSdk from 'snowflake-sdk';

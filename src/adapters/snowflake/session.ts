@@ -1,7 +1,7 @@
 /**
- * One session with Snowflake and the statements in it. Formats, zone and case rules are fixed when it opens, so that a value
- * reads the same in every account; each statement carries its own tag, time limit and row cap, and the server takes one
- * statement per request. The driver repeats a request for as long as the network is down: who waits here gives up when not
+ * One session with Snowflake and the statements in it. Formats, time zone and case rules are set when it opens, so that a
+ * value prints the same in every account. Each statement has its own tag, time limit and row cap, and the server takes one
+ * statement per request. The driver repeats a request for as long as the network is down; this class stops waiting if not
  * even the cancellation is answered.
  */
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
@@ -21,12 +21,12 @@ const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
   BINARY_OUTPUT_FORMAT: 'HEX',
   QUOTED_IDENTIFIERS_IGNORE_CASE: false,
   MULTI_STATEMENT_COUNT: 1,
-  // A statement whose client is gone ends by itself.
+  // The server ends a statement whose client is gone.
   ABORT_DETACHED_QUERY: true,
 };
 /** A result larger than this is cut like one with too many rows. */
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
-/** The server's own limit comes first; this is for one that does not keep it. */
+/** How long after the time limit a statement is cancelled from here, if the server's own limit fails. */
 const CANCEL_AFTER_MS = 1_000;
 const DROP_AFTER_MS = 3_000;
 
@@ -35,7 +35,7 @@ export interface Request {
   readonly timeoutMs: number;
   readonly maxRows: number;
   readonly signal: AbortSignal;
-  /** Only compiled: columns without rows. */
+  /** Compile the statement without running it: gives columns and no rows. */
   readonly describeOnly?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Rows {
   readonly truncated: boolean;
 }
 
-/** The server took the cancellation and did not end the statement: the session is of no more use. */
+/** The server accepted the cancellation but did not end the statement: the session cannot be used again. */
 export class Unanswered extends Error {}
 
 export interface Session {
@@ -72,7 +72,7 @@ export async function openSession(
   const settings = Object.entries(PARAMETERS).map(([name, value]) => `${name} = ${literal(value)}`);
   try {
     await session.execute(`ALTER SESSION SET ${settings.join(' ')}`, request);
-    // Privileges of further roles would count too, and the check of the role sees this one only.
+    // Secondary roles would add privileges, and the role check reads only the primary role's.
     await session.execute('USE SECONDARY ROLES NONE', request);
   } catch (error) {
     await session.close();
@@ -89,14 +89,14 @@ function connect(connection: Connection, timeoutMs: number): Promise<void> {
     );
     connection.connect((error) => {
       clearTimeout(timer);
-      // The driver's types know undefined only; it gives null as well.
+      // The driver's types say undefined, but it also passes null.
       if (error) reject(error);
       else resolve();
     });
   });
 }
 
-/** Ends the session on the server; one that is gone already needs no end. */
+/** Ends the session on the server. Errors are ignored: the session may be gone already. */
 function destroy(connection: Connection): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, DROP_AFTER_MS);
@@ -118,7 +118,7 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       MULTI_STATEMENT_COUNT: 1,
       QUERY_TAG: queryTag(tag),
       STATEMENT_TIMEOUT_IN_SECONDS: Math.max(1, Math.ceil(timeoutMs / 1000)),
-      // One more than asked for shows that there are more.
+      // One row more than the cap shows that there are more.
       ROWS_PER_RESULTSET: maxRows + 1,
     };
     let settled = false;
@@ -129,7 +129,7 @@ function execute(connection: Connection, sql: string, request: Request): Promise
       signal.removeEventListener('abort', onAbort);
       act();
     };
-    // The cancellation goes out even when nobody waits for its answer; if it fails, the server's own limit ends the work.
+    // Sent even if nobody waits for the answer. If it fails, the server's own time limit ends the statement.
     let cancelled = false;
     const cancel = (): void => statement.cancel((error) => (cancelled ||= !error));
     const onAbort = (): void => {
@@ -186,7 +186,7 @@ function read(statement: RowStatement, maxRows: number): Promise<Rows> {
   });
 }
 
-/** Snowflake allows 2,000 characters; a history is easier to read with fewer. */
+/** Snowflake allows 2,000 characters; its query history is easier to read with fewer. */
 const queryTag = (tag: string): string => `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
 
 function literal(value: string | number | boolean): string {

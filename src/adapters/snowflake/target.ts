@@ -18,7 +18,7 @@ export interface Target {
   readonly schema: string | null;
   readonly warehouse: string | null;
   readonly role: string | null;
-  /** As written in a configuration or a URL; null: the account's own address. */
+  /** The address from the configuration or URL; null: the account's standard address. */
   readonly accessUrl: string | null;
   readonly login: SnowflakeLoginSettings;
 }
@@ -76,7 +76,7 @@ function secretFile(path: string): string {
   }
 }
 
-/** What is sent holds secrets: without TLS it stays on this machine. */
+/** Requests hold secrets, so plain http is allowed only to this machine. */
 function checkAddress(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(`accessUrl ${address} is no http(s) URL`);

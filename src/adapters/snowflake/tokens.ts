@@ -1,11 +1,11 @@
 /**
- * Snowflake's lexical rules: what is text, name, comment and symbol. A text that cannot be read the same way by everybody
- * (comments in comments, `//`, characters outside the grammar) is refused, so that nothing hides from the fence.
+ * Snowflake's lexical rules: strings, names, comments and symbols. Text that different readers could split differently
+ * (nested comments, `//`, characters outside the grammar) is refused, so that nothing can hide from the check.
  */
 
 export interface Token {
   readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol';
-  /** Words in upper case, quoted names without quotes, strings as a mere `'`. */
+  /** Words in upper case, quoted names without quotes, strings only as `'`. */
   readonly text: string;
   readonly at: number;
 }
@@ -19,14 +19,14 @@ const PATTERNS: readonly (readonly [Token['kind'] | 'space', RegExp])[] = [
   ['space', /[ \t\r\n\f\v]+|--[^\n]*|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//y],
   ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$(?:(?!\$\$)[\s\S])*\$\$/y],
   ['quoted', /"((?:[^"]|"")*)"/y],
-  // `$1` is a column by its place; where a relation must stand it is none, as no number is.
+  // `$1` is a column by its position. As a number it is refused where a relation is expected.
   ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/y],
   ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
-  // `|`, `?`, `^`, and `$` at the end, are of patterns of rows.
+  // `|`, `?`, `^`, and `$` at the end, belong to the row patterns of MATCH_RECOGNIZE.
   ['symbol', /->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[})*+])\?|\$(?=\s*\))/y],
 ];
 
-/** What begins a token that no query needs, with what to write instead. */
+/** The beginnings of refused tokens, each with what to write instead. */
 const REFUSED: readonly (readonly [RegExp, string])[] = [
   [/\/\//y, 'comments with // are not allowed: write -- in front of them'],
   [/\/\*/y, 'a comment is not closed, or holds another one: leave it out'],
@@ -81,7 +81,7 @@ function matches(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 
 const ONE_SELECT = 'write one SELECT that only reads';
 
-/** The coarsest fence, which the engine itself keeps: one query by its first word, closed brackets, no second statement. */
+/** The engine's own minimal check: it begins like a query, brackets match, there is no second statement. */
 export function refuseText(sql: string): string | null {
   const lexed = lex(sql);
   if (lexed.kind !== 'tokens') return `${lexed.message}: ${ONE_SELECT}`;

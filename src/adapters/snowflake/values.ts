@@ -1,6 +1,6 @@
 /**
- * Snowflake values as JSON-safe results. The driver hands over numbers, times, VARIANTs and binaries as text; whatever a
- * double cannot hold stays text, times keep their zone, JSON its digits and key order.
+ * Snowflake values as JSON-safe results. The driver returns numbers, times, VARIANTs and binaries as text. A number that a
+ * double cannot hold exactly stays text, times keep their zone, JSON its digits and key order.
  */
 import type { ResultColumn, SqlValue } from '../../domain';
 import { compactJson, exactNumber } from '../value-text';
@@ -43,7 +43,7 @@ const float = (text: string): SqlValue => {
   return Number.isFinite(Number(text)) ? Number(text) : text;
 };
 
-/** Nine digits of a second are asked for; those that say nothing are left out. */
+/** The session prints nine digits of a second; trailing zeros are removed here. */
 const time = (text: string): SqlValue => text.replace(/(:\d\d)\.(\d*?)0+(?=$|\s|[+-])/, (_, seconds: string, digits: string) => (digits === '' ? seconds : `${seconds}.${digits}`)); // prettier-ignore
 
 const CONVERTERS: Readonly<Record<string, (text: string) => SqlValue>> = {

@@ -1,13 +1,13 @@
 /**
- * The third read-only fence of SQLite, after `mode=ro` and `query_only`: what the engine's own compiler made of a
- * statement. `libsql` links file functions (`writefile`, `readfile`, `fsdir`) and its `mode=ro` does not reach attached
- * files, so the program that `EXPLAIN` lists must
+ * The third read-only check of SQLite, after `mode=ro` and `query_only`: it reads the program into which SQLite compiled
+ * the statement. `libsql` links file functions (`writefile`, `readfile`, `fsdir`), and its `mode=ro` does not cover
+ * attached files. So the program that `EXPLAIN` lists must
  *
  * 1. start no write transaction and contain no operation that leaves the main database (ATTACH, VACUUM INTO, …);
  * 2. call only functions known to compute a value from their arguments;
- * 3. open no virtual table that reads files or raw pages. Programs name virtual tables by address only; the names that
- *    can reach one must stand in the text, since identifiers cannot be assembled, and views cannot use them
- *    (`trusted_schema` is off).
+ * 3. open no virtual table that reads files or raw pages. A program names virtual tables by address only, so their names
+ *    are looked for in the statement's text. They must stand there: SQL cannot assemble identifiers, and views cannot use
+ *    such tables (`trusted_schema` is off).
  */
 
 import { isForbiddenTable } from './refusals';
@@ -78,10 +78,13 @@ export function refuseProgram(sql: string, program: readonly Instruction[]): str
   return null;
 }
 
-/** Whatever stands where SQLite's grammar has a relation: after one of these. */
+/** In SQLite's grammar a relation can only stand after one of these. */
 const BEFORE_RELATION = /^(?:from|join|in|[,(.])$/i;
 
-/** Parameters are the one thing that SQLite reads differently (`$x(')` is one); nobody gives them here. */
+/**
+ * Words that may name a relation. SQLite splits parameters differently (`$x(')` is one), so in a statement with one every
+ * word counts.
+ */
 function relationsIn(sql: string): string[] {
   if (/[$@#:]/.test(sql)) return sql.match(/\w+/g) ?? [];
   const tokens = tokensOf(sql);

@@ -1,6 +1,6 @@
 /**
- * Proof on the spot that a SQLite file cannot be written here: the process that reads it attempts fixed writes on its own
- * connection, with `query_only` and without, so that the read-only opening of the file is what refuses them.
+ * Proves by trying that a SQLite file cannot be written: the process that reads it attempts fixed writes on its own
+ * connection, with `query_only` and without it. Without it, only the read-only opening of the file can refuse them.
  */
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -59,7 +59,7 @@ async function rightsOf(path: string): Promise<WritingRight[]> {
       () => true,
       () => false,
     );
-  // Root may write anywhere: modes say nothing then.
+  // File modes do not restrict root.
   if (process.getuid?.() === 0) return [];
   const folder = dirname(path);
   return [

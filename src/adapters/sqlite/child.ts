@@ -1,6 +1,6 @@
 /**
- * The process that holds a SQLite file open, so that a runaway query ends by killing it. It answers one request at a
- * time and is read-only by construction:
+ * The process that opens a SQLite file, so that a runaway query can be ended by killing the process. It answers one
+ * request at a time and is read-only by construction:
  *
  * 1. the file is opened as `mode=ro` (`readonly: true` of libsql is ignored), with `query_only` and `trusted_schema=off`;
  * 2. one statement that starts with SELECT, WITH, VALUES or a bracket, compiled and checked before it runs (bytecode.ts);
@@ -21,15 +21,15 @@ import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './
 let database: Database.Database | null = null;
 let versionReader: Database.Statement | null = null;
 let path = '';
-/** The schema that the connection knows. */
+/** Version of the schema that the connection has read. */
 let knownVersion: string | null = null;
-/** Of the snapshot that is being read. */
+/** Version of the schema in the current snapshot. */
 let schemaVersion: string | null = null;
 const compiler = new Compiler(() => connect(path));
 
 const HEAP_BYTES = 1024 * 1024 * 1024;
 const PROCESS_BYTES = 1536 * 1024 * 1024;
-/** A binary value prints as twice as many characters. */
+/** A binary value takes twice as many characters, in hexadecimal. */
 const MAX_CELL_BYTES = 32 * 1024 * 1024;
 
 const PRAGMAS = [
@@ -63,7 +63,7 @@ function open(given: string): ChildReply {
   return { kind: 'done' };
 }
 
-/** The snapshot is taken by the first read, so one is made at once. */
+/** SQLite takes the snapshot at the first read, so this reads at once. */
 function begin(): ChildReply {
   connection().exec('BEGIN');
   const version = readSchemaVersion();
@@ -73,7 +73,7 @@ function begin(): ChildReply {
   return { kind: 'done' };
 }
 
-/** SQLite compiles against the schema that it knows, and finds out only by reading that there is another one. */
+/** SQLite compiles against the schema that it has cached and notices a new one only when it reads. */
 function readSchema(): void {
   connection().prepare('SELECT count(*) FROM sqlite_master').all();
 }
@@ -118,7 +118,7 @@ function readTextAsBytes(text: string, columns: number): string {
 }
 
 function* decoded(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps it
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // ignoreBOM keeps a byte order mark in the text
   for (const row of rows) {
     yield Array.from({ length: row.length / 2 }, (_, index) => {
       const value = row[index * 2] ?? null;
@@ -163,7 +163,7 @@ function checkSize(value: RawValue, index: number): void {
   );
 }
 
-/** Whoever stops reading, or fails, leaves no statement in the middle: it would keep its lock and its snapshot. */
+/** Finishes a statement whose rows are not read to the end: unfinished, it would keep its lock and its snapshot. */
 function* reading(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
   const source = rows[Symbol.iterator]();
   let left = false;
@@ -178,7 +178,7 @@ function* reading(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
   }
 }
 
-/** libsql has no reset. */
+/** Interrupts the statement, because libsql has no reset. */
 function finish(rows: Iterator<unknown>): void {
   (connection() as unknown as { interrupt(): void }).interrupt(); // missing in its types
   try {
@@ -212,14 +212,14 @@ function rollback(): ChildReply {
   return { kind: 'done' };
 }
 
-/** A name that no table has; each attempt is undone, should it ever succeed. */
+/** Writes to a table with an unlikely name. If one ever succeeds, it is rolled back. */
 const ATTEMPTS = [
   ['create a table', 'CREATE TABLE gate_write_attempt (x)'],
   ['create a view', 'CREATE VIEW gate_write_attempt AS SELECT 1'],
   ['change the version in the header', 'PRAGMA user_version = 1'],
 ] as const;
 
-/** With `query_only`, and without it, when the opening of the file alone has to refuse. */
+/** Attempts with `query_only`, then without it: then only the read-only opening of the file can refuse. */
 function attemptWrites(): ChildReply {
   const database = connection();
   const attempts = ['query_only', 'the file opened read-only'].flatMap((by, queryOnly) => {
@@ -266,7 +266,7 @@ function answer(request: ChildRequest): ChildReply {
   }
 }
 
-/** Begins before the statement and ends after it, if asked to: one message in place of three. */
+/** Begins the snapshot before the statement and ends it after, if the request asks for it: saves two messages. */
 function inSnapshot({ begins, ends }: { begins?: boolean; ends?: boolean }, act: () => ChildReply): ChildReply {
   if (begins === true) {
     try {
@@ -294,7 +294,7 @@ function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
   return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
 }
 
-/** Runs while the main thread is inside SQLite: polls whether the parent still lives and what the process takes. */
+/** A thread that runs while the main thread is inside SQLite: checks that the parent lives and how much memory is used. */
 const WATCHDOG = `
   const { writeSync } = require('node:fs');
   const parent = process.ppid;

@@ -1,6 +1,6 @@
 /**
- * One child process and its single conversation: a request, a reply, or the child's end. The child is killed when a
- * request outlives its limit or its caller aborts; nothing else can stop a query that is inside SQLite.
+ * One child process. It handles one request at a time, which ends with a reply or with the end of the child. The child is
+ * killed when a request exceeds its time limit or its caller aborts: nothing else can stop a query inside SQLite.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
@@ -11,12 +11,12 @@ export type RequestEnd =
   ChildReply | { readonly kind: 'timeout' } | { readonly kind: 'crashed'; readonly message: string };
 
 export interface SqliteClient {
-  /** Rejects only with the signal's reason, when aborted. */
+  /** Rejects only on abort, with the signal's reason. */
   request(
     request: ChildRequest,
     limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<RequestEnd>;
-  /** The child is gone, or will be: use another one. */
+  /** The child has ended or is about to: use another one. */
   readonly dead: boolean;
   kill(): void;
 }
@@ -25,7 +25,7 @@ export function startSqliteClient(): SqliteClient {
   const extension = extname(__filename);
   const child: ChildProcess = fork(join(__dirname, `child${extension}`), [], {
     execArgv: extension === '.ts' ? ['--require', require.resolve('tsx/cjs')] : [],
-    // The child reads one file: it needs none of the keys that the environment may hold.
+    // The child only reads one file, so it gets no keys from the environment.
     env: pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot']),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
@@ -51,7 +51,7 @@ export function startSqliteClient(): SqliteClient {
   const onSent = (error: Error | null): void => {
     if (error !== null) onError(error);
   };
-  // A child keeps this process alive only while a request runs: its timer does.
+  // An idle child does not keep this process alive. During a request, the request's timer does.
   for (const handle of [child, child.channel, child.stderr as unknown as { unref(): void } | null]) handle?.unref();
 
   return {

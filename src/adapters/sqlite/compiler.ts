@@ -1,6 +1,6 @@
 /**
- * What SQLite's compiler makes of a statement: whether it may run (`bytecode.ts`), and its columns. Both follow from the
- * text and the schema, so they are kept as long as the schema stays.
+ * Compiles a statement to learn whether it may run (`bytecode.ts`), and its columns. Both depend only on the text and the
+ * schema, so they are cached until the schema changes.
  */
 import type Database from 'libsql';
 import { BoundedMap } from '../../bounded-map';
@@ -8,7 +8,7 @@ import { refuseProgram, type Instruction } from './bytecode';
 import { withPlainBlobs } from './statement-text';
 
 export interface Compiled {
-  /** Why it may not run. */
+  /** Why it may not run; null if it may. */
   readonly refused: string | null;
   readonly columns: readonly { readonly name: string; readonly type: string | null }[];
 }
@@ -17,9 +17,9 @@ const KEPT_CHARS = 1024 * 1024;
 
 export class Compiler {
   /**
-   * For EXPLAIN alone: libsql never resets such a statement, and its connection then keeps every lock that it takes. This
-   * one takes none after it has read the schema, because statements that do not compile never get to it, and it is
-   * replaced when the schema has changed.
+   * A connection for EXPLAIN only: libsql never resets such a statement, and its connection then keeps every lock. This
+   * one has already read the schema and takes no further lock: statements that do not compile never reach it, and it is
+   * replaced when the schema changes.
    */
   #database: Database.Database | null = null;
   #schemaVersion = '';
@@ -27,7 +27,7 @@ export class Compiler {
 
   constructor(readonly connect: () => Database.Database) {}
 
-  /** `statement` is prepared from `text` on a connection whose snapshot has that version of the schema. */
+  /** `statement` must be prepared from `text` on a connection whose snapshot has schema `schemaVersion`. */
   compile(text: string, statement: Database.Statement, schemaVersion: string): Compiled {
     if (this.#database === null || schemaVersion !== this.#schemaVersion) {
       this.#database?.close();

@@ -66,7 +66,7 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
   const keys = new Map(tables.map((table) => [table.name.toLowerCase(), table]));
   const complete = tables.map((table) => ({
     ...table,
-    // A reference without columns is to the primary key; its spelling may differ in case from the table's.
+    // A reference without columns means the primary key. The table's name may be written in another case.
     foreignKeys: table.foreignKeys.map((key) => {
       const target = keys.get(key.table.toLowerCase());
       return {
@@ -81,7 +81,7 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
 
 type Columns = readonly (readonly SqlValue[])[];
 
-/** Name, type, "notnull" and key position; all at once, unless one table (a broken view) spoils it for the others. */
+/** Name, type, "notnull" and key position. One query for all tables; table by table if it fails (a broken view). */
 async function readColumns(read: Read, names: readonly string[]): Promise<ReadonlyMap<string, Columns>> {
   const columns = new Map<string, (readonly SqlValue[])[]>();
   const all = await read(
@@ -110,7 +110,7 @@ interface Sampled {
 
 const TABLES_PER_QUERY = 25;
 
-/** Most of the time of a large schema goes into asking table by table. What fails together is left to be read alone. */
+/** One query for many tables, because a query per table is slow. Tables of a batch that fails are read one by one later. */
 async function sampleTogether(
   read: Read,
   names: readonly string[],
@@ -144,7 +144,7 @@ async function sampleTogether(
   return sampled;
 }
 
-/** SQLite takes 2,000 columns; padding that many for each table would cost more than it saves. */
+/** SQLite allows 2,000 columns; padding every table to that width would cost more than it saves. */
 const MAX_WIDTH = 200;
 
 async function sampleAlone(
@@ -194,7 +194,7 @@ function byFirst(rows: readonly (readonly SqlValue[])[]): ReadonlyMap<string, (r
   return groups;
 }
 
-/** Consecutive rows that share their first two values. */
+/** Groups consecutive rows with the same first two values. */
 function grouped(rows: readonly (readonly SqlValue[])[]): (readonly SqlValue[])[][] {
   const groups = new Map<string, (readonly SqlValue[])[]>();
   for (const row of rows) {

@@ -4,7 +4,7 @@
  * 1. All statements of a run see one read transaction of one child.
  * 2. A statement that times out costs its child, so the whole run starts again on a fresh one: a second timeout of the
  *    same statement is its result, and the other results still share a snapshot.
- * 3. The file is looked at before it is opened, so that a wrong path gets one clear line.
+ * 3. The file is checked before it is opened, so that a wrong path gives one clear message.
  */
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -67,7 +67,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     }
   }
 
-  /** One read transaction; `use` may lose the child. */
+  /** Runs `use` in one read transaction. The child may end meanwhile. */
   async function inSnapshot<T>(signal: AbortSignal, use: (ask: Ask) => Promise<T>): Promise<T> {
     return onClient(signal, async (ask, client) => {
       orThrow(await ask({ kind: 'begin' }, OPEN_TIMEOUT_MS), givenPath);
@@ -77,14 +77,14 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     });
   }
 
-  /** Sends the requests in one snapshot, starting anew whenever one cost its child, until each has an end (invariant 2). */
+  /** Sends the requests in one snapshot. Starts again whenever one cost the child, until each has a result (rule 2). */
   async function complete(
     asked: readonly StatementRequest[],
     { timeoutMs, signal }: SqlOptions,
   ): Promise<{ takenAt: string; ends: TimedEnd[] }> {
     const requests = [...asked];
     const lost = new Map<number, RequestEnd[]>();
-    /** `whole`: the snapshot begins with the first statement and ends with the last one, without messages of their own. */
+    /** `whole`: the first request also begins the snapshot and the last one ends it, without further messages. */
     const askAll = async (ask: Ask, whole: boolean): Promise<TimedEnd[] | null> => {
       const ends: TimedEnd[] = [];
       for (const [index, request] of requests.entries()) {
@@ -111,7 +111,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     };
     for (;;) {
       const takenAt = new Date().toISOString();
-      // A statement that was lost gets its time to itself, without what beginning a snapshot takes.
+      // After a loss the snapshot begins in a message of its own, so that it takes nothing from a statement's time limit.
       const ends = await (lost.size === 0
         ? onClient(signal, (ask) => askAll(ask, true))
         : inSnapshot(signal, (ask) => askAll(ask, false)));
@@ -137,7 +137,7 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     },
     async describe({ signal }): Promise<DatabaseDescription> {
       return inSnapshot(signal, async (ask) => {
-        await checkFile(givenPath, path); // what is open outlives its name
+        await checkFile(givenPath, path); // an open file outlives its name: check that it still exists
         const { size } = await stat(path);
         return describeSqlite(async (sql) => {
           const end = await ask(
@@ -210,7 +210,7 @@ function explain({ code, message }: Extract<ChildReply, { kind: 'error' }>): str
   return 'the statement needs more memory than it may take (1 GB): filter or aggregate earlier, select parts of large values';
 }
 
-/** A file that is locked or damaged is no statement's fault. */
+/** Throws if the file is locked or damaged: the statement did not cause that. */
 function throwIfBroken({ code, message }: Extract<ChildReply, { kind: 'error' }>, path: string): void {
   if (/^SQLITE_(BUSY|LOCKED|IOERR)/.test(code))
     throw new SqlEngineError('connection', `cannot read ${path} just now: ${message}`);
@@ -218,7 +218,7 @@ function throwIfBroken({ code, message }: Extract<ChildReply, { kind: 'error' }>
   if (code === 'SQLITE_READONLY_ROLLBACK')
     throw new SqlEngineError(
       'not-found',
-      `a program was stopped in the middle of writing ${path}, and nothing is mended here: open it once with one that may write (sqlite3 FILE .tables)`,
+      `a program was stopped in the middle of writing ${path}, and a reader may not repair the file: open it once with one that may write (sqlite3 FILE .tables)`,
     );
   // SQLITE_READONLY_DIRECTORY, for which the driver has no name.
   if (code === 'UNKNOWN_SQLITE_ERROR_1544')
@@ -249,7 +249,7 @@ export async function checkFile(given: string, path: string): Promise<void> {
     const found = await stat(path);
     if (found.isDirectory())
       throw new SqlEngineError('not-found', `${given} is a directory: name the SQLite file in it`);
-    // To open a pipe waits for its writer, and this process could not even end before that.
+    // Opening a pipe would wait for a writer and block this process, even its exit.
     if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name a SQLite 3 file`);
     const file = await open(path, 'r');
     try {

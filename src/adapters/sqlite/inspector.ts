@@ -1,6 +1,6 @@
 /**
- * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, what does it read from outside, and which CTEs
- * are its own. SQLite lets every CTE of a WITH see all the others, and compares names without regard to case.
+ * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, which relations does it read, and which CTEs
+ * does it define. In SQLite every CTE of a WITH sees all the others, and names are compared without regard to case.
  */
 import { parse } from 'sql-parser-cst';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
@@ -63,7 +63,7 @@ function inspect(sql: string): Inspection {
   }
 }
 
-/** The parser hangs the WITH of a UNION chain on its first SELECT, where it holds for the whole chain. */
+/** The parser attaches the WITH of a UNION chain to its first SELECT, but it is valid for the whole chain. */
 function leadingWith(statement: Node): Node | null {
   if (statement.type === 'compound_select_stmt') return leadingWith(statement['left'] as Node);
   if (statement.type !== 'select_stmt') return null;
@@ -142,7 +142,7 @@ function visitFrom(node: Node, scope: ReadonlySet<string>, found: Found): void {
     }
     case 'func_call': {
       const name = nameOf(node['name'] as Node) ?? '';
-      // A virtual table may take what it looks for as arguments: `notes('word')` reads the table notes.
+      // A virtual table can be written like a function, with a search term: `notes('word')` reads the table notes.
       if (!TABLE_FUNCTIONS.has(name.toLowerCase().replace(/^main\./, '')))
         addRelation(node['name'] as Node, scope, found, true);
       visit(node['args'], scope, found);

@@ -1,11 +1,11 @@
 /** What the engine and its child process say to each other: one request, one reply, in order. */
 import type { ResultColumn, SqlValue } from '../../domain';
 
-/** `asBytes`: read text as bytes and decode it here, since libsql aborts the process on text that is not UTF-8. */
+/** `asBytes`: read text as bytes and decode it in the child, because libsql aborts the process on invalid UTF-8. */
 interface InSnapshot {
-  /** Begin the snapshot first: the request's time then includes that. */
+  /** Begin the snapshot first. Its time counts as part of the request. */
   readonly begins?: boolean;
-  /** End it with the reply. */
+  /** End the snapshot after the statement. */
   readonly ends?: boolean;
 }
 
@@ -21,7 +21,7 @@ export type ChildRequest =
     } & InSnapshot)
   | ({ readonly kind: 'digest'; readonly sql: string; readonly asBytes: boolean } & InSnapshot)
   | { readonly kind: 'rollback' }
-  /** Writes that the child knows itself; none comes from outside. */
+  /** Attempts a fixed list of writes that the child holds: the request carries no SQL. */
   | { readonly kind: 'attempt-writes' };
 
 export type ChildReply =
@@ -35,9 +35,9 @@ export type ChildReply =
   | { readonly kind: 'digest'; readonly count: number; readonly hash: string }
   | {
       readonly kind: 'attempts';
-      /** `code` null: it was executed. */
+      /** `code` null: the write was executed. */
       readonly attempts: readonly { readonly what: string; readonly code: string | null; readonly message: string }[];
     }
   | { readonly kind: 'refused'; readonly message: string }
-  /** `code` is SQLite's, for example `SQLITE_ERROR`; `outside`: of the snapshot, and not of the statement in it. */
+  /** `code` is SQLite's, for example `SQLITE_ERROR`. `outside`: beginning or ending the snapshot failed, not the statement. */
   | { readonly kind: 'error'; readonly message: string; readonly code: string; readonly outside?: boolean };

@@ -1,4 +1,4 @@
-/** What the parser fence forbids in SQLite, each with what to write instead (design §7); `bytecode.ts` knows it too. */
+/** What the parser checks refuse in SQLite, each with what to write instead (design §7). */
 
 const FUNCTIONS: readonly (readonly [RegExp, string])[] = [
   [/^(readfile|writefile|edit|load_extension|fsdir|zipfile|zipfile_cds|sqlar_\w+|lsmode)$/, 'it reaches files or code outside the database: read tables'],
@@ -12,7 +12,7 @@ export function refuseFunction(name: string): string | null {
   return found === undefined ? null : `the function ${lower} is not allowed: ${found[1]}`;
 }
 
-/** Table-valued pragmas that describe tables; the others show, or set, what belongs to the session or the machine. */
+/** Table-valued pragmas that describe tables. The others show or change the session or the machine. */
 const READABLE_PRAGMAS = [
   'table_info',
   'table_xinfo',
@@ -23,7 +23,7 @@ const READABLE_PRAGMAS = [
   'foreign_key_list',
 ];
 
-/** Virtual tables that read files, raw pages or the engine's memory; one that a database calls so itself is read. */
+/** Virtual tables that read files, raw pages or the engine's memory. */
 const FORBIDDEN_TABLE = new RegExp(
   `^(fsdir|zipfile|sqlite_dbpage|sqlite_stmt|carray|vector_top_k|pragma_(?!(?:${READABLE_PRAGMAS.join('|')})$)\\w+)$`,
   'i',
@@ -31,7 +31,7 @@ const FORBIDDEN_TABLE = new RegExp(
 
 export const isForbiddenTable = (name: string): boolean => FORBIDDEN_TABLE.test(name);
 
-/** `called`: with arguments, as no table of a database's own can be. */
+/** `called`: written with arguments, like a table function. A plain table may be called zipfile. */
 export function refuseRelation(name: string, called = false): string | null {
   const bare = name.toLowerCase().replace(/^main\./, '');
   if (!isForbiddenTable(bare)) return null;

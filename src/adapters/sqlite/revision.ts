@@ -1,6 +1,7 @@
 /**
- * A sign of a SQLite file's state without reading a table: where it is, its size and its last write, and those of the
- * write-ahead log, which a reader may create empty. Any write changes it, also one that changes no table.
+ * A hash that changes with every write to a SQLite file, found without reading a table: path, size and time of the last
+ * write of the file and of its write-ahead log. An empty log is ignored, because a reader may create one. A write that
+ * changes no table changes the hash too.
  */
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * The little that must be known of a statement's text before SQLite compiles it: its first keyword and whether more than
- * one statement is there. `sqlite3_prepare` compiles the first statement only and drops the rest without a word, and a
- * PRAGMA acts while it is compiled, so neither can be left to the bytecode check.
+ * What must be known of a statement before SQLite compiles it: its first keyword, and whether there is more than one
+ * statement. `sqlite3_prepare` compiles only the first statement and silently drops the rest, and a PRAGMA takes effect
+ * while it is compiled. So the bytecode check would come too late for both.
  */
 
 export interface StatementText {

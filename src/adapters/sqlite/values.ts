@@ -13,13 +13,13 @@ export function toSqlValue(value: RawValue): SqlValue {
   return value;
 }
 
-/** How many values of a column were numbers, and texts. */
+/** How many values of a column were numbers, and how many were texts. */
 export interface Seen {
   numbers: number;
   texts: number;
 }
 
-/** SQLite types values, not columns: the values decide, the declared type only tells text from time and JSON. */
+/** In SQLite values have types and columns do not. The values decide; the declared type only tells text from time and JSON. */
 export function columnKind(
   declared: string | null,
   { numbers, texts }: Readonly<Seen> = { numbers: 0, texts: 0 },
@@ -35,7 +35,7 @@ export function columnKind(
   return /INT|REAL|NUM|DEC|FLOA|DOUB/.test(type) ? 'number' : 'other';
 }
 
-/** How a value enters a digest: whole numbers exactly, others to 7 significant digits (4 and 4.0000000001 are the same). */
+/** A value as text for the digest: whole numbers exactly, others to 7 significant digits (4 equals 4.0000000001). */
 export function digestText(value: RawValue): string {
   if (value === null) return 'n';
   if (typeof value === 'bigint') return `d${value}`;

@@ -1,32 +1,31 @@
 /**
- * Which URLs and network addresses a page may be fetched from: only what is plainly a public web site.
+ * Which URLs and network addresses pages may be fetched from: only plainly public web sites.
  *
- * 1. A URL is judged as it is written and as it is parsed: spellings that hide an address are refused even where the
- *    address would be allowed.
- * 2. An address is allowed by range, not refused by list: IPv4 and IPv6 must be ordinary global unicast, so whatever
- *    embeds an IPv4 address (mapped, 6to4, NAT64, Teredo) is out.
- * 3. Names are judged twice: here, and by every address that they resolve to (`connection.ts`).
- * 4. A network that this machine is part of is no public web site either, even by public addresses: with IPv6 a printer at
- *    home has one, and this machine's own reaches what a firewall keeps from others.
+ * 1. A URL is checked as written and as parsed: a spelling that hides an address is refused even if the address is allowed.
+ * 2. Addresses are allowed by range: IPv4 and IPv6 must be ordinary global unicast. So addresses that embed an IPv4
+ *    address (mapped, 6to4, NAT64, Teredo) are refused.
+ * 3. Names are checked twice: here, and by every address that they resolve to (`connection.ts`).
+ * 4. Networks of this machine are refused even if their addresses are public: with IPv6 a printer at home has a public
+ *    address, and from this machine one can reach what a firewall hides from others.
  */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { WebError } from '../../ports';
 
-/** Set by tests alone: ports of this machine that stand in for the web. */
+/** For tests only: ports of this machine that serve as the web. */
 export interface Loopback {
   readonly ports: ReadonlySet<number>;
 }
 
 export const LONGEST_URL = 2_000;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
-/** Names that mean this machine, its network or its cloud, whatever a resolver says. */
+/** Last labels of names that mean this machine, its network or its cloud, whatever they resolve to. */
 const PRIVATE_NAMES = [
   ...['localhost', 'localdomain', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'private', 'arpa'],
   ...['test', 'invalid', 'example', 'onion', 'alt'],
 ];
-/** Public by range, but a cloud's own service for its machines. */
+/** Addresses in a public range that serve a cloud's own machines. */
 const CLOUD_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /** Throws `WebError` with one line that says what is wrong. */
@@ -62,7 +61,7 @@ function checkHost(hostname: string, written: string, isTestPort: boolean): void
   const labels = host.split('.');
   const last = labels.at(-1) ?? '';
   if (labels.length < 2 || PRIVATE_NAMES.includes(last)) throw refused(`${host} is no public host name`);
-  // A last label of digits is an address in some resolver's eyes.
+  // Some resolvers take a last label of digits for an address.
   if (/^(\d+|0x[0-9a-f]*)$/i.test(last)) throw refused(`${host} is no public host name`);
   if (host.length > 253 || labels.some((label) => !/^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))) {
     throw refused('the host is no valid DNS name');
@@ -89,7 +88,7 @@ export type Networks = () => readonly string[];
 export const ownNetworks: Networks = () =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).flatMap(({ cidr }) => cidr ?? []));
 
-/** What a host resolved to; all of it has to be public, or the name is not to be trusted. */
+/** Throws unless every address that a host resolved to is public. */
 export function checkAddresses(
   host: string,
   addresses: readonly string[],

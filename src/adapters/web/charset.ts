@@ -1,11 +1,11 @@
 /**
- * Bytes of a page as text, in the order of the WHATWG: byte order mark, header, what the document says of itself, else
- * UTF-8 where it is that and windows-1252 where it is not. Throws for what is no text. Pure.
+ * Decodes the bytes of a page. The encoding is found in the order of the WHATWG: byte order mark, header, declaration in
+ * the document; else UTF-8 if the bytes are valid UTF-8, and windows-1252 if not. Throws if the content is binary. Pure.
  */
 import { WebError } from '../../ports';
 
 const LABEL = /charset\s*=\s*["']?([\w.:-]+)/i;
-/** What a document says of itself: in a tag of HTML, in the first line of XML. Nothing else says it. */
+/** The encoding that a document declares, in a tag of HTML or in the first line of XML. */
 const META = /<meta\b[^>]{0,300}?charset\s*=\s*["']?([\w.:-]+)/i;
 const XML = /^\s*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/i;
 const MARKS = [
@@ -13,7 +13,7 @@ const MARKS = [
   ['utf-16be', [0xfe, 0xff]],
   ['utf-16le', [0xff, 0xfe]],
 ] as const;
-/** Of the characters looked at; text has none but tabs and line ends. */
+/** The largest share of control characters in text, tabs and line ends not counted. */
 const CONTROLS_OF_TEXT = 0.01;
 const LOOKED_AT = 10_000;
 
@@ -33,7 +33,7 @@ function labelOf(body: Buffer, header: string | null, isMarkup: boolean): string
   if (told !== null) return told;
   const start = isMarkup ? body.subarray(0, 1_024).toString('latin1') : '';
   const own = knownLabel((META.exec(start) ?? XML.exec(start))?.[1]);
-  // It could be read as ASCII to get here, so UTF-16 it is not.
+  // The declaration was read as ASCII, so the document cannot be UTF-16.
   if (own !== null) return own.startsWith('utf-16') ? 'utf-8' : own;
   return isUtf8(body) ? 'utf-8' : 'windows-1252';
 }
@@ -43,14 +43,13 @@ function knownLabel(label: string | undefined): string | null {
   try {
     return new TextDecoder(label).encoding;
   } catch (error) {
-    // An encoding that nobody knows: most of the page is ASCII all the same.
-    // By name: it may be of another realm.
+    // An unknown encoding is ignored, since most of a page is ASCII. Checked by name: the error may be of another realm.
     if ((error as Error).name === 'RangeError') return null;
     throw error;
   }
 }
 
-/** The last character may be cut by the limit of the body. */
+/** `stream`: the size limit may have cut the last character. */
 function isUtf8(body: Buffer): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });

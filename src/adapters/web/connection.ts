@@ -1,10 +1,10 @@
 /**
  * One HTTP exchange with a checked host.
  *
- * 1. A name is resolved once; all its addresses are checked, and the connection goes to one of exactly these: the name
- *    is never asked for again, so it cannot change its mind (DNS rebinding). TLS still verifies the name.
- * 2. Every exchange has a connection of its own, follows no redirect, and ignores proxies of the environment.
- * 3. At most `maxBytes` are read, before and after decompression; the caller's signal bounds the time of everything.
+ * 1. A name is resolved once, all its addresses are checked, and the connection goes to one of them. The name is not
+ *    resolved again, so it cannot change in between (DNS rebinding). TLS still verifies the name.
+ * 2. Every exchange has its own connection, follows no redirect, and ignores proxy settings of the environment.
+ * 3. At most `maxBytes` are read, before and after decompression. The caller's signal limits the time.
  */
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -21,9 +21,9 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export interface Exchange {
   readonly status: number;
   readonly header: (name: string) => string | null;
-  /** Empty unless the status is 2xx: nobody reads what an error or a redirect says. */
+  /** Empty unless the status is 2xx: the body of an error or a redirect is not used. */
   readonly body: Buffer;
-  /** There was more than `maxBytes`. */
+  /** The body was longer than `maxBytes`. */
   readonly truncated: boolean;
 }
 
@@ -36,13 +36,13 @@ export interface ExchangeOptions {
   readonly networks: Networks;
 }
 
-/** What a server sees; robots.txt is read for the first word. */
+/** The User-Agent header. Groups of robots.txt are matched by its first word. */
 export const USER_AGENT = 'gate-sql/0.1 (a person asked; honours robots.txt)';
 
 export const systemResolve: Resolve = async (host) =>
   (await dnsLookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
-/** `url` has passed `checkedUrl`. */
+/** `url` must have passed `checkedUrl`. */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
   const addresses = await checkedAddresses(url, options);
   const agent = new Agent({
@@ -77,7 +77,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   }
 }
 
-/** A body that is given up with bytes still to come says so as an error, which ends the process if nobody listens. */
+/** A body that is destroyed before its end emits an error, which would end the process without a listener. */
 export function listened(body: Readable): void {
   body.on('error', () => undefined);
 }
@@ -97,7 +97,7 @@ async function checkedAddresses(
   return addresses;
 }
 
-/** Answers with what was checked, whatever name it is asked for. */
+/** A DNS lookup that returns the checked addresses for any name. */
 function fixedLookup(addresses: readonly string[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, options, callback) => {
@@ -117,7 +117,7 @@ async function readBody(
     for await (const chunk of body as AsyncIterable<Buffer>) {
       received += chunk.length;
       yield chunk;
-      // Nothing within the limit once it is unpacked can be larger packed.
+      // A body that fits the limit unpacked is not larger when packed.
       if (received > maxBytes) return;
     }
   };
@@ -141,7 +141,7 @@ async function* unpacked(source: AsyncIterable<Buffer>, encoding: string | null)
     yield* source;
     return;
   }
-  // What fails in it fails the loop below as well.
+  // An error of the pipeline also ends the loop below.
   pipeline(source, unpack).catch(() => undefined);
   yield* unpack as AsyncIterable<Buffer>;
 }
@@ -172,12 +172,12 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const MISSING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The caller's own abort keeps its reason; a time limit is a `timeout`; the rest is the connection's fault. */
+/** The error to throw: the caller's reason after an abort, `timeout` after a time limit, else one about the connection. */
 export function connectionError(error: unknown, host: string, signal: AbortSignal): unknown {
   if (error instanceof WebError) return error;
   if (signal.aborted) {
     const reason: unknown = signal.reason;
-    // By name: it may be of another realm.
+    // Checked by name: the error may be of another realm.
     const timedOut = (reason as Error | null)?.name === 'TimeoutError';
     return timedOut ? new WebError('timeout', `${host} took too long`, { cause: error }) : reason;
   }

@@ -1,27 +1,27 @@
 /**
- * HTML as text that keeps its meaning: powers and indices stay apart from their base, struck text is gone, lists keep
- * their numbers, formulas their source, tables their rows. Menus and whatever else is no part of the text are left out.
+ * Converts HTML to text without changing its meaning: powers and indices get a mark, struck-out text is removed, lists keep
+ * their numbers, formulas their source, tables their rows. Menus and other things around the text are left out.
  */
 import { convert, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 
-/** Of the markup that is parsed, here and now: hostile markup of this size takes about a second. */
+/** At most this much markup is parsed, because parsing is synchronous: hostile markup of this size takes about a second. */
 export const HTML_CHARS = 1_000_000;
-/** Where a title and a base stand. */
+/** Title and base are looked for in this many characters. */
 const HEAD_CHARS = 100_000;
 const LINKS = 40;
 const MAX_DEPTH = 200;
 const MAX_CHILDREN = 5_000;
-/** A main part that is shorter is none. */
+/** A main part that is shorter is not used. */
 const LEAST_CHARS = 200;
 
-/** With what the markup has to hold for it to be worth a pass over the whole. */
+/** `sign`: the page is converted again for these selectors only if its markup matches this. */
 const MAIN = { selectors: ['main', '[role="main"]'], sign: /<main\b|role\s*=\s*["']?main/i, share: 0 };
-/** One that is a small part of its page is a teaser beside it. */
+/** An article that is a small part of its page is a teaser, not the main text. */
 const ARTICLE = { selectors: ['article'], sign: /<article\b/i, share: 0.3 };
 const NO_TEXT = ['img', 'script', 'style', 'template', 'svg', 'iframe', 'nav', 'button', 'select', 'textarea'];
-/** Struck out, not shown, or shown a second time; the last is Wikipedia's. */
+/** Struck out, hidden, or shown a second time. The last one is Wikipedia's. */
 const NOT_SAID = ['del', 's', 'strike', '[hidden]', '[aria-hidden="true"]', '.mw-editsection'];
-/** Around the main part they are ornament, within it notes. */
+/** Left out around the main part; inside it they hold notes. */
 const ORNAMENT = ['footer', 'aside'];
 const BLOCKS = ['table', 'caption', 'dl', 'dt', 'dd', 'summary', 'details', 'figcaption', 'legend', 'address', 'tr'];
 
@@ -45,7 +45,7 @@ export function htmlTitle(whole: string): string {
   });
 }
 
-/** What relative links start from. */
+/** The base address of relative links. */
 function baseOf(html: string, url: string): string {
   const said = /<base\b[^>]{0,300}?href\s*=\s*["']?([^"'\s>]{1,300})/i.exec(html.slice(0, HEAD_CHARS))?.[1] ?? '';
   return URL.canParse(said, url) ? new URL(said, url).href : url;
@@ -75,7 +75,7 @@ function options(base: string, selectors: string[]): HtmlToTextOptions {
   };
 }
 
-/** The first few that lead to other pages of the web. */
+/** Shows the first `LINKS` links that lead to other web pages. */
 function links(base: string): (href: string) => string {
   let shown = 0;
   return (href) => {
@@ -89,14 +89,14 @@ function links(base: string): (href: string) => string {
   };
 }
 
-/** Tables as well: drawn with columns, a cell that claims to span a billion of them would be believed. */
+/** Used for tables too: the library's own table layout would honour a cell that claims to span a billion columns. */
 const line: FormatCallback = (element, walk, builder) => {
   builder.openBlock({ leadingLineBreaks: 1 });
   walk(element.children, builder);
   builder.closeBlock({ trailingLineBreaks: 1 });
 };
 
-/** A lone paragraph in a cell is no reason to leave the line of the row. */
+/** A cell stays on the line of its row, even if its content is wrapped in a paragraph. */
 const cell: FormatCallback = (element, walk, builder) => {
   let inner = element.children;
   for (let only = loneBlock(inner); only !== null; only = loneBlock(inner)) inner = only.children;
@@ -109,7 +109,7 @@ function loneBlock(nodes: readonly DomNode[]): DomNode | null {
   return more.length === 0 && /^(p|div|center)$/.test(only?.name ?? '') ? (only ?? null) : null;
 }
 
-/** Counted from where it says, in digits or letters: a Roman number could be as long as its author likes. */
+/** Numbers a list from its `start`, in digits or letters. Not in Roman numerals: the author could make them endless. */
 const numbered: FormatCallback = (element, walk, builder) => {
   const { start: from = '', type = '' } = (element.attribs ?? {}) as Readonly<Record<string, string | undefined>>;
   const isNested = element.parent?.name === 'li';
@@ -129,7 +129,7 @@ const numbered: FormatCallback = (element, walk, builder) => {
   builder.closeList({ trailingLineBreaks: lineBreaks });
 };
 
-/** A power or an index: without a mark, 10 to the 6th would read 106. */
+/** Marks a power or an index: without the mark, 10 to the 6th would read 106. */
 function marked(mark: string): FormatCallback {
   return (element, walk, builder) => {
     builder.addLiteral(mark);
@@ -137,7 +137,7 @@ function marked(mark: string): FormatCallback {
   };
 }
 
-/** A formula that comes with its source is read there. */
+/** Shows the source of a formula, if it comes with one. */
 const semantics: FormatCallback = (element, walk, builder) => {
   const source = element.children.filter(({ name }) => name === 'annotation');
   walk(source.length > 0 ? source : element.children, builder);

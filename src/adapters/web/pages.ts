@@ -1,6 +1,6 @@
 /**
- * `fetch`: one page from the public web as readable text. Every hop of it, robots.txt included, passes the checks of
- * `addresses.ts`; bytes, characters, redirects and time are bounded.
+ * `fetch`: one page from the public web as readable text. Every request, robots.txt and redirects included, passes the
+ * checks of `addresses.ts`. Bytes, characters, redirects and time are limited.
  */
 import { WebError, type WebOptions, type WebPage } from '../../ports';
 import { checkedUrl, ownNetworks, type Loopback, type Networks } from './addresses';
@@ -9,11 +9,11 @@ import { readable, readableType } from './readable';
 import { Robots } from './robots';
 
 export interface PageLimits {
-  /** Of the body, unpacked. */
+  /** Largest body, unpacked. */
   readonly maxBytes: number;
-  /** Of the text. */
+  /** Largest text. */
   readonly maxChars: number;
-  /** For everything: robots.txt, redirects, the body. */
+  /** For everything together: robots.txt, redirects, the body. */
   readonly timeoutMs: number;
 }
 
@@ -26,9 +26,9 @@ export interface PagesOptions {
   readonly limits?: Partial<PageLimits>;
   readonly resolve?: Resolve;
   readonly now?: () => number;
-  /** For tests alone. */
+  /** For tests only. */
   readonly loopback?: Loopback;
-  /** Of this machine. */
+  /** The networks of this machine. */
   readonly networks?: Networks;
 }
 
@@ -56,7 +56,7 @@ export function createPages(options: PagesOptions = {}): FetchPage {
       const target = redirectOf(answer);
       if (target === null) return { url, answer };
       if (!URL.canParse(target, url.href)) throw new WebError('refused', `${url.host} redirects to what is no URL`);
-      // As written where it is whole, so that its spelling is checked as well.
+      // An absolute target is passed as written, so that its spelling is checked too.
       url = checkedUrl(URL.canParse(target) ? target : new URL(target, url).href, loopback);
     }
     throw new WebError('refused', `more than ${REDIRECTS} redirects`);
@@ -88,7 +88,7 @@ function checkStatus({ status, header }: Exchange, url: URL): void {
   throw new WebError(status >= 500 ? 'server-error' : 'not-found', message);
 }
 
-/** Seconds alone: a date is not worth a clock. */
+/** Reads Retry-After in seconds only; a date is ignored. */
 export function afterOf(retryAfter: string | null): { readonly retryAfterMs?: number } {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
 }

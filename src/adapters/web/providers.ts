@@ -1,7 +1,7 @@
 /**
- * `search` through a provider: SearXNG (one's own), Tavily or Brave. The provider is the user's choice and may be on a
- * private network; what it finds is only text until `fetch` checks it. It is not followed elsewhere, and never gets a
- * second request: retries are Temporal's.
+ * `search` through a provider: SearXNG (self-hosted), Tavily or Brave. The user chooses the provider, and it may be on a
+ * private network. The addresses it finds are only text: `fetch` checks them. Its redirects are not followed, and a
+ * request is never repeated here: Temporal retries.
  */
 import { convert } from 'html-to-text';
 import { Agent, request } from 'undici';
@@ -17,7 +17,7 @@ export type ProviderName = 'searxng' | 'tavily' | 'brave';
 
 export interface ProviderOptions {
   readonly provider: ProviderName;
-  /** Required by SearXNG; else the provider's own. */
+  /** Required for SearXNG; null: the provider's own address. */
   readonly baseUrl: string | null;
   readonly apiKey: string | null;
   readonly timeoutMs?: number;
@@ -28,11 +28,11 @@ export type SearchWeb = (query: string, options: WebOptions) => Promise<SearchRe
 const RESULTS = 8;
 const MAX_BYTES = 2_000_000;
 const TIMEOUT_MS = 20_000;
-/** Tavily and Brave refuse a longer query; Brave also one of more words. */
+/** Tavily and Brave refuse a longer query. Brave also limits the number of words. */
 const QUERY_CHARS = 400;
 const BRAVE_WORDS = 50;
 
-/** A result that lacks it is left out or shown without it: some of SearXNG have no address. */
+/** A field that may be missing. A result without an address (SearXNG has some) is left out, other fields stay empty. */
 const optional = z.string().nullish().catch(null);
 const found = z.object({ url: optional, title: optional });
 const withContent = z.object({ results: z.array(found.extend({ content: optional })) });
@@ -43,7 +43,7 @@ const brave = z.object({
 interface Call {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a POST. */
+  /** The body of a POST; without it the request is a GET. */
   readonly body?: string;
 }
 
@@ -107,7 +107,7 @@ export function createSearch(options: ProviderOptions): SearchWeb {
   };
 }
 
-/** Anything that answers at the provider's address, without a search: which costs nothing, and says nothing of the key. */
+/** Checks that something answers at the provider's address, without a search. It costs nothing and does not check the key. */
 export async function reachProvider(options: ProviderOptions, { signal: caller }: WebOptions): Promise<string> {
   const { url } = PROVIDERS[options.provider].call('', options.baseUrl, '');
   const signal = AbortSignal.any([caller, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
@@ -139,7 +139,7 @@ async function ask(call: Call, name: ProviderName, signal: AbortSignal): Promise
     const { statusCode: status } = response;
     if (status === 200) return parsed(await bodyText(response.body, name), name);
     const after = response.headers['retry-after'];
-    // Of Brave, only the body tells a wrong key from a wrong query.
+    // With Brave, only the body tells a wrong key from a wrong query.
     const isKeyFine = name === 'brave' && status === 422 && isQueryRefused(await bodyText(response.body, name));
     throw statusError(status, name, typeof after === 'string' ? after : null, isKeyFine);
   } catch (error) {
@@ -160,14 +160,14 @@ async function bodyText(body: AsyncIterable<Buffer>, name: ProviderName): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The limiter of SearXNG lets an address ask for JSON four times an hour. */
+/** What to do about a rate limit. SearXNG's limiter allows an address four JSON requests an hour. */
 const LIMITS: Readonly<Record<ProviderName, string>> = {
   searxng: ': switch off its limiter, or put this machine into pass_ip of its limiter.toml',
   tavily: '',
   brave: '',
 };
 
-/** A missing token is a field that does not validate, too. */
+/** Whether the query is what Brave refuses: a missing token is reported as an invalid field too. */
 function isQueryRefused(body: string): boolean {
   return body.includes('"VALIDATION"') && !body.includes('x-subscription-token');
 }
@@ -176,7 +176,7 @@ function statusError(status: number, name: ProviderName, retryAfter: string | nu
   const message = `the web search of ${name} answered ${status}`;
   if (status === 429) return new WebError('rate-limited', `${message}${LIMITS[name]}`, afterOf(retryAfter));
   if (status >= 500) return new WebError('server-error', message);
-  // 432 and 433 are Tavily's, for the limits of a plan and of paying as one goes.
+  // 432 and 433 are Tavily's: the limits of the plan and of pay-as-you-go.
   if (status === 402 || status === 432 || status === 433)
     return new WebError('misconfigured', `${message}: the limit of your plan is used up`);
   if (name === 'searxng' && status === 403)
@@ -206,24 +206,24 @@ function resultsOf(provider: Provider, json: unknown, name: ProviderName): Searc
       .slice(0, RESULTS);
   } catch (error) {
     if (error instanceof z.ZodError)
-      throw new WebError('bad-answer', `${name} answered in a form that is not its own`, { cause: error });
+      throw new WebError('bad-answer', `${name} answered in an unexpected form`, { cause: error });
     throw error;
   }
 }
 
-/** As the parser reads it: what it would skip over, such as a line end, is gone. */
+/** The address as parsed, without characters that the parser ignores, such as line ends. */
 function addressOf(url: string | null | undefined): string | null {
   if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return null;
   const { href } = new URL(url);
   return href.length <= LONGEST_URL ? href : null;
 }
 
-/** Some mark the words of the query, although the rest is plain text. */
+/** Removes markup: some providers mark the words of the query in plain text. */
 function plain(text: string | null | undefined, maxChars: number): string {
   return oneLine((text ?? '').replace(/<\/?(strong|b|em|mark)>/gi, ''), maxChars);
 }
 
-/** Brave's titles and excerpts are HTML: with marks, and with entities. */
+/** Brave's titles and excerpts are HTML with tags and entities. */
 function fromHtml(text: string | null | undefined): string {
   return convert((text ?? '').slice(0, 5_000), { wordwrap: false });
 }

@@ -1,6 +1,6 @@
 /**
- * What a model can read of a page: title, main text and a few links of HTML; XML, plain text, JSON and CSV as they are.
- * Everything else is refused by its name. Pure.
+ * The part of a page that a model reads: title, main text and a few links of HTML; XML, plain text, JSON and CSV unchanged.
+ * Other types are refused, with the type in the message. Pure.
  */
 import { clip } from '../../clip';
 import { WebError } from '../../ports';
@@ -19,7 +19,7 @@ const PLAIN = /^(text\/.+|application\/(json|xml|csv|yaml|x-yaml|x-ndjson|[a-z0-
 const CODE = /^text\/(css|javascript|ecmascript|x-javascript)$/;
 const TITLE_CHARS = 200;
 
-/** Throws `WebError` for what is no text. Returns the type without its parameters. */
+/** Returns the type without its parameters. Throws `WebError` if it is not text. */
 export function readableType(header: string | null): string {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === '') throw new WebError('unsupported', 'the page does not say what type it has');

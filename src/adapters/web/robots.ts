@@ -1,10 +1,10 @@
 /**
- * robots.txt of each site, read once in a while: what it disallows for us is not fetched (RFC 9309).
+ * Fetches and caches the robots.txt of each site. Pages that it disallows for us are not fetched (RFC 9309).
  *
  * 1. The file is fetched under the same checks as any page, redirects included.
- * 2. A site without one (4xx) allows everything; one that cannot say (5xx, 429) allows nothing for now.
- * 3. Only the groups that speak of us are parsed: the parser keeps each rule once for every agent of its group, so that a
- *    file of many agents before many rules would fill the memory.
+ * 2. A site without one (4xx) allows everything. If the server fails (5xx, 429), nothing is allowed for now.
+ * 3. Only the groups that apply to us are parsed: the parser keeps each rule once for every agent of its group, so a file
+ *    with many agents before many rules would fill the memory.
  */
 import robotsParser from 'robots-parser';
 import { WebError } from '../../ports';
@@ -48,7 +48,7 @@ export class Robots {
   }
 }
 
-/** The groups that name us or everybody, each agent of them once. */
+/** The groups for us or for everybody, each agent named once. */
 function groupsForUs(text: string): string {
   const kept: string[] = [];
   let agents = new Set<string>();

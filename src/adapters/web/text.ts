@@ -1,8 +1,8 @@
-/** Text from outside, fit to be stored, shown and sent on: no control characters, no half of a character of two units. */
+/** Makes text from outside safe to store, show and send: no control characters, no unpaired surrogates. */
 import { clip } from '../../clip';
 
 export function cleaned(text: string): string {
-  // A terminal would obey some of them.
+  // A terminal would execute some control characters.
   const shown = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
   return shown.replace(/\p{Surrogate}/gu, '\ufffd');
 }
