@@ -15,6 +15,7 @@ import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import type { SearchInput } from '../../src/domain';
 import type { ModelRequest } from '../../src/ports';
 import { settingsFor } from '../../src/presets';
+import { clockAt } from '../../src/search/clock';
 import { runSearch } from '../../src/search/control';
 import { createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
@@ -65,6 +66,8 @@ export async function record(file: string): Promise<string | null> {
       documents: [],
     },
     settings,
+    // As `gate ask` gives one; no model sees it.
+    clock: clockAt(0),
   };
   await storeInput(deps, input);
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };

@@ -67,9 +67,11 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   }
   if (record === null)
     throw new CommandFailed(`${input.searchId} ended without a record in ${storeLocation(services.config.store)}`);
+  const { withClockOfAsking } = await import('./ask-again');
+  const current = await withClockOfAsking({ store: services.store, engines: asking.engines, io }, input, record);
   const { printAnswer } = await import('./print-answer');
   const ui = staysUp ? session.uiOf(input.searchId) : null;
-  return printAnswer(services, record, io, { json, csv, ui, showPlan, db: asking.database.addressLabel });
+  return printAnswer(services, current ?? record, io, { json, csv, ui, showPlan, db: asking.database.addressLabel });
 }
 
 /** The last user of the embedded server stops it, and its UI with it. */

@@ -1,11 +1,12 @@
 /** What is looked at and stored before a question is asked: everything wrong is said before a model call is paid. */
 import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription, SearchInput, SearchState } from '../domain';
+import type { ObjectStore } from '../ports';
 import type { Composition, Engines } from '../workers/composition';
 import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { noteSeen } from './seen-databases';
-import { addToIndex, saveInput, sha256, type Services } from './services';
+import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../steps/fork';
 
 export interface Asking {
@@ -57,8 +58,16 @@ export async function checkAndStore(
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
-  if (fork === undefined) await saveInput(store, input);
+  if (fork === undefined) await saveInput(store, await withFirstClock(store, input));
   await addToIndex(store, input, io.now());
   await noteSeen(store, database, fingerprint, io.now());
   return state;
+}
+
+/** All steps of a search have one clock: that of the asking that began it (`withClockOfAsking`). */
+async function withFirstClock(store: ObjectStore, input: SearchInput): Promise<SearchInput> {
+  const before = await inputOf(store, input.searchId);
+  if (before === null) return input;
+  const { clock: _, ...unclocked } = input;
+  return before.clock === undefined ? unclocked : { ...unclocked, clock: before.clock };
 }

@@ -10,9 +10,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { resolveDatabase } from '../databases';
-import type { AnswerRecord } from '../domain';
+import type { SearchInput } from '../domain';
+import { clockAt } from '../search/clock';
 import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
 import type { AskFlags } from './ask';
+import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
 import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice } from './ask-input';
@@ -22,7 +24,7 @@ import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { noteSeen, recognise } from './seen-databases';
 import { onlyDatabase } from './only-database';
-import { openServices, recordOf, sha256 } from './services';
+import { openServices, sha256 } from './services';
 
 export interface RunFlags extends AskFlags {
   readonly debug?: boolean;
@@ -58,29 +60,30 @@ export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise
   try {
     // A recording or a local Ollama offers names where none is configured.
     const isNamed = flags.model?.default !== undefined || config.models.default !== null;
-    const asked = searchInput(config, flags, question, {
-      identity: recognised.known,
-      models: modelsFor(config, flags, isNamed ? [] : offeredModels(await composition())),
-      namespace:
-        files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`,
-      ...(flags.fresh ? { nonce: randomBytes(8).toString('hex') } : {}),
-    });
+    const models = modelsFor(config, flags, isNamed ? [] : offeredModels(await composition()));
+    const namespace =
+      files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
+    const named = { identity: recognised.known, models, namespace };
+    const inputFor = (nonce?: string): SearchInput =>
+      askedNow(searchInput(config, flags, question, { ...named, ...(nonce === undefined ? {} : { nonce }) }), io);
+    const asked = inputFor(flags.fresh ? randomBytes(8).toString('hex') : undefined);
     if (recognised.notice !== null) io.err(`${recognised.notice}\n`);
-    const input = flags.fresh
+    const before = flags.fresh
       ? asked
       : await asAskedBefore(asked, {
           ...{ store: services.store, database, chain: recognised.chain },
           describe: () => checkDatabase(engines, database.name),
           tell: (anew) => io.err(`${askedAnewLine(anew)}\n`),
         });
-    const stored = await recordOf(services.store, input.searchId);
-    if (stored !== null && isSettled(stored)) {
+    const again = await askAgain({ store: services.store, engines, inputFor, io }, before);
+    if (again.kind === 'answer') {
       await noteSeen(services.store, database, null, io.now());
-      io.err(`answered before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh searches anew\n`);
       const { printAnswer } = await import('./print-answer');
       const { json = false, csv, showPlan } = flags;
-      return await printAnswer(services, stored, io, { json, csv, ui: null, showPlan, db: database.addressLabel });
+      const shown = { json, csv, ui: null, showPlan, db: database.addressLabel };
+      return await printAnswer(services, again.record, io, shown);
     }
+    const { input } = again;
     const notice = webNotice(config, flags);
     if (notice !== null) io.err(`${notice}\n`);
     const asking: Asking = { services, engines, composition, database, input, files, io };
@@ -105,9 +108,9 @@ export async function closeOpened(engines: Engines, opened: readonly Promise<Com
   await (settled?.status === 'fulfilled' ? settled.value : engines).close();
 }
 
-/** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
-export function isSettled({ status }: AnswerRecord): boolean {
-  return status === 'answered' || status === 'unanswerable' || status === 'abstained';
+/** With the clock of this asking; a context may tell one of its own. */
+function askedNow(input: SearchInput, io: Pick<Io, 'now'>): SearchInput {
+  return input.question.context === null ? { ...input, clock: clockAt(io.now()) } : input;
 }
 
 function offeredModels({ model, ollamaModels }: Composition): readonly string[] {

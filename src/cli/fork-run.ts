@@ -8,6 +8,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import type { SearchInput, SearchState, Settings } from '../domain';
 import { looksLikeReasoning, MODEL_DEFAULTS, PRESETS, REACT_TOOL_CALLS } from '../presets';
 import { forkIdOf } from '../search-id';
+import { clockAt } from '../search/clock';
 import { budgetsOf } from '../search/steering';
 import { usageRecord, type Fork } from '../steps/fork';
 import type { ObjectStore } from '../ports';
@@ -17,14 +18,15 @@ import { SCHEMA_ID } from '../steps/prompt-context';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import { knownIdentity } from '../workers/database-aliases';
 import type { Asking } from './ask-checks';
-import { closeOpened, follow, isSettled } from './ask-run';
+import { askAgain } from './ask-again';
+import { closeOpened, follow } from './ask-run';
 import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
 import type { ForkFlags } from './fork';
 import type { Io } from './io';
 import { limitsOf } from './options';
 import { recognise, seenUnder } from './seen-databases';
-import { checkpointsOf, findSearch, inputOf, openServices, recordOf, sha256, type Services } from './services';
+import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from './services';
 import { authorOf, words } from './steer';
 
 export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
@@ -36,13 +38,7 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const state = await checkpointAfter(services, parentId, flags.at);
   const { database, identity } = await databaseOf(services, parent, flags, io);
   const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
-  const input = forkedInput(asked, state, services.config, flags, hint);
-  const stored = await recordOf(services.store, input.searchId);
-  if (stored !== null && isSettled(stored)) {
-    io.err(`forked before (${stored.id}, ${stored.endedAt.slice(0, 10)}); --fresh forks anew\n`);
-    const { printAnswer } = await import('./print-answer');
-    return printAnswer(services, stored, io, { json: flags.json ?? false, ui: null });
-  }
+  const input = forkedInput(asked, state, services.config, flags, hint, io.now());
   return ask(services, database, { fork: { state, input, hint, nowMs: io.now() }, parent }, flags, io);
 }
 
@@ -60,6 +56,12 @@ async function ask(
   const composition = (): Promise<Composition> => (composing ??= compose(config, { engines }));
   const asking: Asking = { services, engines, composition, database, input, files: {}, io, fork };
   try {
+    // It begins at a checkpoint of its parent: what no longer holds there, no other fork mends.
+    const again = await askAgain({ store: services.store, engines, inputFor: () => null, io }, input);
+    if (again.kind === 'answer') {
+      const { printAnswer } = await import('./print-answer');
+      return await printAnswer(services, again.record, io, { json: flags.json ?? false, ui: null });
+    }
     if (parent.identity === undefined)
       await checkTables(store, parent, (await checkDatabase(engines, database.name)).fingerprint);
     if (!flags.detach || !flags.json)
@@ -124,6 +126,7 @@ function forkedInput(
   config: Config,
   flags: ForkFlags,
   hint: Fork['hint'],
+  nowMs: number,
 ): SearchInput {
   const settings = forkedSettings(parent.settings, state, config, flags);
   const from = { searchId: parent.searchId, iteration: flags.at };
@@ -132,6 +135,7 @@ function forkedInput(
     ...parent,
     searchId: forkIdOf({ ...from, settings, hint }, nonce),
     settings,
+    ...(parent.clock === undefined ? {} : { clock: clockAt(nowMs) }),
     parent: { ...from, usage: usageRecord(state.usage) },
   };
 }

@@ -106,8 +106,11 @@ export async function removeBatch(store: ObjectStore, { entries, newestMs }: Sto
 
 export function removable({ entries }: StoredRun, { keepAnswers }: Pick<RunsOptions, 'keepAnswers'>): string[] {
   const keys = entries.map(({ key }) => key);
-  return keepAnswers ? keys.filter((key) => !['input', 'result'].includes(kindOf(key))) : keys;
+  return keepAnswers ? keys.filter((key) => !ANSWER.includes(kindOf(key))) : keys;
 }
+
+/** What was asked and answered, and the rows that the answer has now. */
+const ANSWER = ['input', 'result', 'version', 'refresh'];
 
 /** Of `runs/<id>/<kind>/…`. */
 export function kindOf(key: string): string {

@@ -8,6 +8,9 @@ import { ResultLine } from './batch-score';
 
 /** What `--json` adds to the stored record. */
 export const AnswerOutput = AnswerRecord.extend({
+  asOf: z.string().describe('when the rows were read'),
+  reused: z.boolean().describe('the question was asked again, and a stored search answered it'),
+  rowsChanged: z.boolean().describe('asked again, the SQL gave other rows than before'),
   report: z.string().nullable().describe('path of the HTML report; null with encryption on'),
   ui: z.string().nullable().describe('address in the Temporal UI; null when no server stays up'),
 });

@@ -5,7 +5,7 @@ import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { createRunStore, readEnvelope, storeInput, writeEnvelope } from '../steps';
+import { createRunStore, latestRecord, readEnvelope, storeInput, writeEnvelope } from '../steps';
 import { openStore } from '../workers/open-store';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
@@ -22,8 +22,9 @@ export function openServices(io: Pick<Io, 'env' | 'cwd' | 'platform'>): Services
 
 export { sha256 };
 
+/** As it was last brought up to date. */
 export async function recordOf(store: ObjectStore, searchId: string): Promise<AnswerRecord | null> {
-  return createRunStore(store, searchId, sha256).find('result', searchId);
+  return latestRecord(createRunStore(store, searchId, sha256));
 }
 
 export async function inputOf(store: ObjectStore, searchId: string): Promise<SearchInput | null> {

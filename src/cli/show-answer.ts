@@ -1,8 +1,10 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
+import { freshnessLines } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { statedText } from '../search/answer-text';
+import { withFreshness } from '../steps/freshness';
 import { textTable } from './table';
 
 const ROWS = 20;
@@ -17,12 +19,14 @@ export interface Places {
 
 /** What `--json` prints: the record, and where its report and the Temporal UI are. */
 export function answerJson(record: AnswerRecord, places: Places): string {
-  return `${JSON.stringify({ ...record, report: places.report, ui: places.ui }, null, 2)}\n`;
+  return `${JSON.stringify({ ...withFreshness(record), report: places.report, ui: places.ui }, null, 2)}\n`;
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
+  const [asOf, ...changes] = freshnessLines(record);
   const sections = [
     headline(record),
+    ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
     ...(record.sql === null ? [] : [`SQL\n${indented(record.sql)}`]),
     ...(record.columns.length === 0 ? [] : [rowsText(record, width)]),
     ...(record.evidence.length === 0
@@ -35,6 +39,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(record.givenUp === undefined ? [] : [givenUpText(record.givenUp, width)]),
     [
       usageText(record),
+      `As of   ${asOf}`,
       ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),

@@ -113,5 +113,17 @@ export const AnswerRecord = z.object({
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),
+  /** When the rows were read; left out of records that were written before there was this field: `endedAt`. */
+  asOf: z.string().optional(),
+  /** The question was asked again, and this search answered it. Left out: no. */
+  reused: z.boolean().optional(),
+  /** Asked again, its SQL gave other rows than before. Left out: no. */
+  rowsChanged: z.boolean().optional(),
+  /** When the rows were read that these replaced; only with `rowsChanged`. */
+  rowsBefore: z.string().optional(),
+  /** The search that was made anew since, because this one no longer holds. */
+  replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
+  /** What "now" was to the SQL, where it asks (`search/clock.ts`). */
+  clock: z.string().optional(),
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;

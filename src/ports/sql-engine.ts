@@ -30,6 +30,11 @@ export interface SqlEngine {
    * with what may be seen, and when tables grow or shrink a lot. An engine without it is described anew each time.
    */
   revision?(options: { readonly signal: AbortSignal }): Promise<string>;
+  /**
+   * A cheap sign of the rows: as long as it stays, no row has changed. Null, or an engine without it: cannot be told, which
+   * counts as changed.
+   */
+  dataRevision?(options: { readonly signal: AbortSignal }): Promise<string | null>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */
   digest(sql: string, options: SqlOptions): Promise<{ readonly count: number; readonly hash: string } | SqlResult>;
   close(): Promise<void>;

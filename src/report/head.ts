@@ -2,6 +2,7 @@
 import type { AnswerRecord } from '../domain';
 import { caveatTexts, provedText, statedText } from '../search/answer-text';
 import { doubtsOf, type Doubt } from './doubts';
+import { freshnessLines } from './freshness';
 import { anchor, markup, type Html } from './html';
 import { badge } from './parts';
 import { capital, counted, dollars, duration } from './printable';
@@ -22,7 +23,7 @@ export function head(trace: Trace): Html {
     <p class="question"><span class="soft">Question:</span> ${question}</p>
     ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
     <h1 class="${tone}">${title}</h1>
-    ${more.map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
+    ${[...more, ...(record ? freshnessLines(record).slice(1) : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
     ${record && doubtList(doubtsOf(record))}
     <ul class="meta">
       ${facts(trace).map((fact) => markup`<li>${fact}</li>`)}
@@ -119,7 +120,7 @@ function facts(trace: Trace): string[] {
   const model = modelText(trace);
   return [
     `Database ${record?.database ?? input?.question.database ?? 'unknown'}`,
-    ...(record ? [`${record.endedAt.slice(0, 16).replace('T', ' ')} UTC`] : []),
+    ...(record ? [`As of ${freshnessLines(record)[0]}`] : []),
     ...(model === null ? [] : [capital(model)]),
     ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
     ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),

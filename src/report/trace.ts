@@ -19,6 +19,7 @@ import type { ObjectStore } from '../ports';
 import type { Hash } from '../search/body';
 import type { Contents, Kind } from '../steps/contents';
 import { SCHEMA_ID } from '../steps/prompt-context';
+import { latestRecord } from '../steps/freshness';
 import { createRunStore, type RunStore } from '../steps/run-store';
 import type { Side } from './diff';
 import { compareIds } from './printable';
@@ -106,7 +107,7 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     searchId,
     input: Object.values(await all('input'))[0] ?? null,
     state,
-    record: Object.values(await all('result'))[0] ?? null,
+    record: await latestRecord(run),
     plans: await all('plan'),
     bodies: await all('body'),
     proposals: await all('proposal'),

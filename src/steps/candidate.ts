@@ -3,6 +3,7 @@
  * snapshot; its result is compared with earlier candidates, oldest first (rule S5).
  */
 import type { Body, Dialect, SqlResult } from '../domain';
+import { isClocked } from '../search/clock';
 import { compilePlan, compileSelect } from '../search/compile';
 import { equalResults, isTrivial, type Digest } from '../search/equal';
 import type { CandidateInput, CandidateRun, UsageDelta } from '../search/steps';
@@ -19,27 +20,19 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
       const { dialect } = await openInspector(context);
       const { sql, error } = tryCompile(() => compilePlan(planOperators(plan), dialect));
       if (sql === null) return refused(context, step, plan, error);
-      const control = await controlSql(context, plan, dialect);
-      const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
-      const run = await runSql(context, [sql, ...[control, ...wording].filter((each) => each !== null)]);
-      const [result = notRun, ...extras] = run.results;
-      const controlResult = control === null ? null : (extras.shift() ?? notRun);
-      const others = wording.map((other) => (other === null ? null : (extras.shift() ?? notRun)));
+      const extras = await extraStatements(context, plan, dialect);
+      const run = await runSql(context, [sql, ...extras.statements]);
+      const [result = notRun, ...others] = run.results;
       const content: CandidateContent = {
         schemaVersion: 1,
         candidateId: step.candidateId,
         sql,
         result,
+        takenAt: run.takenAt,
+        ...clockIn(context, sql),
         digest: null,
-        control: controlResult === null ? null : singleCount(controlResult),
-        ...(control === null ? {} : { controlSql: control }),
         ordered: plan.plan.ordered,
-        wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
-          operator,
-          taken,
-          other,
-          result: others[index] ?? null,
-        })),
+        ...extras.read(others),
         plan: {
           planId: step.plan.planId,
           bodies: step.plan.bodies.map(([name, body, update]) => [name, body, update]),
@@ -50,6 +43,40 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
     },
     step,
   );
+}
+
+interface Extras {
+  readonly statements: readonly string[];
+  readonly read: (results: readonly SqlResult[]) => Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>;
+}
+
+/** What runs beside the whole plan: its control count, and the other readings of the question's words. */
+export async function extraStatements(context: StepContext, plan: LoadedPlan, dialect: Dialect): Promise<Extras> {
+  const control = await controlSql(context, plan, dialect);
+  const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
+  return {
+    statements: [control, ...wording].filter((each) => each !== null),
+    read: (results) => {
+      const pending = [...results];
+      const controlResult = control === null ? null : (pending.shift() ?? notRun);
+      const others = wording.map((other) => (other === null ? null : (pending.shift() ?? notRun)));
+      return {
+        control: controlResult === null ? null : singleCount(controlResult),
+        ...(control === null ? {} : { controlSql: control }),
+        wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
+          operator,
+          taken,
+          other,
+          result: others[index] ?? null,
+        })),
+      };
+    },
+  };
+}
+
+/** The clock that a compiled statement was given; nothing where it reads none. */
+export function clockIn({ input }: StepContext, sql: string): Pick<CandidateContent, 'clock'> {
+  return input.clock !== undefined && isClocked(sql) ? { clock: input.clock } : {};
 }
 
 const notRun: SqlResult = { kind: 'refused', message: 'the query was not run' };
@@ -75,9 +102,9 @@ export async function finishCandidate(
   };
 }
 
-async function digestOf(
+export async function digestOf(
   context: StepContext,
-  { sql, result }: CandidateContent,
+  { sql, result }: Pick<CandidateContent, 'sql' | 'result'>,
 ): Promise<{ readonly digest: Digest | null; readonly usage: UsageDelta }> {
   if (result.kind !== 'rows' || !result.truncated) return { digest: null, usage: {} };
   const { engine } = await openEngine(context);

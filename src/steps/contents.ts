@@ -33,6 +33,8 @@ export const SchemaContent = z.object({
   /** Tables whose columns stand in `text`; left out: all. */
   shown: z.array(z.string()).optional(),
   profiles: z.array(ColumnProfile),
+  /** Of the rows, when the search began (`SqlEngine.dataRevision`); left out: not known. */
+  dataRevision: z.string().optional(),
 });
 export type SchemaContent = z.infer<typeof SchemaContent>;
 
@@ -41,13 +43,31 @@ export const PlanRefContent = z.object({
   bodies: z.array(z.tuple([z.string(), z.string().nullable(), z.string().nullable()])),
 });
 
+/** Of a truncated result, computed by the database (rule S5). */
+const Digest = z.object({ count: z.number(), hash: z.string() });
+
+export const Refresh = z.object({
+  schemaVersion: version,
+  /** When the rows that are shown were last read. */
+  asOf: z.string(),
+  clock: z.string().optional(),
+  /** The `version` that is shown; null: the first record. */
+  version: z.string().nullable(),
+  /** False: it was only asked again to be replaced (`next`). */
+  reused: z.boolean(),
+  rowsChanged: z.boolean(),
+  rowsBefore: z.string().nullable(),
+  /** The search that took its place, where this one no longer holds, and why. */
+  next: z.object({ nonce: z.string(), searchId: z.string(), reason: z.string() }).nullable(),
+});
+export type Refresh = z.infer<typeof Refresh>;
+
 export const CandidateContent = z.object({
   schemaVersion: version,
   candidateId: z.string(),
   sql: z.string(),
   result: SqlResult,
-  /** Of a truncated result, computed by the database (rule S5). */
-  digest: z.object({ count: z.number(), hash: z.string() }).nullable(),
+  digest: Digest.nullable(),
   control: z.number().nullable(),
   /** What counted it. */
   controlSql: z.string().optional(),
@@ -56,6 +76,9 @@ export const CandidateContent = z.object({
   wording: z.array(
     z.object({ operator: z.string(), taken: z.string(), other: z.string(), result: SqlResult.nullable() }),
   ),
+  /** When it ran, and the clock that its SQL was given; left out of what was stored before, the clock also where it reads none. */
+  takenAt: z.string().optional(),
+  clock: z.string().optional(),
   /** null for a method that works without plans. */
   plan: PlanRefContent.nullable(),
   /** The sentence of a method without plans, with places for values. */
@@ -141,6 +164,10 @@ export const CONTENTS = {
   }),
   checkpoint: SearchState,
   result: AnswerRecord,
+  /** The record with the rows that a later run of its SQL gave, `v1`, `v2`, … (`freshness.ts`). */
+  version: z.object({ schemaVersion: version, record: AnswerRecord, digest: Digest.nullable() }),
+  /** What the search is worth when it was last asked again; one object, replaced each time. */
+  refresh: Refresh,
   intent: CallIntent,
   reply: CallReply,
   /** What a finished SQL step returned, so that a repeated one runs nothing again. */

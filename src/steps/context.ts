@@ -1,8 +1,9 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
-import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
+import type { DatabaseDescription, Dialect, SearchInput, Settings, SqlResult } from '../domain';
 import type { Clock, Embedder, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../search/body';
 import { canonical } from '../search/canonical';
+import { CLOCK } from '../search/clock';
 import type { StepOptions, UsageDelta } from '../search/steps';
 import { createRunStore, type RunStore } from './run-store';
 
@@ -71,6 +72,11 @@ export async function openParser(context: StepContext, dialect: Dialect): Promis
   const { deps, input } = context;
   if (deps.inspector === undefined) return (await openEngine(context)).inspector;
   return deps.inspector(input.question.database, dialect);
+}
+
+/** What SQL of this search may read: the tables of the schema, and its clock where it has one. */
+export function readableRelations({ input }: StepContext, { tables }: Pick<DatabaseDescription, 'tables'>): string[] {
+  return [...tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
 }
 
 export interface SqlRun {

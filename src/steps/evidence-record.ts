@@ -182,7 +182,7 @@ function readingOf(test: Test | undefined, hypothesis: string): string {
   return test?.hypotheses.find(({ id }) => id === hypothesis)?.mapping ?? hypothesis;
 }
 
-function excerpt(result: SqlResult): Evidence['observed'] {
+export function excerpt(result: SqlResult): Evidence['observed'] {
   if (result.kind !== 'rows') return null;
   return {
     columns: result.columns.map(({ name }) => name),
@@ -205,7 +205,7 @@ function assumptionsOf({ plan, immaterial }: Scene): OpenAssumption[] {
   );
 }
 
-function wordingOf({ wording }: CandidateContent): OpenAssumption[] {
+export function wordingOf({ wording }: Pick<CandidateContent, 'wording'>): OpenAssumption[] {
   return wording.map(({ operator, taken, other, result }) => ({
     operator,
     kind: 'open-by-wording',

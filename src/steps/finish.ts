@@ -2,7 +2,15 @@
  * `finish`: the final record from state and contents, with its index entry (design D4). It works without any candidate:
  * abstained, cancelled, failed and unanswerable searches have a record too.
  */
-import type { AnswerRecord, CandidateSummary, CandidateView, Observation, SearchState, SteeringNote } from '../domain';
+import type {
+  AnswerRecord,
+  CandidateSummary,
+  CandidateView,
+  Observation,
+  SearchInput,
+  SearchState,
+  SteeringNote,
+} from '../domain';
 import { answerText } from '../search/answer-text';
 import { isProved } from '../search/choose-answer';
 import { cut, resultPreview } from '../search/preview';
@@ -76,8 +84,17 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
+    asOf: content?.takenAt ?? now(context),
+    reused: false,
+    rowsChanged: false,
+    ...(content?.clock === undefined ? {} : { clock: content.clock }),
   };
-  return result === null || input.question.outputMode === 'sql' ? record : { ...record, answer: answerText(record) };
+  return result === null ? record : { ...record, answer: answerOf(input, record) };
+}
+
+/** Of a record with rows; SQL that is asked for alone comes without words. */
+export function answerOf({ question }: SearchInput, record: AnswerRecord): string | null {
+  return question.outputMode === 'sql' ? null : answerText(record);
 }
 
 /** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */

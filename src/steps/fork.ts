@@ -117,7 +117,7 @@ async function copyContents(deps: ForkDeps, state: SearchState, { from, to, afte
 
 /** Whether a content was there when the iteration ended. */
 export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
-  if (kind === 'input' || kind === 'result' || kind === 'selection') return false;
+  if (['input', 'result', 'version', 'refresh', 'selection'].includes(kind)) return false;
   // Checkpoints carry the iteration that runs next; the one of the fork is its own.
   if (kind === 'checkpoint') return iterationOf(id) !== null && (iterationOf(id) as number) <= after;
   if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;

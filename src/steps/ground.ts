@@ -4,6 +4,7 @@
  */
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
+import { CLOCK } from '../search/clock';
 import { cut } from '../search/preview';
 import { keepVerdict } from '../search/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../search/steps';
@@ -116,7 +117,10 @@ function hasRows({ result }: TestOutcome): boolean {
 }
 
 /** What all probes of the attempt said of each hypothesis: in a rollout one id is tested more than once. */
-export function mergedOutcomes(observations: readonly Observation[], operator: string): HypothesisOutcome[] {
+export function mergedOutcomes(
+  observations: readonly Pick<Observation, 'tests'>[],
+  operator: string,
+): HypothesisOutcome[] {
   const merged = new Map<string, HypothesisOutcome>();
   for (const test of observations.flatMap(({ tests }) => tests)) {
     if (test.operator !== operator) continue;
@@ -189,7 +193,8 @@ async function storeWritten(
     await storeBody(context, made.value, assumptions);
     const risk = assumptions.reduce((highest, each) => Math.max(highest, each.risk), 0);
     // Reading a table that nobody declared is an assumption, said or not: such a body is no mere arithmetic (rule S4).
-    const unsaid = operator?.relations.length === 0 && made.value.relations.length > 0 ? 1 : 0;
+    const unsaid =
+      operator?.relations.length === 0 && made.value.relations.some((relation) => relation !== CLOCK) ? 1 : 0;
     written.push({
       operator: name,
       bodyId: made.value.bodyId,

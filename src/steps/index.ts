@@ -23,6 +23,9 @@ import { web } from './web';
 
 export type { StepDeps } from './context';
 export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
+export { openStep } from './context';
+export { LAST, latestRecord, withFreshness } from './freshness';
+export { refresh, supersede } from './refresh';
 export { createRunStore, readAsStored, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
 
 /** What a person said, for the prompts that follow. */

@@ -3,9 +3,11 @@
  * names that each body's text uses bound to operators of this plan (rules S3, S8).
  */
 import type { Assumption, Body, Operator, Plan, Update } from '../domain';
+import { clockOperator, CLOCK, readsClock } from '../search/clock';
 import type { PlanOperator } from '../search/compile';
 import type { PlanRef } from '../search/steps';
 import type { StepContext } from './context';
+import { SCHEMA_ID } from './prompt-context';
 
 export interface LoadedOperator {
   readonly operator: Operator;
@@ -18,12 +20,20 @@ export interface LoadedPlan {
   readonly plan: Plan;
   readonly ref: PlanRef;
   readonly operators: readonly LoadedOperator[];
+  /** What its SQL may read as `gate_clock`; null: this search has no clock of its own. */
+  readonly clock: PlanOperator | null;
 }
 
 export async function loadPlan(context: StepContext, ref: PlanRef): Promise<LoadedPlan> {
   const plan = await context.run.get('plan', ref.planId);
   const operators = await Promise.all(plan.operators.map((operator) => loadOperator(context, operator, ref)));
-  return { plan, ref, operators };
+  return { plan, ref, operators, clock: await clockOf(context) };
+}
+
+async function clockOf({ input, run }: StepContext): Promise<PlanOperator | null> {
+  if (input.clock === undefined) return null;
+  const { description } = await run.get('schema', SCHEMA_ID);
+  return clockOperator(input.clock, description.dialect);
 }
 
 async function loadOperator(context: StepContext, operator: Operator, ref: PlanRef): Promise<LoadedOperator> {
@@ -61,13 +71,18 @@ export function withBodies(plan: LoadedPlan, bodies: Readonly<Record<string, Bod
   };
 }
 
-/** The written operators as the compiler takes them, in plan order. */
+/** The written operators as the compiler takes them, in plan order, behind the clock. */
 export function planOperators(plan: LoadedPlan): PlanOperator[] {
-  return plan.operators.flatMap((loaded) =>
+  const written = plan.operators.flatMap((loaded) =>
     loaded.body === null
       ? []
-      : [{ name: loaded.operator.name, body: loaded.body, bindings: bindings(plan, loaded, loaded.body) }],
+      : [{ name: loaded.operator.name, body: clocked(loaded.body), bindings: bindings(plan, loaded, loaded.body) }],
   );
+  return plan.clock === null ? written : [plan.clock, ...written];
+}
+
+function clocked(body: Body): PlanOperator['body'] {
+  return readsClock(body.relations) ? { ...body, reads: [...body.reads, CLOCK] } : body;
 }
 
 /** Text that came with an update binds by the bodies it was proved over; any other text uses this plan's names. */

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { Body, Update, type UpdateView } from '../domain';
 import { databaseKey, type StepContext } from './context';
+import { readsClock } from '../search/clock';
 import { spelledOut } from './lookups';
 import { readEnvelope, writeEnvelope } from './run-store';
 
@@ -43,6 +44,8 @@ export async function publishMemory(context: StepContext, updates: readonly Upda
     const update = { ...own, mapping, summary };
     if (update.searchId !== run.searchId || update.dependsOn.assumedBodies.length > 0) continue;
     const body = await run.get('body', update.bodyId);
+    // What it proved, it proved of one day.
+    if (readsClock(body.relations)) continue;
     const key = `${folder(context, update.dependsOn.schemaFingerprint)}${run.searchId}.${update.updateId}.json`;
     // The same search writes the same entry, so a repeated ending changes nothing.
     await deps.store.put(key, writeEnvelope('memory', { schemaVersion: 1, update, body }, deps.hash), {

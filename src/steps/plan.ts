@@ -5,12 +5,13 @@
 import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
 import type { SqlInspector } from '../ports';
 import { parsePlanOrLookups, planSchemaFor, renderPlan, type LookupsReply, type PlanReply } from '../prompts';
+import { CLOCK } from '../search/clock';
 import { toOperatorView } from '../search/shape';
 import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
 import { sameRelation } from '../search/validate';
 import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
-import { openParser, type StepContext } from './context';
+import { openParser, readableRelations, type StepContext } from './context';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext, SCHEMA_ID } from './prompt-context';
@@ -92,10 +93,16 @@ type OperatorReply = PlanReply['operators'][number];
 function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | string[] {
   const { sql, mapping, assumptions, ...said } = reply;
   const scope = bodyScope(writer);
-  const declared = said.relations.map((relation) => knownRelation(relation, scope.relations) ?? relation);
+  // The clock is no data: an interface with it is the same without.
+  const ofData = (relation: string): boolean => relation !== CLOCK;
+  const declared = said.relations
+    .map((relation) => knownRelation(relation, scope.relations) ?? relation)
+    .filter(ofData);
   const made = sql === null ? null : operatorBody(sql, { ...said, relations: declared }, scope);
   const body = made?.kind === 'ok' ? made.value : null;
-  const read = (body?.relations ?? []).map((relation) => knownRelation(relation, scope.relations) ?? relation);
+  const read = (body?.relations ?? [])
+    .map((relation) => knownRelation(relation, scope.relations) ?? relation)
+    .filter(ofData);
   const face = { ...said, relations: body === null ? unique(declared) : unique([...declared, ...read]) };
   const problems = [
     ...(scope.relations.some((relation) => sameRelation(relation, face.name))
@@ -119,7 +126,7 @@ function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | 
 }
 
 function bodyScope({ context, inspector, description }: Writer): BodyScope {
-  return { inspector, hash: context.deps.hash, relations: description.tables.map((table) => table.name) };
+  return { inspector, hash: context.deps.hash, relations: readableRelations(context, description) };
 }
 
 /** As the schema names it, so that one table has one name in every interface (rule S3). */
@@ -196,7 +203,7 @@ async function storePlan(
 function extraBody(writer: Writer, operators: readonly Operator[], sql: string | null): Body | null {
   if (sql === null) return null;
   const known = {
-    relations: writer.description.tables.map((table) => table.name),
+    relations: readableRelations(writer.context, writer.description),
     operators: operators.map(({ name }) => name),
   };
   const made = queryBody(sql, 'the control', writer.inspector, known, writer.context.deps.hash);

@@ -17,6 +17,8 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
   await forgetBadReplies(context);
   return once(context, async () => {
     const { engine } = await openEngine(context);
+    // Before anything is read: what changes later is then seen to have changed.
+    const dataRevision = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
     const description = await engine.describe({ signal: context.signal });
     if (description.tables.length === 0) {
       const { database } = context.input.question;
@@ -42,6 +44,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       text,
       ...(shown === null ? {} : { shown: [...shown] }),
       profiles: [...profiles],
+      ...(dataRevision === null ? {} : { dataRevision }),
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);
     return { schemaFingerprint: description.fingerprint, knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };

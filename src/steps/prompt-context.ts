@@ -1,6 +1,7 @@
 /** What every role is told: the question, the schema, profiles, proved readings and facts, loaded by reference. */
-import type { ColumnProfile, Update } from '../domain';
+import type { ColumnProfile, SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
+import { CLOCK_CONTEXT } from '../search/clock';
 import { renderDocumentation } from '../search/documentation';
 import { shownDocuments } from '../search/documents';
 import { renderProfiles } from '../search/profile';
@@ -36,7 +37,11 @@ export async function promptContext(
   const extra = await extraTables(context, schema, views);
   const { description, shown } = schema;
   return {
-    question: { ...question, documents: [...shownDocuments(question.documents, question.text)] },
+    question: {
+      ...question,
+      context: contextOf(input),
+      documents: [...shownDocuments(question.documents, question.text)],
+    },
     dialect: description.dialect,
     schema: extra === '' ? schema.text : `${schema.text}\n\n${extra}`,
     ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
@@ -49,6 +54,11 @@ export async function promptContext(
     remarks: remarks.map(({ author, text }) => `${author}: ${text}`),
     ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
   };
+}
+
+/** A context may tell a clock of its own, as benchmarks do: then no other is named. */
+function contextOf({ question, clock }: SearchInput): string | null {
+  return question.context ?? (clock === undefined ? null : CLOCK_CONTEXT);
 }
 
 async function memoryEntry(context: StepContext, update: Update): Promise<MemoryEntry> {

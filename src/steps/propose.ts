@@ -8,7 +8,7 @@ import {
 } from '../prompts';
 import type { ModelOutcome, Proposed, ProposeInput } from '../search/steps';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
-import { openParser, type StepContext } from './context';
+import { openParser, readableRelations, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
@@ -46,7 +46,7 @@ export async function testScope(context: StepContext, plan: LoadedPlan): Promise
   return {
     operators: plan.operators.map(({ operator }) => operator),
     written: plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [operator.name])),
-    relations: schema.description.tables.map((table) => table.name),
+    relations: readableRelations(context, schema.description),
     inspector,
     hash: context.deps.hash,
   };

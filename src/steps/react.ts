@@ -3,9 +3,11 @@ import type { Observation, SqlResult } from '../domain';
 import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
 import { parseReact, reactSchema, renderReact, type ReactReply, type ReactTurn } from '../prompts';
 import { normaliseSql } from '../search/body';
+import { clockOperator } from '../search/clock';
+import { compileSelect } from '../search/compile';
 import { resultText } from '../search/preview';
 import type { ModelOutcome } from '../search/steps';
-import { finishCandidate } from './candidate';
+import { clockIn, finishCandidate } from './candidate';
 import { runError } from './body-errors';
 import type { Contents } from './contents';
 import { once, openInspector, runSql, type SqlRun, type StepContext } from './context';
@@ -69,8 +71,7 @@ async function turnOf(context: StepContext, observationId: string): Promise<Reac
 export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
-    const sql = normaliseSql(action.sql ?? '');
-    const { result, takenAt, usage } = await runOne(context, sql);
+    const { sql, result, takenAt, usage } = await runOne(context, normaliseSql(action.sql ?? ''));
     const observation: Observation = {
       schemaVersion: 1,
       observationId: step.position,
@@ -87,8 +88,7 @@ export async function tool(context: StepContext, step: ToolInput): Promise<ToolR
 export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
-    const sql = normaliseSql(action.sql ?? '');
-    const { result, usage } = await runOne(context, sql);
+    const { sql, result, takenAt, usage } = await runOne(context, normaliseSql(action.sql ?? ''));
     const run = await finishCandidate(
       context,
       {
@@ -96,6 +96,8 @@ export async function final(context: StepContext, step: FinalInput): Promise<Fin
         candidateId: step.candidateId,
         sql,
         result,
+        takenAt,
+        ...clockIn(context, sql),
         digest: null,
         control: null,
         ordered: false,
@@ -110,16 +112,20 @@ export async function final(context: StepContext, step: FinalInput): Promise<Fin
   });
 }
 
+/** `sql`: as it was run, with the clock that it reads. */
 async function runOne(
   context: StepContext,
-  sql: string,
-): Promise<Omit<SqlRun, 'results'> & { readonly result: SqlResult }> {
-  const { inspector } = await openInspector(context);
-  const inspection = inspector.inspect(sql);
+  text: string,
+): Promise<Omit<SqlRun, 'results'> & { readonly sql: string; readonly result: SqlResult }> {
+  const { inspector, dialect } = await openInspector(context);
+  const inspection = inspector.inspect(text);
   if (inspection.kind !== 'select') {
     const { takenAt, usage } = await runSql(context, []);
-    return { result: { kind: 'refused', message: inspection.message }, takenAt, usage };
+    return { sql: text, result: { kind: 'refused', message: inspection.message }, takenAt, usage };
   }
+  const { clock } = context.input;
+  const sql =
+    clock === undefined ? text : compileSelect([clockOperator(clock, dialect)], { ...inspection, sql: text }, dialect);
   const { results, takenAt, usage } = await runSql(context, [sql]);
-  return { result: results[0] ?? { kind: 'refused', message: 'nothing was run' }, takenAt, usage };
+  return { sql, result: results[0] ?? { kind: 'refused', message: 'nothing was run' }, takenAt, usage };
 }

@@ -38,7 +38,15 @@ const Envelope = z.object({
 type Envelope = z.infer<typeof Envelope>;
 
 /** What many searches may hold alike, or is read again and again; the journal and checkpoints are one search's own. */
-const SHARED: ReadonlySet<Kind> = new Set(['input', 'schema', 'profile', 'observation', 'candidate', 'result']);
+const SHARED: ReadonlySet<Kind> = new Set([
+  'input',
+  'schema',
+  'profile',
+  'observation',
+  'candidate',
+  'result',
+  'version',
+]);
 
 export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
   const remembered = rememberedContents(store);

@@ -113,6 +113,12 @@ export function createGuardedEngine(
           revision: async (options: { readonly signal: AbortSignal }) =>
             `${(await engine.revision?.(options)) ?? ''}${rules.open ? '' : `-${listsHash(access)}`}`,
         }),
+    ...(engine.dataRevision === undefined
+      ? {}
+      : {
+          dataRevision: async (options: { readonly signal: AbortSignal }) =>
+            (await engine.dataRevision?.(options)) ?? null,
+        }),
     close: () => engine.close(),
   };
 }

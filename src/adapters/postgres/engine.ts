@@ -17,7 +17,7 @@ import { describePostgres } from './describe';
 import { digestSql } from './digest';
 import { toConnectError, toEngineError } from './errors';
 import { loadHazards, type Hazards } from './hazards';
-import { revisionOfPostgres } from './revision';
+import { dataRevisionOfPostgres, revisionOfPostgres } from './revision';
 import { columnTypes, execute, Lost } from './session';
 import { settle } from './settings';
 import { Transaction } from './transaction';
@@ -236,6 +236,12 @@ export function createPostgresEngine({ url, options: given = {} }: PostgresEngin
       return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'revision' }, async (transaction) => {
         await transaction.open();
         return revisionOfPostgres(transaction.client, schemas);
+      });
+    },
+    dataRevision({ signal }): Promise<string | null> {
+      return inTransaction({ timeoutMs: DESCRIBE_TIMEOUT_MS, signal, tag: 'revision' }, async (transaction) => {
+        await transaction.open();
+        return dataRevisionOfPostgres(transaction.client);
       });
     },
     close: () => pool.end(),

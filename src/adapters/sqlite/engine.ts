@@ -119,6 +119,13 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
     }
   }
 
+  function revision(signal: AbortSignal): Promise<string> {
+    return inSnapshot(signal, async () => {
+      await checkFile(givenPath, path);
+      return revisionOfSqlite(path);
+    });
+  }
+
   return {
     dialect: 'sqlite',
     async run(statements, options): Promise<SqlSnapshot> {
@@ -154,12 +161,9 @@ export function createSqliteEngine({ path: givenPath, poolSize = 2 }: SqliteEngi
         }, size);
       });
     },
-    revision({ signal }): Promise<string> {
-      return inSnapshot(signal, async () => {
-        await checkFile(givenPath, path);
-        return revisionOfSqlite(path);
-      });
-    },
+    revision: ({ signal }) => revision(signal),
+    /** Any write changes the file. */
+    dataRevision: ({ signal }) => revision(signal),
     close() {
       for (const client of all) client.kill();
       all.clear();

@@ -6,7 +6,7 @@ import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
 import { searchIdOf } from '../../../src/search-id';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore, withFreshness } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
 import { testProcess, type TestProcess } from './test-io';
 
@@ -57,10 +57,10 @@ describe('what is stored is shown without Temporal', () => {
     }
   });
 
-  test('result --json is the record with the places of its report and UI', async () => {
+  test('result --json is the record with the places of its report and UI, and with how fresh it is where it was stored without', async () => {
     const { out } = await (await withSearch()).gate('result', record.id, '--json');
     const printed = JSON.parse(out) as Record<string, unknown>;
-    expect(AnswerRecord.parse(printed)).toEqual(record);
+    expect(AnswerRecord.parse(printed)).toEqual(withFreshness(record));
     expect(printed['ui']).toBeNull();
     expect(existsSync(printed['report'] as string)).toBe(true);
   });

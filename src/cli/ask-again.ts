@@ -1,0 +1,112 @@
+/**
+ * A question that has its answer: the answer is brought up to date by the database, in this process and without a model
+ * call (`steps/refresh.ts`). Where it no longer holds the question is searched anew, under an id made from the old search
+ * and from what was seen of the data. The old search leads to the new one, so that a third asking finds it.
+ */
+import type { AnswerRecord, SearchInput } from '../domain';
+import type { ObjectStore } from '../ports';
+import { shortTime } from '../report/freshness';
+import { createRunStore, LAST, openStep, refresh, supersede, type StepDeps } from '../steps';
+import type { Engines } from '../workers/composition';
+import { CommandFailed, withoutPasswords } from './errors';
+import type { Io } from './io';
+import { sha256 } from './services';
+
+export type AskedAgain =
+  | { readonly kind: 'answer'; readonly record: AnswerRecord }
+  /** Not answered yet, or not any more. */
+  | { readonly kind: 'search'; readonly input: SearchInput };
+
+export interface AskingAgain {
+  readonly store: ObjectStore;
+  readonly engines: Pick<Engines, 'engine'>;
+  /** The search of the question; with a nonce, the one that takes its place. Null: none can. */
+  readonly inputFor: (nonce?: string) => SearchInput | null;
+  readonly io: Pick<Io, 'err' | 'now'>;
+}
+
+export async function askAgain(asking: AskingAgain, input: SearchInput): Promise<AskedAgain> {
+  const { store, inputFor, io } = asking;
+  const { searchId } = input;
+  const run = createRunStore(store, searchId, sha256);
+  const first = await run.find('result', searchId);
+  if (first === null || !isSettled(first)) return { kind: 'search', input };
+  const replaced = (await run.find('refresh', LAST))?.next ?? null;
+  const refreshed = replaced === null ? await refreshStored(asking, input, first) : null;
+  if (refreshed?.kind === 'current') {
+    io.err(`${beforeLine(refreshed.record)}; --fresh searches anew\n`);
+    return { kind: 'answer', record: refreshed.record };
+  }
+  const reason = replaced?.reason ?? refreshed?.reason ?? '';
+  const nonce = replaced?.nonce ?? `${searchId} ${refreshed?.revision ?? ''}`;
+  const next = inputFor(nonce);
+  if (next === null)
+    throw new CommandFailed(
+      `${searchId} no longer holds: ${reason}; ask its question again, or see it with gate result ${searchId}`,
+    );
+  const anew = { ...next, searchId: replaced?.searchId ?? next.searchId };
+  if (replaced === null) await supersede(run, first, { nonce, searchId: anew.searchId, reason });
+  io.err(
+    `the answer of ${shortTime(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${anew.searchId} takes its place\n`,
+  );
+  return askAgain(asking, anew);
+}
+
+/** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
+export function isSettled({ status }: AnswerRecord): boolean {
+  return status === 'answered' || status === 'unanswerable' || status === 'abstained';
+}
+
+/**
+ * A search that went on from an earlier asking has the clock of that one: its rows are read once more. Null: they are as
+ * asked for.
+ */
+export async function withClockOfAsking(
+  { store, engines, io }: Omit<AskingAgain, 'inputFor'>,
+  input: SearchInput,
+  record: AnswerRecord,
+): Promise<AnswerRecord | null> {
+  if (record.clock === undefined || record.clock === input.clock || !isSettled(record)) return null;
+  const refreshed = await refreshStored({ store, engines, io }, input, record);
+  if (refreshed.kind === 'current') return refreshed.record;
+  io.err(`its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew\n`);
+  return null;
+}
+
+async function refreshStored(
+  { store, engines, io }: Omit<AskingAgain, 'inputFor'>,
+  { searchId, clock, question: { database } }: SearchInput,
+  first: AnswerRecord,
+) {
+  const deps: StepDeps = {
+    store,
+    engine: engines.engine,
+    models: () => {
+      throw new Error('an answer is brought up to date without a model');
+    },
+    clock: { now: () => io.now() },
+    hash: sha256,
+  };
+  const hint = `gate result ${searchId} shows the answer of ${shortTime(first.asOf ?? first.endedAt)}`;
+  try {
+    const step = await openStep(deps, { searchId, position: 'refresh' });
+    // By the name that the database has now, and with the clock of this asking.
+    const input = { ...step.input, question: { ...step.input.question, database } };
+    const clocked = input.clock === undefined || clock === undefined ? input : { ...input, clock };
+    const refreshed = await refresh({ ...step, input: clocked }, first);
+    if (refreshed.kind !== 'timeout') return refreshed;
+    const seconds = refreshed.afterMs / 1000;
+    throw new CommandFailed(`its SQL did not end within ${seconds} s this time; ${hint}, --fresh searches anew`);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'SqlEngineError') throw error;
+    throw new CommandFailed(`${withoutPasswords(error.message)}; ${hint}`, undefined, { cause: error });
+  }
+}
+
+function beforeLine({ id, status, endedAt, rowsChanged }: AnswerRecord): string {
+  if (status === 'abstained') return `abstained before (${id}, ${shortTime(endedAt)}); there is nothing to run again`;
+  if (status === 'unanswerable')
+    return `found unanswerable before (${id}, ${shortTime(endedAt)}); no row has changed since`;
+  const rows = rowsChanged ? 'gives other rows now, and what proved it still holds' : 'gives the same rows';
+  return `answered before (${id}, ${shortTime(endedAt)}); its SQL ran again and ${rows}`;
+}

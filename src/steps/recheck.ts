@@ -1,0 +1,159 @@
+/**
+ * Whether what an answer rests on still holds: the probes that proved its readings run again with their predicates (rules
+ * S1, S2), and the whole plan under the rival readings that made no difference (rule S9). Each recheck names its statements,
+ * so that all of them run in one snapshot with the answer's own SQL.
+ */
+import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../domain';
+import { withClock } from '../search/clock';
+import { compilePlan } from '../search/compile';
+import { decideMateriality } from '../search/materiality';
+import { hypothesisOutcomes, predicateStatements, prove } from '../search/proof';
+import { tryCompile } from './body-errors';
+import type { StepContext } from './context';
+import { excerpt } from './evidence-record';
+import { mergedOutcomes } from './ground';
+import { findLoaded, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { KNOWN } from './memory';
+import { createRunStore } from './run-store';
+
+export interface Recheck {
+  readonly operator: string;
+  readonly statements: readonly string[];
+  readonly read: (results: readonly SqlResult[], answer: SqlResult) => Rechecked;
+}
+
+export interface Rechecked {
+  /** Why it no longer holds; null: it does. */
+  readonly why: string | null;
+  /** What the probe shows now. */
+  readonly evidence: Partial<Pick<Evidence, 'probe' | 'observed'>>;
+}
+
+/** The probes of the attempt that proved a reading. */
+export async function proofRecheck(context: StepContext, updateId: string, dialect: Dialect): Promise<Recheck> {
+  const update = await context.run.get('update', updateId);
+  const { operator } = update;
+  const seen = await attemptOf(context, update);
+  const judged = seen.find(({ observationId }) => observationId === update.observationId);
+  if (judged === undefined) return lost(operator, 'its evidence is no longer in the store');
+  const { clock } = context.input;
+  const again = seen.map(({ observationId, outcome, test }) => {
+    // What could not run then showed nothing.
+    const ran = outcome.result.kind === 'rows';
+    const probeSql = clock === undefined ? outcome.probeSql : withClock(outcome.probeSql, clock, dialect);
+    const predicates = ran ? predicateStatements(probeSql, test) : [];
+    return {
+      observationId,
+      outcome,
+      test,
+      probeSql,
+      predicates,
+      statements: ran ? [probeSql, ...predicates.map(({ sql }) => sql)] : [],
+    };
+  });
+  return {
+    operator,
+    statements: again.flatMap(({ statements }) => statements),
+    read: (results) => {
+      let at = 0;
+      const outcomes = again.map(({ observationId, outcome, test, probeSql, predicates, statements }) => {
+        const [result, ...values] = results.slice(at, (at += statements.length));
+        const hypotheses = hypothesisOutcomes(test, predicates, values, dialect);
+        const now: TestOutcome = result === undefined ? outcome : { ...outcome, probeSql, result, hypotheses };
+        return { observationId, before: outcome, now };
+      });
+      const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
+      const why = unprovedBy(context, update, judged.winner, shown, outcomes);
+      return { why, evidence: { probe: shown.probeSql, observed: excerpt(shown.result) } };
+    },
+  };
+}
+
+interface Reobserved {
+  readonly before: TestOutcome;
+  readonly now: TestOutcome;
+}
+
+/** A predicate of the winner that was true and is not, or another requirement of rule S1. */
+function unprovedBy(
+  { settings }: StepContext,
+  { operator, verdicts }: Update,
+  winner: string | null,
+  shown: TestOutcome,
+  outcomes: readonly Reobserved[],
+): string | null {
+  for (const { before, now } of outcomes) {
+    const was = before.hypotheses.find(({ id }) => id === winner)?.predicates ?? [];
+    const is = now.hypotheses.find(({ id }) => id === winner)?.predicates ?? [];
+    const fallen = is.find(({ outcome }, index) => outcome !== 'true' && was[index]?.outcome === 'true');
+    if (fallen !== undefined) {
+      const found = fallen.outcome === 'false' ? 'false' : `not established (${fallen.note ?? ''})`;
+      return `what proved ${operator} is now ${found}: ${fallen.sql}`;
+    }
+  }
+  const hypotheses = mergedOutcomes([{ tests: outcomes.map(({ now }) => now) }], operator);
+  const proof = prove({
+    ...{ outcome: { ...shown, hypotheses }, verdicts, winner },
+    ...{ bodyError: null, columnsDiffer: null, mode: settings.proof },
+  });
+  const unmet = proof.checks.find(({ met }) => !met);
+  return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
+}
+
+/** All that the attempt observed of the operator, with the tests behind it and the reading that won. */
+async function attemptOf(context: StepContext, update: Update) {
+  const { deps, run: own } = context;
+  // What came from a memory is proved where it was learned.
+  const run = update.updateId.startsWith(KNOWN) ? createRunStore(deps.store, update.searchId, deps.hash) : own;
+  const { operator, groundingId, observationId } = update;
+  const grounding = groundingId === null ? null : await run.find('grounding', groundingId);
+  const winner = grounding?.groundings.find((each) => each.operator === operator)?.winner ?? null;
+  const ids = grounding?.observations ?? (observationId === null ? [] : [observationId]);
+  const found = ids.map(async (id) => {
+    const observation = await run.find('observation', id);
+    const proposal = observation === null ? null : await run.find('proposal', observation.proposalId);
+    const outcome = observation?.tests.find((test) => test.operator === operator);
+    const test = proposal?.tests.find((each) => each.operator === operator);
+    return outcome === undefined || test === undefined ? [] : [{ observationId: id, outcome, test, winner }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function lost(operator: string, why: string): Recheck {
+  return { operator, statements: [], read: () => ({ why: `${operator}: ${why}`, evidence: {} }) };
+}
+
+/** The plan under each rival body of an operator whose reading made no difference. */
+export async function materialityRecheck(
+  context: StepContext,
+  plan: LoadedPlan,
+  operator: string,
+  attempts: readonly string[],
+  dialect: Dialect,
+): Promise<Recheck> {
+  const { run } = context;
+  const proposed = attempts.map(async (id) => {
+    const observation = await run.find('observation', id);
+    return observation === null ? [] : ((await run.find('proposal', observation.proposalId))?.tests ?? []);
+  });
+  const tests = (await Promise.all(proposed)).flat().filter((test) => test.operator === operator);
+  const current = findLoaded(plan, operator)?.body?.bodyId;
+  const rivals = [...new Set(tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? [])))];
+  const bodies = await Promise.all(rivals.filter((id) => id !== current).map((id) => run.get('body', id)));
+  const compiled = bodies.map((body) =>
+    tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), dialect)),
+  );
+  if (compiled.length === 0 || compiled.some(({ sql }) => sql === null))
+    return lost(operator, 'its rival readings cannot be run again');
+  return {
+    operator,
+    statements: compiled.flatMap(({ sql }) => sql ?? []),
+    read: (results, answer) => {
+      const { immaterial, reason } = decideMateriality([answer, ...results], plan.plan.ordered);
+      return {
+        why: immaterial ? null : `the reading of ${operator} made no difference and now does: ${reason}`,
+        evidence: {},
+      };
+    },
+  };
+}

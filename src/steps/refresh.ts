@@ -1,0 +1,203 @@
+/**
+ * A stored answer asked for again (docs/freshness.md): its final SQL runs again, with everything that proved it, in one
+ * read-only snapshot and without a model call.
+ *
+ * 1. Another schema, a proof that no longer holds, or SQL that no longer runs: the answer is stale, and says why. The
+ *    search is then made anew by whoever asked.
+ * 2. Else the rows are what they are now. Equal ones (rule S5) leave the record as it is; others make a version of it.
+ * 3. What was found unanswerable holds while the database can tell that no row has changed. What was abstained from has
+ *    nothing to run: it keeps the date on which it was decided.
+ * 4. A clock that the SQL reads is set to the one of this asking (`search/clock.ts`).
+ */
+import type { AnswerRecord, Dialect, SqlResult } from '../domain';
+import { withClock } from '../search/clock';
+import { equalResults, type Digest } from '../search/equal';
+import { resultPreview } from '../search/preview';
+import { runError } from './body-errors';
+import { digestOf, extraStatements } from './candidate';
+import { openEngine, runSql, type StepContext } from './context';
+import type { CandidateContent, Contents } from './contents';
+import { wordingOf } from './evidence-record';
+import { answerOf } from './finish';
+import { LAST, shownAs } from './freshness';
+import { loadPlan } from './load-plan';
+import { SCHEMA_ID } from './prompt-context';
+import type { RunStore } from './run-store';
+import { materialityRecheck, proofRecheck, type Recheck } from './recheck';
+
+export type Refreshed =
+  | { readonly kind: 'current'; readonly record: AnswerRecord }
+  /** `revision`: of what was seen; the same for the same database, so that the search made anew is found again. */
+  | { readonly kind: 'stale'; readonly reason: string; readonly revision: string }
+  /** It took too long, which says nothing about the answer. */
+  | { readonly kind: 'timeout'; readonly afterMs: number };
+
+/** `first`: the record that the search ended with. */
+export async function refresh(context: StepContext, first: AnswerRecord): Promise<Refreshed> {
+  const { engine } = await openEngine(context);
+  const schema = await context.run.find('schema', SCHEMA_ID);
+  const { fingerprint } = await engine.describe({ signal: context.signal });
+  if (schema === null) return { kind: 'stale', reason: 'the schema that it saw is not stored', revision: fingerprint };
+  if (schema.description.fingerprint !== fingerprint)
+    return { kind: 'stale', reason: 'the schema changed', revision: `schema ${fingerprint}` };
+  const before = await context.run.find('refresh', LAST);
+  if (first.status === 'abstained')
+    return keep(context, first, { ...standing(first, before), reused: true, rowsChanged: false, rowsBefore: null });
+  const chosen = first.candidates.find((candidate) => candidate.chosen);
+  const content = chosen === undefined ? null : await context.run.find('candidate', chosen.id);
+  if (first.status !== 'answered' || content === null) {
+    const now = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
+    if (now === null || now !== schema.dataRevision)
+      return {
+        kind: 'stale',
+        reason: `rows may have changed since it was found ${first.status}`,
+        revision: `data ${now ?? fingerprint}`,
+      };
+    return keep(context, first, {
+      ...standing(first, before),
+      asOf: nowText(context),
+      reused: true,
+      rowsChanged: false,
+      rowsBefore: null,
+    });
+  }
+  return runAgain(context, first, content, before);
+}
+
+async function runAgain(
+  context: StepContext,
+  first: AnswerRecord,
+  content: CandidateContent,
+  before: Contents['refresh'] | null,
+): Promise<Refreshed> {
+  const { dialect } = (await openEngine(context)).engine;
+  const { clock } = context.input;
+  const sql = content.clock === undefined || clock === undefined ? content.sql : withClock(content.sql, clock, dialect);
+  const plan = content.plan === null ? null : await loadPlan(context, content.plan);
+  const extras = plan === null ? null : await extraStatements(context, plan, dialect);
+  const rechecks = await recheckAll(context, first, plan, dialect);
+  const statements = [sql, ...(extras?.statements ?? []), ...rechecks.flatMap((each) => each.statements)];
+  const { results, takenAt } = await runSql(context, statements);
+  const late = results.find((result) => result.kind === 'timeout');
+  if (late !== undefined) return { kind: 'timeout', afterMs: late.afterMs };
+  const [result, ...others] = results as [SqlResult, ...SqlResult[]];
+  const revision = context.deps.hash(JSON.stringify(results.map(withoutTime)));
+  if (result.kind !== 'rows')
+    return { kind: 'stale', reason: `its SQL no longer runs: ${runError(result) ?? ''}`, revision };
+  let at = extras?.statements.length ?? 0;
+  const rechecked = rechecks.map((each) => ({
+    operator: each.operator,
+    ...each.read(others.slice(at, (at += each.statements.length)), result),
+  }));
+  const fallen = rechecked.find(({ why }) => why !== null);
+  if (fallen !== undefined) return { kind: 'stale', reason: fallen.why ?? '', revision };
+  const { digest } = await digestOf(context, { sql, result });
+  const shown = await shownNow(context, first, content, before);
+  const previous: SqlResult = { ...shown.record, kind: 'rows', elapsedMs: 0 };
+  const isEqual = equalResults(previous, result, { ordered: content.ordered, digests: [shown.digest, digest] });
+  const { columns, rows, truncated } = isEqual ? shown.record : result;
+  const evidence = first.evidence.map((entry) => ({
+    ...entry,
+    ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence,
+  }));
+  const rest: AnswerRecord = {
+    ...first,
+    ...{ sql, columns: [...columns], rows: [...rows], truncated, evidence },
+    ...(extras === null ? {} : beside(first, extras.read(others))),
+    candidates: first.candidates.map((each) =>
+      each.chosen ? { ...each, sql, rowCount: digest?.count ?? rows.length, preview: resultPreview(result) } : each,
+    ),
+  };
+  const record = { ...rest, answer: answerOf(context.input, rest) };
+  const was = standing(first, before);
+  const state = {
+    ...{ ...was, asOf: takenAt, reused: true, rowsChanged: !isEqual, rowsBefore: isEqual ? null : was.asOf },
+    ...(content.clock === undefined || clock === undefined ? {} : { clock }),
+  };
+  // The same rows in the same words: also of what was counted beside them.
+  if (isEqual && record.answer === answerOf(context.input, shown.record)) return keep(context, shown.record, state);
+  const version = `v${Number((before?.version ?? 'v0').slice(1)) + 1}`;
+  await context.run.put('version', version, { schemaVersion: 1, record, digest: isEqual ? shown.digest : digest });
+  return keep(context, record, { ...state, version });
+}
+
+/** What the other readings give now, and what the sentence may count. */
+function beside(
+  first: AnswerRecord,
+  { control, controlSql, wording }: Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>,
+): Pick<AnswerRecord, 'openAssumptions' | 'examined'> {
+  const counted = control === null || controlSql === undefined ? undefined : { sql: controlSql, count: control };
+  return {
+    openAssumptions: [
+      ...first.openAssumptions.filter(({ kind }) => kind !== 'open-by-wording'),
+      ...wordingOf({ wording }),
+    ],
+    ...(first.examined === undefined ? {} : { examined: counted }),
+  };
+}
+
+/** Everything that the answer rests on and the database can decide. */
+async function recheckAll(
+  context: StepContext,
+  { evidence, candidates }: AnswerRecord,
+  plan: Awaited<ReturnType<typeof loadPlan>> | null,
+  dialect: Dialect,
+): Promise<Recheck[]> {
+  const proofs = evidence.map(({ updateId }) => (updateId === null ? null : proofRecheck(context, updateId, dialect)));
+  const immaterial = evidence.filter(({ state }) => state === 'immaterial');
+  const attempts =
+    immaterial.length === 0 ? [] : await attemptsOf(context, candidates.find(({ chosen }) => chosen)?.id);
+  const others = immaterial.map(({ operator }) =>
+    plan === null ? null : materialityRecheck(context, plan, operator, attempts, dialect),
+  );
+  return (await Promise.all([...proofs, ...others])).filter((each) => each !== null);
+}
+
+/** Of the trajectory that the candidate came from, by the last checkpoint. */
+async function attemptsOf({ deps, run }: StepContext, candidate: string | undefined): Promise<readonly string[]> {
+  const prefix = `runs/${run.searchId}/checkpoint/i`;
+  const iterations = (await deps.store.list(prefix)).map((key) => Number.parseInt(key.slice(prefix.length), 10));
+  const state = await run.get('checkpoint', `i${Math.max(...iterations)}`);
+  const trajectory = state.candidates.find(({ id }) => id === candidate)?.trajectory;
+  return state.trajectories.find(({ id }) => id === trajectory)?.attempts ?? [];
+}
+
+/** What the last asking showed. */
+async function shownNow(
+  { run }: StepContext,
+  first: AnswerRecord,
+  content: CandidateContent,
+  before: Contents['refresh'] | null,
+): Promise<{ readonly record: AnswerRecord; readonly digest: Digest | null }> {
+  const version = before?.version ?? null;
+  return version === null ? { record: first, digest: content.digest } : run.get('version', version);
+}
+
+function standing(first: AnswerRecord, before: Contents['refresh'] | null): Contents['refresh'] {
+  if (before !== null) return { ...before, next: null };
+  const asOf = first.asOf ?? first.endedAt;
+  const state = { asOf, version: null, reused: false, rowsChanged: false, rowsBefore: null, next: null };
+  return { schemaVersion: 1, ...state, ...(first.clock === undefined ? {} : { clock: first.clock }) };
+}
+
+async function keep(context: StepContext, record: AnswerRecord, state: Contents['refresh']): Promise<Refreshed> {
+  await context.run.put('refresh', LAST, state);
+  return { kind: 'current', record: shownAs(record, state) };
+}
+
+/** Leads whoever asks again from a stale search to the one that takes its place. */
+export async function supersede(
+  run: RunStore,
+  first: AnswerRecord,
+  next: NonNullable<Contents['refresh']['next']>,
+): Promise<void> {
+  await run.put('refresh', LAST, { ...standing(first, await run.find('refresh', LAST)), next });
+}
+
+function nowText({ deps }: StepContext): string {
+  return new Date(deps.clock.now()).toISOString();
+}
+
+function withoutTime(result: SqlResult): unknown {
+  return result.kind === 'rows' ? [result.columns, result.rows, result.truncated] : [result.kind];
+}

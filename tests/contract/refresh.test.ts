@@ -1,0 +1,382 @@
+/** A stored answer asked for again, on real databases: what the rows, the proof, the schema and the clock do to it. */
+import Database from 'libsql';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { createGuardedEngine } from '../../src/adapters/guard';
+import { createPostgresEngine, createPostgresInspector } from '../../src/adapters/postgres';
+import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
+import { runReact } from '../../src/methods/react';
+import type { SqlEngine, SqlInspector } from '../../src/ports';
+import { settingsFor } from '../../src/presets';
+import { runSearch } from '../../src/search/control';
+import { sha256 } from '../../src/sha256';
+import {
+  createReactSteps,
+  createRunStore,
+  createSteps,
+  latestRecord,
+  openStep,
+  refresh,
+  storeInput,
+  type StepDeps,
+} from '../../src/steps';
+import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { groundReply, planReply, text } from '../unit/steps/fixtures';
+
+jest.setTimeout(120_000);
+
+const SETUP = `CREATE TABLE sale (id integer, amount integer, sold date);
+  INSERT INTO sale VALUES (1, 300, '2026-03-01'), (2, 500, '2026-03-05'), (3, 150, '2026-03-09'), (4, 900, '2026-02-01');`;
+const CLOCK = '2026-03-10 09:00:00';
+const SEARCH = 's1';
+
+let postgres: TestPostgres;
+const folder = mkdtempSync(join(tmpdir(), 'gate-refresh-'));
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Opened {
+  readonly engine: SqlEngine;
+  readonly inspector: SqlInspector;
+  readonly write: (sql: string) => Promise<void>;
+}
+
+let made = 0;
+const opened: SqlEngine[] = [];
+afterEach(async () => {
+  for (const engine of opened.splice(0)) await engine.close();
+});
+
+async function open(dialect: Dialect): Promise<Opened> {
+  const name = `shop${(made += 1)}`;
+  const open = { allow: [], deny: [] };
+  if (dialect === 'sqlite') {
+    const path = join(folder, `${name}.sqlite`);
+    const write = async (sql: string): Promise<void> => {
+      const database = new Database(path);
+      database.exec(sql);
+      database.close();
+    };
+    await write(SETUP);
+    const inspector = createSqliteInspector();
+    opened.push(createGuardedEngine(createSqliteEngine({ path }), inspector, open));
+    return { engine: opened.at(-1)!, inspector, write };
+  }
+  await postgres.createDatabase(name, SETUP);
+  const write = async (sql: string): Promise<void> => {
+    const client = new Client({ connectionString: postgres.url(name) });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  const inspector = await createPostgresInspector();
+  const engine = createPostgresEngine({ url: postgres.url(name), options: postgres.laidDown });
+  opened.push(createGuardedEngine(engine, inspector, open));
+  return { engine: opened.at(-1)!, inspector, write };
+}
+
+const LAST_WEEK: Readonly<Record<string, string>> = {
+  sqlite: "(SELECT date(today, '-7 days') FROM gate_clock)",
+  postgresql: '(SELECT today - 7 FROM gate_clock)',
+};
+
+const column = (name: string, type = 'number') => ({ name, type, meaning: '' });
+const operator = (name: string, more: object) => ({
+  ...{ name, purpose: name, intent: name, relations: [], inputs: [], grain: [], mapping: null, sql: null },
+  ...{ assumptions: [], ...more },
+});
+const EURO = 'SELECT id, sold, amount / 100.0 AS euro FROM op_sales';
+
+/** The unit of `amount` is proved by one probe; the answer counts sales above two euros, of the last week if so asked. */
+function plan(dialect: Dialect, { clocked = false, wording = false } = {}) {
+  const week = clocked ? ` AND sold >= ${LAST_WEEK[dialect]}` : '';
+  return planReply({
+    operators: [
+      operator('op_sales', {
+        relations: ['sale'],
+        columns: [column('id'), column('amount'), column('sold', 'date')],
+        sql: 'SELECT id, amount, sold FROM sale',
+      }),
+      operator('op_gap', {
+        inputs: ['op_sales'],
+        columns: [column('id'), column('sold', 'date'), column('euro')],
+        mapping: 'cents or euros?',
+      }),
+      operator('op_answer', {
+        inputs: ['op_gap'],
+        columns: [column('n', 'integer')],
+        sql: `SELECT count(*) AS n FROM op_gap WHERE euro > 2${week}`,
+      }),
+    ],
+    control: 'SELECT count(*) FROM op_sales',
+    wording: wording
+      ? [
+          {
+            ...{ operator: 'op_answer', taken: 'above two euros', other: 'two euros or more' },
+            otherSql: 'SELECT count(*) AS n FROM op_gap WHERE euro >= 2',
+          },
+        ]
+      : [],
+    tests: [
+      {
+        operator: 'op_gap',
+        probe: 'SELECT count(*) AS n, count(CASE WHEN amount >= 100 THEN 1 END) AS large FROM op_sales',
+        hypotheses: [
+          {
+            ...{ id: 'h1', mapping: 'amounts are cents', expectation: 'all large', sql: EURO, agreement: null },
+            predicates: ['(SELECT n > 0 AND large = n FROM observation)'],
+          },
+          {
+            ...{ id: 'h2', mapping: 'amounts are euros', expectation: 'none large', agreement: null },
+            ...{
+              predicates: ['(SELECT large = 0 FROM observation)'],
+              sql: 'SELECT id, sold, amount AS euro FROM op_sales',
+            },
+          },
+        ],
+      },
+    ],
+  });
+}
+
+const ONE = { materiality: false, profiles: false, cMin: 1, cMax: 1 } as const;
+
+async function searched(
+  database: Opened,
+  replies: Parameters<typeof scriptedModel>[0]['replies'],
+  {
+    method = 'gate',
+    settings = ONE,
+    clock = CLOCK,
+  }: { method?: 'gate' | 'react'; settings?: Partial<Settings>; clock?: string | null } = {},
+) {
+  const model = scriptedModel({ replies });
+  const store = createMemoryStore();
+  const deps: StepDeps = {
+    ...{ store, models: () => model, engine: () => Promise.resolve(database), hash: sha256 },
+    clock: { now: () => Date.UTC(2026, 2, 10, 9) },
+  };
+  const input = {
+    ...{ schemaVersion: 1 as const, searchId: SEARCH, namespace: 'test' },
+    question: {
+      ...{ schemaVersion: 1 as const, text: 'How many sales?', database: 'shop', outputMode: 'answer' as const },
+      ...{ tools: ['execute_sql' as const], context: null, instructions: null, documents: [] },
+    },
+    settings: settingsFor({ method, preset: 'fast', models: { default: 'test' }, overrides: settings }),
+    ...(clock === null ? {} : { clock }),
+  };
+  await storeInput(deps, input);
+  const hooks = { now: () => 0, stopRequested: () => null, onProgress: () => undefined };
+  const start = { searchId: SEARCH, settings: input.settings, state: null };
+  if (method === 'react') await runReact(start, createReactSteps(deps), hooks);
+  else await runSearch(start, createSteps(deps), hooks);
+  const run = createRunStore(store, SEARCH, sha256);
+  const first = await run.get('result', SEARCH);
+  const calls = model.requests.length;
+  return {
+    first,
+    run,
+    model,
+    again: async (now = CLOCK) => {
+      const step = await openStep(deps, { searchId: SEARCH, position: 'refresh' });
+      const refreshed = await refresh({ ...step, input: { ...step.input, clock: now } }, first);
+      expect(model.requests).toHaveLength(calls);
+      expect(await run.get('result', SEARCH)).toEqual(first);
+      return refreshed;
+    },
+  };
+}
+
+const current = (refreshed: Awaited<ReturnType<typeof refresh>>): AnswerRecord => {
+  if (refreshed.kind !== 'current') throw new Error(JSON.stringify(refreshed));
+  return refreshed.record;
+};
+
+describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %s', (dialect) => {
+  const proved = (options = {}) => ({ plan: [text(plan(dialect, options))], ground: [text(groundReply())] });
+
+  test('is the same record, as of now, while its rows are the same', async () => {
+    const database = await open(dialect);
+    const { first, again, run } = await searched(database, proved());
+    expect(first).toMatchObject({ status: 'answered', rows: [[3]], reused: false, rowsChanged: false });
+    expect(first.evidence.find(({ operator }) => operator === 'op_gap')).toMatchObject({ state: 'proved' });
+    await database.write("INSERT INTO sale VALUES (5, 120, '2026-03-09')");
+    const record = current(await again());
+    const { asOf, ...rest } = record;
+    expect(asOf! > first.asOf!).toBe(true);
+    expect(rest).toEqual({ ...first, asOf: undefined, reused: true, rowsChanged: false });
+    expect(await latestRecord(run)).toEqual(record);
+    expect(await run.find('version', 'v1')).toBeNull();
+  });
+
+  test('has the new rows, the new words and the probe of now where only rows changed', async () => {
+    const database = await open(dialect);
+    const { first, again, run } = await searched(database, proved({ wording: true }));
+    expect(first.answer).toContain('two euros or more" it would be: 3');
+    await database.write("INSERT INTO sale VALUES (5, 700, '2026-03-09'), (6, 200, '2026-03-09')");
+    const record = current(await again());
+    expect(record).toMatchObject({
+      rows: [[4]],
+      reused: true,
+      rowsChanged: true,
+      rowsBefore: first.asOf,
+      status: 'answered',
+    });
+    expect(record.answer).toMatch(/^4; .*\n.*it would be: 5/);
+    expect(record.evidence.find(({ operator }) => operator === 'op_gap')?.observed?.rows).toEqual([[6, 6]]);
+    expect(record.candidates.find(({ chosen }) => chosen)).toMatchObject({ preview: '4' });
+    expect(await latestRecord(run)).toEqual(record);
+    // Once more: the rows of the last asking are what they are compared with.
+    expect(current(await again())).toMatchObject({ rows: [[4]], rowsChanged: false });
+    await database.write('DELETE FROM sale WHERE id = 5');
+    expect(current(await again())).toMatchObject({ rows: [[3]], rowsChanged: true });
+    expect(await run.find('version', 'v2')).not.toBeNull();
+  });
+
+  test('counts anew what its sentence counts, also where the rows stay', async () => {
+    const database = await open(dialect);
+    const counting = { ...plan(dialect), sentence: '{n} of {examined} sales' };
+    const { first, again } = await searched(database, { plan: [text(counting)], ground: [text(groundReply())] });
+    expect(first.answer).toMatch(/^3 of 4 sales;/);
+    await database.write("INSERT INTO sale VALUES (5, 120, '2026-03-09')");
+    expect(current(await again())).toMatchObject({
+      ...{ rows: [[3]], rowsChanged: false },
+      answer: expect.stringMatching(/^3 of 5 sales;/) as string,
+    });
+  });
+
+  test('is stale where a predicate that proved it is no longer true, and says which', async () => {
+    const database = await open(dialect);
+    const { again } = await searched(database, proved());
+    await database.write("INSERT INTO sale VALUES (5, 7, '2026-03-09')");
+    const refreshed = await again();
+    expect(refreshed).toMatchObject({
+      kind: 'stale',
+      reason: 'what proved op_gap is now false: (SELECT n > 0 AND large = n FROM observation)',
+    });
+    // The same data makes the same search anew; other data another one.
+    expect(await again()).toEqual(refreshed);
+    await database.write("INSERT INTO sale VALUES (6, 7, '2026-03-09')");
+    expect(await again()).not.toEqual(refreshed);
+  });
+
+  test('is stale where nothing is left that could prove it', async () => {
+    const database = await open(dialect);
+    const { again } = await searched(database, proved());
+    await database.write('DELETE FROM sale');
+    expect(await again()).toMatchObject({ kind: 'stale', reason: expect.stringContaining('is now false') as string });
+  });
+
+  test('is stale where the schema changed', async () => {
+    const database = await open(dialect);
+    const { again } = await searched(database, proved());
+    await database.write('ALTER TABLE sale ADD COLUMN note text');
+    expect(await again()).toMatchObject({ kind: 'stale', reason: 'the schema changed' });
+  });
+
+  test('is recomputed by the clock of each asking, with the proof', async () => {
+    const database = await open(dialect);
+    const { first, again, model } = await searched(database, proved({ clocked: true }));
+    expect(first).toMatchObject({ rows: [[1]], clock: CLOCK });
+    expect(first.sql).toContain('gate_clock AS (');
+    expect(JSON.stringify(model.requests)).not.toContain('2026-03-10');
+    const later = current(await again('2026-03-06 08:00:00'));
+    expect(later).toMatchObject({ rows: [[2]], rowsChanged: true, clock: '2026-03-06 08:00:00' });
+    expect(later.sql).toContain("'2026-03-06 08:00:00'");
+    expect(later.sql).not.toContain('2026-03-10');
+    expect(current(await again('2026-03-06 21:00:00'))).toMatchObject({ rows: [[2]], rowsChanged: false });
+  });
+
+  test('of the method react follows its clock too, and so does its sentence', async () => {
+    const database = await open(dialect);
+    const end = {
+      ...{ note: 'done', action: 'end', tool: null, sql: null, query: null, url: null, unanswerable: false },
+      ...{ finalSql: `SELECT count(*) AS n FROM sale WHERE sold >= ${LAST_WEEK[dialect]}`, answer: '{n} sales' },
+    };
+    const { first, again } = await searched(database, { react: [text(end)] }, { method: 'react' });
+    expect(first).toMatchObject({ rows: [[2]], answer: '2 sales; not proved.', clock: CLOCK });
+    expect(current(await again())).toMatchObject({ answer: '2 sales; not proved.', rowsChanged: false });
+    expect(current(await again('2026-03-16 00:00:00'))).toMatchObject({
+      rows: [[1]],
+      answer: '1 sales; not proved.',
+      rowsChanged: true,
+    });
+  });
+
+  test('beyond the row cap is compared by count and hash', async () => {
+    const database = await open(dialect);
+    const listed = plan(dialect);
+    const last = listed.operators.at(-1)!;
+    Object.assign(last, { columns: [column('id')], sql: 'SELECT id FROM op_gap', grain: ['id'] });
+    const replies = { plan: [text(listed)], ground: [text(groundReply())] };
+    const { first, again } = await searched(database, replies, { settings: { ...ONE, maxRows: 2 } });
+    expect(first).toMatchObject({ truncated: true });
+    expect(current(await again())).toMatchObject({ rowsChanged: false });
+    await database.write('UPDATE sale SET id = 40 WHERE id = 4');
+    expect(current(await again())).toMatchObject({ rowsChanged: true });
+    expect(current(await again())).toMatchObject({ rowsChanged: false });
+  });
+
+  test('that rests on a choice without difference is stale once there is one', async () => {
+    const database = await open(dialect);
+    await database.write('DELETE FROM sale WHERE amount < 200');
+    const indifferent = { plan: [text(plan(dialect))], ground: [text(groundReply())] };
+    const { first, again } = await searched(database, indifferent, { settings: { ...ONE, materiality: true } });
+    expect(first.evidence.find(({ operator }) => operator === 'op_gap')).toMatchObject({ state: 'immaterial' });
+    expect(current(await again())).toMatchObject({ rowsChanged: false });
+    await database.write("INSERT INTO sale VALUES (5, 150, '2026-03-09')");
+    expect(await again()).toMatchObject({
+      kind: 'stale',
+      reason: 'the reading of op_gap made no difference and now does: the answer differs between readings',
+    });
+  });
+
+  test('that was found unanswerable holds until any row changes', async () => {
+    const database = await open(dialect);
+    const none = planReply({
+      kind: 'unanswerable',
+      reason: 'no weather is stored',
+      operators: [],
+      tests: [],
+      bottleneck: null,
+    });
+    const { first, again } = await searched(database, () => text(none));
+    expect(first).toMatchObject({ status: 'unanswerable', sql: null });
+    expect(current(await again())).toMatchObject({ status: 'unanswerable', reused: true, rowsChanged: false });
+    await database.write('UPDATE sale SET amount = amount + 1 WHERE id = 1');
+    expect(await again()).toMatchObject({
+      kind: 'stale',
+      reason: 'rows may have changed since it was found unanswerable',
+    });
+  });
+
+  test('without a clock of its own is asked for in the words of before', async () => {
+    const { model } = await searched(await open(dialect), proved(), { clock: null });
+    expect(JSON.stringify(model.requests)).not.toContain('gate_clock');
+  });
+});
+
+test('SQL that cannot run any more makes the answer stale', async () => {
+  const database = await open('postgresql');
+  const fragile = plan('postgresql');
+  Object.assign(fragile.operators.at(-1)!, { sql: 'SELECT count(*) AS n FROM op_gap WHERE euro / (id - 7) < 0' });
+  const { again } = await searched(database, { plan: [text(fragile)], ground: [text(groundReply())] });
+  await database.write("INSERT INTO sale VALUES (7, 300, '2026-03-09')");
+  expect(await again()).toMatchObject({ kind: 'stale', reason: 'its SQL no longer runs: division by zero' });
+});
+
+test('a database that is gone is an error, and says nothing about the answer', async () => {
+  const database = await open('sqlite');
+  const { again } = await searched(database, { plan: [text(plan('sqlite'))], ground: [text(groundReply())] });
+  rmSync(join(folder, `shop${made}.sqlite`));
+  await expect(again()).rejects.toMatchObject({ name: 'SqlEngineError' });
+});
