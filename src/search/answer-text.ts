@@ -1,7 +1,7 @@
 /**
- * The answer in words, made from the record alone: a sentence, how far it is proved, and what else has to be known. The
- * sentence is the model's with its places filled, or the program's where there is none to use. Pure, so that a record
- * whose rows were fetched again gets its words by the same functions.
+ * The answer in words, made from the record alone: a sentence, how far it is proved, and what else a reader must know. The
+ * sentence is the model's with its places filled; if there is no usable one, the program writes its own. Pure, so that the
+ * same functions also serve a record whose rows were fetched again.
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
@@ -16,10 +16,10 @@ type Answered = Pick<
 
 const SHOWN_COLUMNS = 6;
 const NAME_CHARS = 40;
-/** A column this short is listed whole. */
+/** A single column with at most this many rows is listed completely. */
 const LISTED_ROWS = 5;
 
-/** What `answer` of a record holds. */
+/** The text stored in the record's `answer`. */
 export function answerText(record: Answered): string {
   const sentence = headlineText(record);
   const isClosed = /[?!]$/.test(sentence);
@@ -33,7 +33,7 @@ export function headlineText(record: Answered): string {
   return filled(record) ?? rowsText(record);
 }
 
-/** The answer of a record on one line, as it was stored, without how far it is proved; null where there is none. */
+/** The stored answer on one line, without the part about proof; null if the record has none. */
 export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): string | null {
   const { answer, columns } = record;
   if (answer === null) return columns.length === 0 ? null : headlineText(record);
@@ -43,7 +43,7 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
   return end === undefined ? first : first.slice(0, -end.length);
 }
 
-/** For example `1 of 3 steps proved, 2 assumed`: counted from the evidence, whatever a model says of it. */
+/** For example `1 of 3 steps proved, 2 assumed`: counted from the evidence, not taken from the model. */
 export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
   const count = (state: AnswerRecord['evidence'][number]['state']): number =>
     evidence.filter((entry) => entry.state === state).length;
@@ -57,7 +57,7 @@ export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string
   ].join(', ');
 }
 
-/** What a reader of the sentence must also know: the rows of a list, rows that are missing, readings that the words allow. */
+/** What must be told with the sentence: the rows of a list, rows not fetched, other readings that the question allows. */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated } = record;
   const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
@@ -74,7 +74,7 @@ function filled({ sentence, columns, rows, truncated, examined }: Answered): str
   return text === null ? null : capital(text.replace(/\.$/, ''));
 }
 
-/** The program's own words for any result. */
+/** The program's own sentence, for any result. */
 function rowsText(record: Answered): string {
   const { rows, columns, truncated } = record;
   const [first] = rows;
@@ -107,7 +107,7 @@ function wordingText({ statement, alternative }: OpenAssumption): string {
   return `${taken} Read as "${oneLine(alternative.reading)}" it would be: ${oneLine(alternative.gives)}.`;
 }
 
-/** So that no name or reading passes for a line of its own. */
+/** Removes line breaks, so that a name or reading cannot pass for a line of its own. */
 function oneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ').trim();
 }

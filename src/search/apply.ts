@@ -1,9 +1,9 @@
 /**
- * Giving an operator a body. The plan is replaced, never edited, and what rested on the old body is reconsidered:
+ * Gives an operator a body. The plan is replaced, never edited, and everything that rested on the old body is reconsidered:
  *
- * 1. A grounded operator below it was proved over other inputs: it falls back to assumed (rule S10), or to unresolved
- *    when its text came from another plan and binds other names.
- * 2. An immaterial reading holds only relative to the other bodies: it is rechecked when one changes (rule S9).
+ * 1. A grounded operator that reads the changed one was proved over other inputs. It becomes assumed (rule S10), or
+ *    unresolved if its SQL came from another plan and uses other names.
+ * 2. A reading is immaterial only relative to the other bodies: when one changes, that is checked again (rule S9).
  */
 import type { OperatorView, PlanView, UpdateView } from '../domain';
 import { descendants, findOperator } from './plan-view';
@@ -17,7 +17,7 @@ export interface NewBody {
   readonly assumptions: number;
 }
 
-/** Risk of a body that was proved over inputs which have changed since: worth a new look. */
+/** Risk of a body that was proved over inputs which have changed since: high enough for a new attempt. */
 const UNSETTLED_RISK = 0.5;
 
 export function applyBody(plan: PlanView, name: string, body: NewBody, updates: readonly UpdateView[] = []): PlanView {
@@ -32,7 +32,7 @@ export function applyBody(plan: PlanView, name: string, body: NewBody, updates: 
   return recheckImmaterial({ ...plan, operators });
 }
 
-/** Takes a body away again, because it does not run or was withdrawn. */
+/** Removes a body that does not run or was withdrawn. */
 export function removeBody(plan: PlanView, name: string, updates: readonly UpdateView[] = []): PlanView {
   const below = descendants(plan, name);
   const operators = plan.operators.map((operator): OperatorView => {
@@ -54,13 +54,13 @@ export function removeBody(plan: PlanView, name: string, updates: readonly Updat
 export interface ImmaterialReading {
   readonly operator: string;
   readonly bodyId: string;
-  /** Bodies of all other operators under which it was found. */
+  /** Bodies that the other operators had when it was found. */
   readonly relativeTo: readonly string[];
 }
 
 /**
- * Writes readings that do not matter and marks them, together, since each may hold relative to another's body. A reading
- * found relative to bodies that the plan does not have then is left as it was (rule S9).
+ * Writes immaterial readings into the plan and marks them as such. All together, because one may hold only relative to the
+ * body of another. A reading that was found relative to bodies which the plan then does not have is not used (rule S9).
  */
 export function markImmaterial(
   plan: PlanView,
@@ -106,12 +106,12 @@ function withBody(operator: OperatorView, body: NewBody): OperatorView {
     risk: body.updateId === null ? body.risk : 0,
     assumptions: body.updateId === null ? body.assumptions : 0,
     immaterial: operator.bodyId === body.bodyId ? operator.immaterial : null,
-    // A new text is no new evidence; only a proof starts the count again (rule S7).
+    // New SQL alone is no new evidence; only a proof resets the count (rule S7).
     barren: body.updateId === null ? operator.barren : 0,
   };
 }
 
-/** `plan` is the one in which the proof held: there each name of the text stood for the body that it was proved over. */
+/** `plan` is the plan before the change: if the operator's inputs are the ones of its proof there, the SQL can stay. */
 function unsettle(operator: OperatorView, plan: PlanView, updates: readonly UpdateView[]): OperatorView {
   const source = updates.find((update) => update.id === operator.updateId);
   const isOwn = ({ local, bodyId }: UpdateView['inputs'][number]) =>

@@ -1,10 +1,10 @@
 /**
- * What keeps a long search small. A state of some hundred iterations is carried by checkpoints and by continue-as-new, so it
- * holds what may still be worked on; what it lets go of stands in the checkpoints before.
+ * Keeps the state of a long search small. Checkpoints and continue-as-new carry it through hundreds of iterations, so it
+ * holds only what may still be worked on. What is dropped is still in earlier checkpoints.
  *
  * 1. At most `KEPT` trajectories carry a plan: ended ones lose theirs first, oldest first, then open ones by rank.
  * 2. A trajectory without a plan stays while it is an ancestor of one with a plan: density counts ancestors (rule S6).
- * 3. Nothing is lost that a rule still reads: reasons of unanswerable replies, what people said, active candidates.
+ * 3. What rules still read is always kept: reasons of unanswerable replies, remarks of people, active candidates.
  */
 import type { SearchEvent, SearchState, Trajectory } from '../domain';
 import { ROOT } from './frontier';
@@ -12,10 +12,10 @@ import { rankTrajectories } from './select';
 
 export const KEPT = 64;
 const KEPT_EVENTS = 200;
-/** Evidence along a trajectory that a prompt may be shown, newest last. */
+/** How many evidence ids a trajectory keeps for prompts, newest last. */
 const KEPT_EVIDENCE = 40;
 
-/** Ids are never used twice, whatever the archive has let go of. */
+/** A new id. Ids are never reused, even after trajectories were dropped. */
 export function nextTrajectory(state: SearchState, index = 0): string {
   const newest = Math.max(...state.trajectories.map(({ id }) => Number(id.slice(1))));
   return `t${newest + 1 + index}`;
@@ -33,7 +33,7 @@ export function compactArchive(state: SearchState): SearchState {
   return { ...state, trajectories: withAncestors(trajectories), events: newestEvents(state.events) };
 }
 
-/** In the order in which they lose their plan. */
+/** Trajectories in the order in which they lose their plans. */
 function losers(withPlan: readonly Trajectory[], state: SearchState): string[] {
   const answered = new Set(state.candidates.filter(({ status }) => status === 'active').map((c) => c.trajectory));
   const isOpen = (t: Trajectory) => t.status === 'open' || t.status === 'replan';

@@ -16,7 +16,7 @@ export interface PendingProposal {
   readonly operators: readonly string[];
 }
 
-/** Attempted on these operators: which gave new evidence (rule S7), and a proposal that came with the last judgement. */
+/** Which operators were attempted, which gained new evidence (rule S7), and a proposal that came with the last judgement. */
 export interface AttemptsResult {
   readonly decided: ReadonlySet<string>;
   readonly next: PendingProposal | null;
@@ -43,24 +43,24 @@ export async function attemptTargets(
   for (let attempt = 1; attempt <= settings.attempts && draft.impossible === null; attempt++) {
     const open = runsAll ? targets : targets.filter((name) => !isResolved(draft, name, settings.proof));
     if (open.length === 0) break;
-    // A proposal that the last judgement brought along saves the call that would ask for one.
+    // A proposal that came with the last judgement saves a model call.
     if (proposal === null && next?.operators.some((name) => open.includes(name)) === true)
       [proposal, next] = [next, null];
     const at = `${position}.a${attempt}`;
     const probes = await rollout(context, draft, at, open, proposal);
     proposal = null;
-    // Nothing to ask, or nothing usable after all retries: the same question again would hardly do better.
+    // No probe, or no usable reply after all retries: asking the same again would hardly help.
     if (probes.length === 0) break;
     const judged = probes.flatMap((probed) => takeImmaterial(draft, probed, decided));
     if (judged.length === 0) continue;
-    // A probe that did not run has nothing to judge: the next proposal gets its error as evidence.
+    // If no probe ran, there is nothing to judge: the next proposal gets the errors as evidence.
     if (!runsAll && probes.every(({ tests }) => tests.every(({ outcome }) => !RAN.has(outcome)))) continue;
     next = (await judge(context, draft, at, probes, decided)) ?? next;
   }
   return { decided, next };
 }
 
-/** One attempt's probes: a single one, or with `rounds` > 1 (preset `paper`) a rollout that may look several times. */
+/** The probes of one attempt: one round, or several with `rounds` > 1 (preset `paper`). */
 async function rollout(
   context: ExpansionContext,
   draft: Draft,
@@ -136,7 +136,7 @@ export function stepPosition(iteration: number, lane: string, step: number): str
   return `i${iteration}.${lane}.s${step}`;
 }
 
-/** Readings that do not matter (rule S9) are recorded and need no verdict; returns the operators left to judge. */
+/** Records immaterial readings (rule S9), which need no verdict. Returns the operators left to judge. */
 function takeImmaterial(draft: Draft, probed: Probed, decided: Set<string>): readonly string[] {
   const readings = probed.tests.flatMap(({ operator, immaterial }) =>
     immaterial === null ? [] : [{ operator, ...immaterial }],
@@ -150,7 +150,7 @@ function takeImmaterial(draft: Draft, probed: Probed, decided: Set<string>): rea
   return probed.tests.map((test) => test.operator).filter((operator) => !marked.includes(operator));
 }
 
-/** One judgement of the attempt's observations, settled by execution; a body that fails goes back with its error. */
+/** One judgement of the attempt's observations. Its SQL is then run; a body that fails is sent back with its error. */
 async function judge(
   context: ExpansionContext,
   draft: Draft,
@@ -209,7 +209,7 @@ async function judge(
   return next === null ? null : { proposalId: next, operators: grounded.nextOperators };
 }
 
-/** With every winner proved, a plan without further doubts is run whole; null where more is to be done first. */
+/** The candidate to run along, if every winner is proved and the plan has no further doubts; null otherwise. */
 function candidateAfter(context: ExpansionContext, draft: Draft, position: string, grounded: Grounded) {
   if (grounded.written.length > 0 || grounded.impossible !== null || grounded.nextProposalId !== null) return null;
   const plan = grounded.operators.reduce((at, { operator, winner, bodyId }) => {
@@ -252,13 +252,13 @@ function keepSettled(draft: Draft, { results }: Settled): void {
       const body = { bodyId: result.update.bodyId, updateId: result.update.id, risk: 0, assumptions: 0 };
       const plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
       if (before?.state === 'grounded' && before.bodyId !== body.bodyId) {
-        // Two proofs of one operator within an iteration: both stay, as rival plans (rule S3).
+        // A second proof of this operator in the same iteration: both stay, as rival plans (rule S3).
         draft.rivals = [...draft.rivals, plan];
         draft.note('reuse-conflict', result.operator, `${before.updateId ?? ''}, ${body.updateId}`);
       } else draft.plan = plan;
     } else if (result.assumed && result.bodyId !== null) {
       const before = findOperator(currentPlan(draft), result.operator);
-      // Judged and running, but short of proof: less doubtful than before, still open.
+      // Supported and running, but not proved: less doubtful than before, still open.
       const body = assumedBody(result.bodyId, before?.state === 'assumed' ? judgedRisk(before.risk) : undefined);
       if (before?.state !== 'grounded')
         draft.plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
@@ -266,7 +266,7 @@ function keepSettled(draft: Draft, { results }: Settled): void {
   }
 }
 
-/** Whether its proof was observed over another body of an operator below it than the one settled beside it (rule S1). */
+/** Whether an operator that it reads gets a new body in the same settlement: its proof was observed over the old one (S1). */
 function readsWhatChanged(proved: SettledResult, results: readonly SettledResult[], observed: PlanView): boolean {
   const below = ancestors(observed, proved.operator);
   const isNew = ({ operator, bodyId }: SettledResult) =>
@@ -274,7 +274,7 @@ function readsWhatChanged(proved: SettledResult, results: readonly SettledResult
   return proved.update !== null && results.some(isNew);
 }
 
-/** Bodies that came along for other operators: assumed if they run, dropped if not (then the old body stays). */
+/** Bodies that the reply wrote for other operators: assumed if they run, else dropped, and the old body stays. */
 async function keepWritten(
   context: ExpansionContext,
   draft: Draft,

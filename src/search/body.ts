@@ -1,6 +1,6 @@
 /**
- * Bodies: the SQL texts of operators, normalised so that equal texts get equal ids (rules S3, S4, S8). Only what stands
- * outside the statement is dropped: blanks, semicolons and comments at its end. The text itself is never edited.
+ * Bodies: the SQL texts of operators, normalised so that equal texts get equal ids (rules S3, S4, S8). Only blanks,
+ * semicolons and comments after the statement are dropped. The statement itself is never edited.
  */
 import type { Body } from '../domain';
 import type { Inspection } from '../ports';
@@ -45,13 +45,13 @@ export function makeOperatorBody(
 }
 
 /**
- * Of the text as an engine reads it, so that another layout is no other derivation (rule S4). What precedes a dot is the same
- * for every name that its inputs may have (`textOf`).
+ * A hash of the text as an engine reads it, so that a different layout is not a different derivation (rule S4). The part
+ * before the dot does not depend on the names of the operators that the text reads (`textOf`).
  */
 export function bodyId(sql: string, reads: readonly string[], hash: Hash): string {
   const plain = plainSql(sql);
   const text = `b${hash(nameless(plain, reads)).slice(0, 16)}`;
-  // Of the text with its names: without them `op_a.n - op_b.n` and `op_b.n - op_a.n` would be one body.
+  // The part after the dot includes the names: else `op_a.n - op_b.n` and `op_b.n - op_a.n` would have the same id.
   return reads.length === 0 ? text : `${text}.${hash(JSON.stringify([plain, reads])).slice(0, 8)}`;
 }
 
@@ -60,7 +60,7 @@ export function textOf(bodyId: string): string {
   return bodyId.split('.', 1)[0] ?? bodyId;
 }
 
-/** Names become places, in the order in which the text has them. */
+/** Replaces names by numbers, in the order in which they appear in the text. */
 function nameless(plain: string, names: readonly string[]): string {
   const places: string[] = [];
   const placed = (word: string): string => {
@@ -89,7 +89,7 @@ export function plainSql(sql: string): string {
       isApart = true;
       continue;
     }
-    // Blanks beside brackets and commas are layout; elsewhere one may keep two words or signs apart.
+    // Blanks beside brackets and commas are layout; elsewhere a blank may separate two words or signs.
     const needsSpace = isApart && !/[(,]$/.test(plain) && !/^[(),]/.test(token) && plain !== '';
     plain += (needsSpace ? ' ' : '') + (token.length === 1 ? token.toLowerCase() : token);
     isApart = false;

@@ -29,10 +29,10 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
   };
 }
 
-/** What a step spends. A model call is not worth making once its result could not be executed, so it heeds every budget. */
+/** What a step spends. A model call checks every budget: without budget left to execute its result, it would be wasted. */
 export type Spending = 'model' | 'sql';
 
-/** SQL still runs when only money is used up: a plan that was paid for gets its result (D6). */
+/** SQL still runs when only a model budget is used up, so that a plan already paid for gets its result (D6). */
 const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
 
 /** The first budget that is used up, or null. */
@@ -64,15 +64,15 @@ export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);
 }
 
-/** The lookups that one of `of` concurrent expansions may make: an equal share of what is left. */
+/** The lookups that one of `of` concurrent expansions may make: an equal share of the lookups left. */
 export function shareOfLookups(limit: number, usage: Usage, index: number, of: number): number {
   const left = Math.max(0, limit - (usage.lookups ?? 0));
   return Math.floor(left / of) + (index < left % of ? 1 : 0);
 }
 
 /**
- * The limits of one of `of` concurrent expansions: an equal share of what is left, whole calls first come first served by
- * position. Shared counters would make the result depend on which step returns first (rule S11).
+ * The limits of one of `of` concurrent expansions: an equal share of what is left. Calls that do not divide evenly go to the
+ * first ones by position. Shared counters would make the result depend on which step returns first (rule S11).
  */
 export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of: number): Budgets {
   const whole = (limit: number | null, used: number): number | null => {

@@ -15,16 +15,16 @@ import type { CandidateInput, CandidateRun, SearchSteps } from './steps';
 export const UNANSWERABLE_CLASS = 'unanswerable';
 
 /**
- * Runs what is complete and not yet a candidate, oldest trajectory first, one after another (rule S11); not what rests on a
- * refuted reading, which its plan loses when it is expanded (rule S10).
+ * Runs complete plans that are not candidates yet, oldest trajectory first, one after another (rule S11). A plan that rests
+ * on a refuted reading is not run; it loses the reading when it is expanded (rule S10).
  */
 export async function runCandidates(
   state: SearchState,
   steps: SearchSteps,
   mayRun: (state: SearchState) => boolean,
-  /** Told after each run, so that a later one that throws takes nothing away. */
+  /** Called with the state after each run, so that nothing is lost if a later run throws. */
   keep: (state: SearchState) => void = () => undefined,
-  /** Candidates that ran along with the check of their plan. */
+  /** Candidates that already ran in the same step as the check of their plan. */
   ahead: readonly (RanAhead | null)[] = [],
 ): Promise<SearchState> {
   let next = state;
@@ -44,8 +44,8 @@ export async function runCandidates(
 }
 
 /**
- * Withdraws what rests on an assumed body where a proof now has another one for the same operator: the reading was a rival,
- * and lost (rule S10). The plan lives on with the proved body and becomes a candidate of its own.
+ * Withdraws everything that rests on an assumed body if a proof now gives the same operator another body: the reading has
+ * lost (rule S10). Its plan continues with the proved body and can become a candidate of its own.
  */
 export function withdrawRefuted(state: SearchState): SearchState {
   return withdrawOver(withdrawCandidates(state), refutedBodies(state));
@@ -74,7 +74,7 @@ function withdrawCandidates(state: SearchState): SearchState {
   };
 }
 
-/** Bodies that lost where they were assumed; not those that a plan still has for a reading that nothing refutes. */
+/** Assumed bodies that have lost, unless another plan still uses the same body for a reading that is not refuted. */
 function refutedBodies(state: SearchState): ReadonlySet<string> {
   const [lost, kept] = [new Set<string>(), new Set<string>()];
   for (const trajectory of state.trajectories) {
@@ -92,13 +92,13 @@ function refutedReading(plan: PlanView, state: SearchState): OperatorView | unde
   return plan.operators.find((operator) => isRefuted(plan, operator, state));
 }
 
-/** Its assumed body has lost to a proof that the plan has not taken up yet. */
+/** Whether the operator's assumed body has lost to a proof that the plan has not adopted yet. */
 function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchState): boolean {
   const proved = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
   return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 
-/** The model says that the database cannot answer: recorded beside the others, and weighed like them. */
+/** Records a reply that the database cannot answer as a candidate, to be weighed against the others. */
 export function addUnanswerable(state: SearchState, trajectory: string, reason: string): SearchState {
   const id = `c${state.candidates.length + 1}`;
   const candidate: CandidateView = {
@@ -132,7 +132,7 @@ function isCandidate(trajectory: Trajectory): trajectory is WithPlan {
   return live && trajectory.plan !== null && isComplete(trajectory.plan);
 }
 
-/** The run that a complete plan of this trajectory gets next. */
+/** The input of the next candidate run for a complete plan of this trajectory. */
 function candidateInput(state: SearchState, trajectory: string, plan: PlanView): CandidateInput {
   const id = `c${state.candidates.length + 1}`;
   return {
@@ -146,7 +146,7 @@ function candidateInput(state: SearchState, trajectory: string, plan: PlanView):
   };
 }
 
-/** The same for the child that an expansion is about to make; null when its derivation has run already. */
+/** The same for the child that an expansion is about to create; null if its derivation has already run. */
 export function nextCandidate(state: SearchState, plan: PlanView): CandidateInput | null {
   if (knownCandidate(state, plan) !== undefined) return null;
   return candidateInput(state, nextTrajectory(state), plan);
@@ -185,7 +185,7 @@ function takeRun(
   return run.outcome === 'rows' ? next : needsReplan(next, trajectory);
 }
 
-/** A whole that does not run although its parts do needs another plan. */
+/** Marks a trajectory for a new plan: its parts run, but the whole does not. */
 function needsReplan(state: SearchState, trajectory: Trajectory): SearchState {
   if (trajectory.status === 'exhausted') return state;
   return {
@@ -196,7 +196,7 @@ function needsReplan(state: SearchState, trajectory: Trajectory): SearchState {
   };
 }
 
-/** More proofs count before less doubt: what was proved once is not forgotten because another plan guesses the same SQL. */
+/** Keeps the version with more proofs, then the one with less doubt: an unproved plan with the same SQL removes no proof. */
 function refresh(state: SearchState, known: CandidateView, trajectory: WithPlan): SearchState {
   const bodies = candidateBodies(trajectory.plan);
   const risk = openRisk(trajectory.plan);

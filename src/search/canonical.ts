@@ -1,4 +1,4 @@
-/** Canonical JSON: object keys in code-unit order. What is compared or hashed goes through here (rule S11). */
+/** Canonical JSON: object keys in code-unit order. Values are compared and hashed in this form (rule S11). */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)

@@ -1,6 +1,6 @@
 /**
- * Selecting the answer (design §3, step 9): by execution first, then by the model with the evidence in view. One distinct
- * verified result needs no model call, and neither does an ending that may not spend any more (D6).
+ * Selects the answer (design §3, step 9): by execution first, then by the model with the evidence in view. A single distinct
+ * and verified result needs no model call. A search that may not spend any more makes none (D6).
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { unanswerableReason } from './candidates';
@@ -26,7 +26,7 @@ export type Choice =
     }
   | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
 
-/** Distinct results, best first: proved above assumed, doubtful last, then by support, then rows that say something, then by open risk. */
+/** Distinct results, best first: proved before assumed, doubtful last; then by support, non-trivial rows, and open risk. */
 export function rankClasses(state: SearchState): readonly RankedClass[] {
   return resultClasses(state.candidates)
     .map((members): RankedClass => {
@@ -64,12 +64,13 @@ export class BrokenModelError extends Error {
   override readonly name = 'BrokenModelError';
 }
 
-/** Steps that a search can do without: it compares by arithmetic alone, and ranks by execution. */
+/** Steps that a search can do without: arithmetic replaces `evaluate`, ranking by execution replaces `select`. */
 const DISPENSABLE = /(^|\.)(evaluate|select)(\.try\d+\.seed-?\d+)?$/;
 
 /**
- * Why a search fails instead of abstaining: it found nothing, and in its last iteration the model gave no usable reply for
- * a step that it needed. What was found before the model broke is the answer (D6); the record names what was given up.
+ * The error of a search that fails instead of abstaining: it found nothing, and in its last iteration the model gave no
+ * usable reply for a necessary step. If something was found before, that is the answer (D6), and the record names the steps
+ * that were given up.
  */
 export function brokenModel(state: SearchState, endedBy: EndedBy): BrokenModelError | null {
   if (endedBy === 'cancel' || endedBy === 'stop' || usable(state.candidates).length > 0) return null;
@@ -93,12 +94,12 @@ export function decided(state: SearchState, candidate: CandidateView): Choice & 
     : { kind: 'decided', status: 'answered', candidate: candidate.id, reason: null };
 }
 
-/** Every body that reads data or rests on an assumption is proved. */
+/** Whether every body that reads data or rests on an assumption is proved. */
 export function isProved(candidate: CandidateView): boolean {
   return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
 }
 
-/** Nothing doubtful is left in it, and its result is not an empty one that nothing was counted for. */
+/** Whether no doubt is left, and an empty result has a control count. */
 function isSound(candidate: CandidateView): boolean {
   if (candidate.kind === 'unanswerable') return false;
   return candidate.openRisk < DOUBT && (!candidate.trivial || (candidate.control ?? 0) > 0);
@@ -109,7 +110,7 @@ function byProof(a: CandidateView, b: CandidateView): number {
   return a.openRisk - b.openRisk || proofs(b) - proofs(a) || order(a.id) - order(b.id) || compareText(a.id, b.id);
 }
 
-/** A single opinion that nothing can be found weighs less than rows that were found, and more than none at all. */
+/** A single reply that the question is unanswerable weighs less than rows found, and more than an empty result. */
 function weight(candidate: CandidateView): number {
   return candidate.kind === 'unanswerable' ? 1 : candidate.trivial ? 2 : 0;
 }

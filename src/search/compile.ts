@@ -1,9 +1,9 @@
 /**
- * From operators to one SQL text (rule S8). Texts of bodies are never edited: where a body reads an operator under
- * another name than this plan gives it, nested WITH scopes hold aliases.
+ * Compiles operators to one SQL text (rule S8). The text of a body is never edited: if it reads an operator under a name
+ * other than this plan's, nested WITH scopes define aliases.
  *
- * 1. The last body is the main query and not a CTE, so that its order holds.
- * 2. Only what the main query reads, directly or through others, is compiled, in dependency order.
+ * 1. The last body is the main query and not a CTE, so that its ORDER BY holds.
+ * 2. Only operators that the main query reads, directly or through others, are compiled, in dependency order.
  * 3. A body that reads itself becomes WITH RECURSIVE under the name that its own text uses.
  */
 import type { Body, Dialect } from '../domain';
@@ -17,12 +17,12 @@ export interface PlanOperator {
 
 export interface SelectText {
   readonly sql: string;
-  /** As the inspector gives them: relations from outside the statement, operators included. */
+  /** The relations that the statement reads, operators included, as the inspector gives them. */
   readonly relations: readonly string[];
   readonly hasWith: boolean;
 }
 
-/** The plan, or the request, does not fit together; the message names the operator and what is wrong. */
+/** The plan or the request is inconsistent. The message names the operator and the problem. */
 export class CompileError extends Error {
   constructor(message: string) {
     super(message);
@@ -47,8 +47,8 @@ export function compileSelect(operators: readonly PlanOperator[], select: Select
 }
 
 /**
- * An identifier as the engine must read it. PostgreSQL folds unquoted names to lower case, SQLite compares without regard
- * to case; Snowflake folds to upper case, so that a name of one case only is left to it and a mixed one is quoted.
+ * Quotes an identifier if the engine needs it. PostgreSQL folds unquoted names to lower case, SQLite ignores case, Snowflake
+ * folds to upper case: there a name in one case stays unquoted, and a name in mixed case is quoted.
  */
 export function quoteIdentifier(name: string, dialect: Dialect): string {
   return PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase()) ? name : `"${name.replaceAll('"', '""')}"`;
@@ -60,7 +60,7 @@ const PLAIN: Readonly<Record<Dialect, RegExp>> = {
   snowflake: /^([a-z_][a-z0-9_]*|[A-Z_][A-Z0-9_]*)$/,
 };
 
-/** Key words that either engine reserves and that people do use as names. */
+/** Reserved words of any engine that people use as names. */
 const RESERVED = new Set(
   (
     'all and any as asc between by case cast check collate column create cross current_date default delete desc ' +
@@ -85,7 +85,7 @@ function boundTo(operator: PlanOperator, local: string): string {
   return operator.bindings[local] ?? local;
 }
 
-/** Everything that `names` rest on, in dependency order; `path` guards against plans that read in a circle. */
+/** `names` and all operators that they read, in dependency order. `path` detects operators that read each other in a circle. */
 function ancestors(
   operators: readonly PlanOperator[],
   names: readonly string[],
@@ -114,7 +114,7 @@ function assemble(
   return withCtes(ctes, main, dialect).sql;
 }
 
-/** The body in the scope that its text expects: recursion under its own name, then the names of its inputs. */
+/** Wraps the body in the scopes that its text expects: its own name if it recurses, and the names of its inputs. */
 function scoped(operator: PlanOperator, operators: readonly PlanOperator[], dialect: Dialect): Query {
   const self = operator.body.reads.find((local) => boundTo(operator, local) === operator.name);
   const query = self === undefined ? operator.body : recursive(self, operator.body.sql, dialect);
@@ -129,7 +129,7 @@ function scoped(operator: PlanOperator, operators: readonly PlanOperator[], dial
       dialect,
     );
   }
-  // Names change places: one scope of neutral names first, or the second alias would read the first.
+  // Names are swapped: define neutral names first, else the second alias would read the first one.
   const neutral = neutralNames(aliases.length, operator, operators);
   const inner = aliases.map(({ local }, index) => alias(local, neutral[index] ?? local, dialect));
   const outer = aliases.map(({ target }, index) => alias(neutral[index] ?? target, target, dialect));
@@ -152,14 +152,14 @@ function withCtes(ctes: readonly Cte[], query: Query, dialect: Dialect): Query {
 }
 
 /**
- * A query that brings its own WITH cannot follow another one, bare or in parentheses: neither engine takes it. As the only
- * thing a SELECT reads it keeps its order: both engines leave an ordered subquery as it is.
+ * Makes a query with its own WITH usable after another WITH, where no engine accepts it, bare or in parentheses: it becomes
+ * the only subquery of a SELECT. The engines keep the order of such a subquery.
  */
 function afterWith(query: Query): string {
   return query.hasWith ? `SELECT * FROM (\n${query.sql}\n) AS gate_body` : query.sql;
 }
 
-/** Names that nothing in sight uses: not an operator (their prefix differs), and in no text of the plan. */
+/** Names that no operator has (their prefix differs) and that occur in no text of the plan. */
 function neutralNames(count: number, operator: PlanOperator, operators: readonly PlanOperator[]): string[] {
   const texts = [operator, ...operators].map((each) => each.body.sql.toLowerCase());
   const names: string[] = [];

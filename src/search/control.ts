@@ -4,7 +4,7 @@
  *
  * 1. No I/O, clock or randomness of its own: time comes from the hooks, everything else from the steps (rule S11).
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
- * 3. The state between two iterations is the whole truth: a checkpoint, a continued run and a fork start from it.
+ * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
 import type { Budgets, EndedBy, PlanView, SearchState, Settings, Steering, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './budgets';
@@ -27,7 +27,7 @@ export interface Progress {
   readonly trajectories: number;
   readonly open: number;
   readonly bottleneck: string | null;
-  /** What the last judgement established, in one sentence. */
+  /** The finding of the last judgement, in one sentence. */
   readonly learned: string | null;
   readonly candidates: number;
   readonly usage: Usage;
@@ -45,7 +45,7 @@ export interface SearchHooks {
   /** `stop`: a person wants the answer now; the step under way is given up. */
   stopRequested(): 'cancel' | 'stop' | null;
   onProgress(progress: Progress): void;
-  /** Called once, before the first step: the way in for queries and for what a person tells the search. */
+  /** Called once, before the first step, with the object that answers queries and takes a person's commands. */
   attach?(search: SteeredSearch): void;
   /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
   patched?(id: string): boolean;
@@ -55,7 +55,7 @@ export interface SearchHooks {
 
 export interface SteeredSearch {
   state(): SearchState;
-  /** Why the command makes no sense now; null when it does. */
+  /** Why the command is refused now; null if it is accepted. */
   refusal(steering: Steering): string | null;
   steer(command: Command): void;
 }
@@ -63,7 +63,7 @@ export interface SteeredSearch {
 export interface SearchStart {
   readonly searchId: string;
   readonly settings: Settings;
-  /** A checkpoint to go on from; null starts afresh. */
+  /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
 }
 
@@ -91,7 +91,7 @@ export function initialState(searchId: string, nowMs: number): SearchState {
   };
 }
 
-/** Other plans that a planner is shown, newest last. */
+/** How many other plans a planner is shown, newest last. */
 const SHOWN_PLANS = 8;
 
 class SearchLoop {
@@ -100,7 +100,7 @@ class SearchLoop {
   private learned: string | null = null;
   private readonly settings: Settings;
   private ending = false;
-  /** What was said since the candidates of an iteration began to run: they work on a state from before. */
+  /** Commands since the candidates of this iteration began to run. They are applied again to the runs' older state. */
   private said: Command[] = [];
 
   constructor(
@@ -135,7 +135,7 @@ class SearchLoop {
           return { kind: 'continue', state: this.state };
       }
     } catch (error) {
-      // A cancelled step throws whatever its runtime throws; what counts is that cancellation was asked for (D6).
+      // A cancelled step throws the error of its runtime; only whether cancellation was requested counts (D6).
       const stopped = this.hooks.stopRequested();
       if (stopped !== null) return { kind: 'finished', summary: await this.answer(stopped) };
       await this.finish('failed', 'error', null, reasonOf(error));
@@ -183,7 +183,7 @@ class SearchLoop {
     this.report(this.bottleneck, this.learned);
   }
 
-  /** The best; the root several times where that leaves room, because its plans do not depend on each other. */
+  /** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
   private choose(width: number): readonly Trajectory[] {
     const best = this.ranked().slice(0, width);
     const root = best.find(({ id }) => id === ROOT);
@@ -193,8 +193,8 @@ class SearchLoop {
   }
 
   /**
-   * The root, while a plan that ran still stands alone: a second derivation tells more about its open doubts than further
-   * attempts on them, and which comes next needs no evaluation. Not in preset `paper`.
+   * The root, as long as there are fewer derivations than `cMin`: a second derivation says more about open doubts than
+   * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
    */
   private secondOpinion(): Trajectory | null {
     if (!this.settings.followOn || this.settings.parallelism > 1) return null;
@@ -203,7 +203,7 @@ class SearchLoop {
     return selectable(this.state.trajectories).find((trajectory) => trajectory.id === ROOT) ?? null;
   }
 
-  /** One model call scores the open trajectories; there is nothing to compare while only one is open. */
+  /** One model call scores the open trajectories. Skipped while only one is open. */
   private async evaluate(): Promise<void> {
     const open = this.ranked();
     if (open.length < 2) return;
@@ -239,7 +239,7 @@ class SearchLoop {
     };
   }
 
-  /** Ends the search with an answer, asking the judge only where execution leaves a choice. */
+  /** Ends the search with an answer. Asks the judge only if execution leaves a choice. */
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.ending = true;
     const broken = brokenModel(this.state, endedBy);
@@ -262,7 +262,7 @@ class SearchLoop {
         }),
       ),
     );
-    // A judge that cannot be understood decides nothing: the ranking by execution stands.
+    // Without a usable reply of the judge, the ranking by execution decides.
     const shown = choice.classes.map(({ representative }) => representative);
     const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);
     if (selected === undefined) {
@@ -273,7 +273,7 @@ class SearchLoop {
   }
 
   private conclude(choice: ReturnType<typeof decided>, reached: EndedBy): Promise<AnswerSummary> {
-    // The judge's call may have been under way when the search was cancelled.
+    // The search may have been cancelled during the judge's call.
     const endedBy = this.hooks.stopRequested() ?? reached;
     const status = endedBy === 'cancel' ? 'cancelled' : choice.status;
     return this.finish(status, endedBy, choice.candidate, choice.reason);
@@ -288,7 +288,7 @@ class SearchLoop {
     return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
   }
 
-  /** A budget or a cancellation during a single model step leaves the step undone; what it spent is booked in any case. */
+  /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
   private async modelStep<T>(
     position: string,
     what: string,
@@ -339,7 +339,7 @@ class SearchLoop {
     return {
       searchId: state.searchId,
       settings: this.settings,
-      // New limits hold at once, for what is under way too.
+      // New limits apply at once, also to expansions under way.
       budgets: () =>
         share.of === 1 ? this.budgets() : shareOfBudgets(this.budgets(), state.usage, share.index, share.of),
       remarks: () => this.state.steered?.remarks ?? [],
@@ -406,7 +406,7 @@ class SearchLoop {
   }
 }
 
-/** The innermost message: runtimes wrap what a step threw, and the user needs the part that says what to change. */
+/** The innermost message: runtimes wrap a step's error, and the user needs the part that says what to change. */
 export function reasonOf(error: unknown): string {
   let at = error;
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;

@@ -1,8 +1,8 @@
 /**
  * A result as CSV (RFC 4180, lines end in LF). NULL is an empty cell for machines and the word NULL for models; an empty
- * text is `""` and the text NULL is quoted, so that nothing is lost. A line that would be empty is `""` too: most readers
- * skip empty lines, and a row would be lost. A text over the budget has its long values shortened, then is cut between
- * rows, and a last line says how many of how many rows are shown.
+ * text is `""` and the text NULL is quoted, so that they can be told apart. A line that would be empty is `""` too, because
+ * most readers skip empty lines. If the CSV is too long, first its long values are shortened, then it is cut between rows,
+ * and a last line says how many of how many rows are shown.
  */
 import { clip } from '../clip';
 import type { ResultColumn, SqlValue } from '../domain';
@@ -20,7 +20,7 @@ export interface CsvOptions {
   readonly nulls?: '' | 'NULL';
 }
 
-/** So that one long value does not keep the other columns and rows out of sight. */
+/** The largest share of the text that one value may take, so that other columns and rows still fit. */
 const LONG_SHARE = 1 / 4;
 const LONG_AT_LEAST = 100;
 
@@ -43,7 +43,7 @@ export function toCsv({ columns, rows, truncated }: CsvResult, options: CsvOptio
   if (header.length > maxChars)
     return `${clip(header, maxChars)}…\n(the header is cut; ${columns.length} columns, ${total} rows)`;
   if (shown === 0 && first !== undefined) {
-    // Not even one row fits: the beginning of it says more than nothing.
+    // Not even one row fits: show its beginning.
     const start = clip(`${header}\n${written(first)}`, maxChars);
     return `${start}…\n(the first row is cut; it is 1 of ${total} rows)`;
   }
@@ -83,6 +83,6 @@ const QUOTED = /[",\r\n]/;
 
 export function csvCell(value: SqlValue, nulls: '' | 'NULL' = ''): string {
   if (value === null) return nulls;
-  if (typeof value !== 'string') return String(value); // nothing in it is ever quoted
+  if (typeof value !== 'string') return String(value); // numbers and booleans never need quotes
   return value === nulls || value === '' || QUOTED.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }

@@ -13,8 +13,8 @@ export function withdraw(state: SearchState, id: string, reason: string): Search
 }
 
 /**
- * Withdraws what was established over bodies that were assumed then and have lost to a proof since, once no plan that counts
- * uses any of it: one that does takes the proof up when it is next expanded or merged, and what stands above it falls then.
+ * Withdraws updates and facts that were established over an assumed body which has lost to a proof since. As long as a plan
+ * that counts uses one of them, all of them stay: the plan adopts the proof when it is next expanded or merged.
  */
 export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): SearchState {
   const entries = [...state.updates, ...state.facts].filter(({ status }) => status === 'active');
@@ -26,7 +26,7 @@ export function withdrawOver(state: SearchState, bodies: ReadonlySet<string>): S
   }, state);
 }
 
-/** Updates, facts and candidates that rest on what is gone, each with an event that says why. */
+/** Marks the updates and facts in `gone`, and candidates that use them, as withdrawn; an event for each id says why. */
 function marked(state: SearchState, gone: ReadonlySet<string>, why: (id: string) => string): SearchState {
   const mark = <T extends { readonly id: string }>(entry: T) =>
     gone.has(entry.id) ? { ...entry, status: 'withdrawn' as const } : entry;
@@ -47,7 +47,7 @@ function marked(state: SearchState, gone: ReadonlySet<string>, why: (id: string)
   };
 }
 
-/** What was merged, or cannot be, has no say any more. */
+/** Whether the plan of a trajectory still counts: not if it was merged or found impossible. */
 export const counts = ({ status }: Pick<Trajectory, 'status'>): boolean =>
   status !== 'merged' && status !== 'impossible';
 
@@ -72,7 +72,7 @@ export function dependentsOf(state: SearchState, id: string): ReadonlySet<string
   return gone;
 }
 
-/** Bodies are taken away one by one, so that what was proved over them and what was immaterial beside them is rechecked. */
+/** Removes bodies one by one, so that proofs over them and immaterial readings beside them are checked again each time. */
 function reopen(trajectory: Trajectory, gone: ReadonlySet<string>, updates: readonly UpdateView[]): Trajectory {
   const lost = (trajectory.plan?.operators ?? []).filter((o) => gone.has(o.updateId ?? o.bodyId ?? ''));
   if (trajectory.plan === null || lost.length === 0) return trajectory;

@@ -1,15 +1,15 @@
 /**
- * What documentation says of tables and columns, as text for a prompt: evidence, not truth. A note stands under the name
- * that the database gives the table, so what may not be shown, and what the database does not have, is left out.
+ * Notes from documentation on tables and columns, as text for a prompt: evidence, not truth. Each note stands under the
+ * table's name in the database. Notes on hidden or unknown tables and columns are left out.
  */
 import type { DatabaseDescription, DocumentNote, TableDescription } from '../domain';
 import { onOneLine } from './schema-text';
 import { rankedTables } from './table-relevance';
 import { sameRelation } from './validate';
 
-/** What of a prompt notes may take; ours: about 5,000 tokens. */
+/** The most characters that notes take in a prompt; our own value: about 5,000 tokens. */
 export const DOCUMENTATION_CHARS = 20_000;
-/** Of one note, where not all of them fit. */
+/** The most characters of one note, if not all notes fit. */
 const SHORT_NOTE = 240;
 const LONG_NOTE = 2_000;
 
@@ -21,7 +21,7 @@ export interface PlacedNote {
   readonly source: string;
 }
 
-/** Notes under the database's own names; without those on what the description does not have. */
+/** Notes under the database's own names. Notes on tables and columns that the description does not have are left out. */
 export function placeNotes({ tables }: DatabaseDescription, notes: readonly DocumentNote[]): PlacedNote[] {
   const found = new Map<string, TableDescription | undefined>();
   return notes.flatMap((note): PlacedNote[] => {
@@ -44,7 +44,7 @@ export interface DocumentationOptions {
   readonly maxChars?: number;
 }
 
-/** Null without a note that fits the database. Where not all fit, the tables that the question is likely to need come first. */
+/** Null if no note is about this database. If not all notes fit, tables that the question likely needs come first. */
 export function renderDocumentation(
   description: DatabaseDescription,
   notes: readonly DocumentNote[],

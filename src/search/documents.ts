@@ -1,11 +1,11 @@
 /**
- * What of a question's documents stands in a prompt: all of it, or the parts that share most with the question's words,
- * in their order. A manual of a thousand pages may be given; each call pays for what is shown.
+ * The part of a question's documents that a prompt shows: everything, or the parts that share most words with the question,
+ * in their order. Documents may have a thousand pages, but every call pays for what its prompt shows.
  */
 import type { Question } from '../domain';
 import { textRelevance } from './profile/lexical';
 
-/** What of a prompt documents may take; ours: about 10,000 tokens. */
+/** The most characters that documents take in a prompt; our own value: about 10,000 tokens. */
 export const DOCUMENTS_CHARS = 40_000;
 const PART_CHARS = 1_500;
 
@@ -14,7 +14,7 @@ type Document = Question['documents'][number];
 interface Part {
   readonly document: number;
   readonly text: string;
-  /** The title that it stands under. */
+  /** The heading above it. */
   readonly title: string;
 }
 
@@ -57,7 +57,7 @@ function excerpt(text: string, document: number, parts: readonly Part[], kept: R
   return [`(${shown} of ${text.length} characters, chosen by the question's words)`, ...lines].join('\n');
 }
 
-/** Paragraphs, gathered up to a length; a title begins a new part. What is too long is cut. */
+/** Paragraphs, joined up to a length. A heading begins a new part. A paragraph that is too long is cut. */
 function partsOf(text: string, document: number): Part[] {
   const parts: Part[] = [];
   let title = '';

@@ -1,7 +1,7 @@
 /**
- * When two results are equal (rule S5): as multisets, or as sequences where the question orders; columns by name, else by
- * position; numbers with a fraction to 1e-6 relative, whole numbers exactly. Results beyond the row cap are compared by
- * what the database counted and hashed.
+ * When two results are equal (rule S5): as multisets, or as sequences if the question asks for an order; columns by name,
+ * else by position; numbers with a fraction to 1e-6 relative, whole numbers exactly. Results beyond the row cap are compared
+ * by a count and a hash from the database.
  */
 import type { ResultColumn, SqlResult, SqlValue } from '../domain';
 import { canMatch, closeNumbers, type Vector } from './matching';
@@ -23,7 +23,7 @@ export function equalResults(left: SqlResult, right: SqlResult, comparison: Comp
   if (order === null) return false;
   const isCapped = left.truncated || right.truncated;
   if (isCapped) {
-    // A hash fixes the places of the columns, and not the order of the rows.
+    // The hash depends on the order of the columns, but not on the order of the rows.
     const isSame = order.every((to, from) => to === from) && equalDigests(left, right, comparison.digests);
     if (!isSame || !comparison.ordered) return isSame;
   } else if (left.rows.length !== right.rows.length) return false;
@@ -37,11 +37,11 @@ export function equalResults(left: SqlResult, right: SqlResult, comparison: Comp
   );
   const two = right.rows.map((row) => split(row, order, axes));
   if (!comparison.ordered) return equalMultisets(one, two);
-  // A result may also have been cut for its size.
+  // A result may also have been cut because of its size.
   return equalSequences(isCapped ? one.slice(0, two.length) : one, two);
 }
 
-/** Empty, all NULL, or nothing but zeros (and NULLs; a false is one in either engine): agreement on it proves little (S5, S9). */
+/** Empty, or only NULLs, zeros and false: agreement on such a result proves little (S5, S9). */
 export function isTrivial(result: SqlResult): boolean {
   if (result.kind !== 'rows') return true;
   const isNothing = (value: SqlValue, column: ResultColumn | undefined): boolean =>
@@ -62,7 +62,7 @@ export function columnOrder(left: readonly ResultColumn[], right: readonly Resul
   return isOneToOne ? byName : left.map((_, index) => index);
 }
 
-/** A sample that is cut off says nothing; a whole result and one beyond the cap differ in size. */
+/** Compares digests. Without both digests a truncated result equals nothing; a complete one differs from it in size. */
 function equalDigests(left: Rows, right: Rows, digests: Comparison['digests']): boolean {
   const [one, two] = digests ?? [null, null];
   if (!left.truncated || !right.truncated || one === null || two === null) return false;
@@ -85,12 +85,12 @@ function columnRule(left: Rows, from: number, right: Rows, to: number): ColumnRu
   return { numeric, tolerant, time: kinds.includes('time') };
 }
 
-/** Beyond 2^53 a double has lost digits, so it is no exact whole number either. */
+/** Beyond 2^53 a double has lost digits, so it is not treated as an exact whole number. */
 function hasFraction(number: number | string | null): boolean {
   return typeof number === 'number' && !Number.isSafeInteger(number);
 }
 
-/** What a database prints for a number; `007` is a code. */
+/** A number as a database prints it. `007` does not match: it is a code. */
 const NUMBER = /^\s*[+-]?(?!0\d)(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i;
 const WHOLE = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/;
 
@@ -105,7 +105,7 @@ function toNumber(value: SqlValue): number | string | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** A row as an exact key and the numbers that are compared with tolerance. */
+/** A row, split into an exact key and the numbers that are compared with tolerance. */
 interface SplitRow {
   readonly key: string;
   readonly numbers: Vector;
@@ -131,7 +131,7 @@ function exactKey(value: SqlValue, rule: ColumnRule): string | null {
   return rule.time ? plainTime(text) : text;
 }
 
-/** `2024-01-02T00:00:00.000Z` and `2024-01-02` are the same moment to a reader of a result. */
+/** One form for the same moment: `2024-01-02T00:00:00.000Z` becomes `2024-01-02`. */
 function plainTime(text: string): string {
   return text
     .replace(/^(\d{4,}-\d\d-\d\d)T/, '$1 ')

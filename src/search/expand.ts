@@ -1,4 +1,4 @@
-/** Expanding one selected trajectory: get its plan, apply the memory, attempt its bottlenecks (design §3, steps 3 to 5). */
+/** Expands one selected trajectory: gets its plan, applies the memory, attempts its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
 import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
 import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
@@ -15,8 +15,8 @@ export async function expand(context: ExpansionContext): Promise<Expansion> {
   try {
     await work(context, draft, isNew);
   } catch (error) {
-    // A budget or a cancellation ends the work; what was learned so far is kept, and so are the charges when it fails.
-    // A step in flight when the search is cancelled throws whatever its runtime throws.
+    // After a budget, a cancellation or a failure, findings and charges so far are kept. A step that is cancelled in flight
+    // throws the error of its runtime.
     if (!(error instanceof SearchStopped) && !context.cancelled()) return draft.result(via, { error });
     draft.stoppedEarly();
   }
@@ -35,7 +35,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     draft.bottleneck = trajectory.bottleneck;
     takePlan(context, draft, trajectory.plan);
   }
-  // A step per operator is the most that can be settled; follow-on work beyond that is another iteration's.
+  // One step per operator and one more; further follow-on work belongs to the next iteration.
   const maxSteps = settings.followOn ? (draft.plan?.operators.length ?? 0) + 1 : 1;
   const before = draft.plan;
   const attempted = new Set<string>();
@@ -56,7 +56,7 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
   draft.plan = countBarren(before, draft.plan, attempted, decided, settings.proof);
 }
 
-/** All compatible updates are applied first; conflicting ones make rivals (rule S3). */
+/** Applies all compatible updates first; conflicting ones make rival plans (rule S3). */
 function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void {
   const applied = applyMemory(plan, context.updates);
   draft.plan = applied.plans[0] ?? plan;
@@ -67,8 +67,8 @@ function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void
 }
 
 /**
- * A proposal that came with the last reply is used where its operators still need work; else the best targets that have
- * not had their attempts in this iteration.
+ * Uses the proposal that came with the last reply, if its operators still need work; else the best targets without attempts
+ * in this iteration.
  */
 function chooseWork(
   context: ExpansionContext,
@@ -98,8 +98,8 @@ function chooseWork(
 }
 
 /**
- * Rule S7: counts an iteration, once, without new evidence on an operator; new evidence starts the count again. For one that
- * has a body already, a verdict is news only if it changes something: the body, its risk, or whether it matters.
+ * Counts iterations without new evidence on an operator, each once; new evidence resets the count (rule S7). If the operator
+ * already has a body, a verdict is new evidence only if it changes the body, its risk, or whether it is immaterial.
  */
 function countBarren(
   before: PlanView | null,

@@ -1,7 +1,7 @@
 /**
- * What one expansion of a trajectory gained, and the context it ran in. An expansion reads a fixed view of the search and
- * returns its gains; the archive changes only when all expansions of an iteration are merged in a fixed order, so that
- * nothing depends on arrival order (rule S11).
+ * The result of one expansion of a trajectory, and the context in which it ran. An expansion reads a fixed view of the
+ * search and returns its results. The archive changes only when all expansions of an iteration are merged in a fixed order,
+ * so that nothing depends on arrival order (rule S11).
  */
 import type {
   Budgets,
@@ -29,20 +29,20 @@ import type {
   UsageDelta,
 } from './steps';
 
-/** A step that ran along with another one (D3); what it spent was charged there. */
+/** A step that ran in the same round trip as another one (D3), which was charged for both. */
 export interface RanAhead {
   readonly input: FollowUp;
   readonly output: Probed | CandidateRun;
 }
 
-/** The output of what ran ahead, if it is what is asked for now. */
+/** The output of the step that ran ahead, if it has exactly this input. */
 export function ranAhead(ahead: RanAhead | null | undefined, input: ProbeInput): Probed | null;
 export function ranAhead(ahead: RanAhead | null | undefined, input: CandidateInput): CandidateRun | null;
 export function ranAhead(ahead: RanAhead | null | undefined, input: FollowUp): RanAhead['output'] | null {
   return ahead && canonical(ahead.input) === canonical(input) ? ahead.output : null;
 }
 
-/** What a draft needs to know: the limits it works under, and the memory it adds to. */
+/** What a draft needs: its limits, and the memory it adds to. */
 export interface DraftContext {
   readonly settings: Settings;
   readonly iteration: number;
@@ -50,11 +50,11 @@ export interface DraftContext {
   readonly updates: readonly UpdateView[];
   readonly facts: readonly FactView[];
   readonly usageBefore: Usage;
-  /** Where lookups on the web are allowed: those that the search made, and how many this expansion may still make. */
+  /** Set if web lookups are allowed: those already made, and how many this expansion may still make. */
   readonly web?: { readonly known: readonly string[]; readonly mayMake: number };
-  /** The limits of this expansion as they are now: a person may change them. */
+  /** The current limits of this expansion; a person may change them while it runs. */
   budgets(): Budgets;
-  /** Ids of what people said so far. */
+  /** Ids of people's remarks so far. */
   remarks(): readonly string[];
   elapsedMs(): number;
   cancelled(): boolean;
@@ -64,14 +64,14 @@ export interface ExpansionContext extends DraftContext {
   readonly searchId: string;
   readonly steps: SearchSteps;
   readonly trajectory: Trajectory;
-  /** Its id, unless it is expanded more than once in this iteration: part of every position. */
+  /** Part of every position: the trajectory's id, made distinct if it is expanded several times in this iteration. */
   readonly lane: string;
-  /** The root alone: which of several plans that are made at the same time this is, from 1. */
+  /** For the root only: which of several plans made at the same time this is, from 1. */
   readonly variant: { readonly index: number; readonly of: number } | null;
   readonly otherPlans: readonly PlanRef[];
-  /** Reasons of earlier replies that nothing can be answered. */
+  /** Reasons of earlier replies that the question is unanswerable. */
   readonly unanswerable: readonly string[];
-  /** The run of this plan as a candidate, if it would be the next one; null where that is not sure. */
+  /** The candidate run of this plan, if it would certainly be the next one; else null. */
   candidateOf(plan: PlanView): CandidateInput | null;
   /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
   report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
@@ -80,7 +80,7 @@ export interface ExpansionContext extends DraftContext {
 export interface Expansion {
   readonly trajectory: string;
   readonly via: Trajectory['via'];
-  /** The plan worked on and, after a reuse conflict, its rivals; empty when no plan was made. */
+  /** The plan and, after a reuse conflict, its rivals; empty if no plan was made. */
   readonly plans: readonly PlanView[];
   readonly bottleneck: string | null;
   /** The planner's own estimate of remaining steps, for a new plan. */
@@ -90,17 +90,17 @@ export interface Expansion {
   readonly reused: readonly string[];
   readonly facts: readonly FactView[];
   readonly attempts: readonly string[];
-  /** Observations of the web; left out where none was made. */
+  /** Ids of web observations; absent if there are none. */
   readonly lookups?: readonly string[];
   readonly distanceDelta: number;
   readonly usage: Usage;
   readonly events: readonly SearchEvent[];
   readonly ahead: RanAhead | null;
-  /** What infrastructure threw. It ends the search, but only once the gains and the charges of all are booked. */
+  /** An infrastructure error. It ends the search, after the results and charges of all expansions are merged. */
   readonly failure: { readonly error: unknown } | null;
 }
 
-/** Ends an expansion early with what it has so far; never leaves `src/search`. */
+/** Ends an expansion early with its results so far. Never thrown out of `src/search`. */
 export class SearchStopped extends Error {
   constructor(readonly endedBy: EndedBy) {
     super(`search stopped: ${endedBy}`);
@@ -108,7 +108,7 @@ export class SearchStopped extends Error {
   }
 }
 
-/** The growing side of an expansion; private to one expansion, so it may mutate. */
+/** Collects the results of one expansion. Private to it, so it may be mutable. */
 export class Draft {
   plan: PlanView | null = null;
   rivals: readonly PlanView[] = [];
@@ -122,11 +122,11 @@ export class Draft {
   readonly reused: string[] = [];
   readonly facts: FactView[] = [];
   readonly attempts: string[] = [];
-  /** Operators whose last winner had SQL that does not run: such a verdict settles nothing (rule S7). */
+  /** Operators whose last winner had SQL that does not run: such a verdict is no new evidence (rule S7). */
   readonly failing = new Set<string>();
   readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
-  /** The last reply of the step under way, when it could not be used. */
+  /** The last reply of the current step, if it was unusable. */
   private unusable: { readonly tries: number; readonly cause: string; readonly reply: string } | null = null;
 
   constructor(private readonly context: DraftContext) {}
@@ -135,7 +135,7 @@ export class Draft {
     this.usage = addUsage(this.usage, delta);
   }
 
-  /** Before every step: a used-up budget or a cancellation ends the expansion here. */
+  /** Called before every step. Ends the expansion if a budget is used up or the search is cancelled. */
   checkpoint(spending: Spending): void {
     const stopped = this.stopped(spending);
     if (stopped !== null) throw new SearchStopped(stopped);
@@ -152,7 +152,7 @@ export class Draft {
     return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.budgets());
   }
 
-  /** Null where the search may not look anything up. */
+  /** Null if the search may not use the web. */
   lookupsLeft(): number | null {
     const { web } = this.context;
     return web === undefined ? null : web.mayMake - this.lookups.length;
@@ -177,14 +177,14 @@ export class Draft {
     this.events.push({ iteration: this.context.iteration, kind, subject, detail });
   }
 
-  /** After each reply of a model step. */
+  /** Called after each reply of a model step. */
   heard(outcome: ModelOutcome<unknown>, tries: number): void {
     this.charge(outcome.usage);
     if (outcome.kind === 'ok') this.unusable = null;
     else this.unusable = { tries, cause: outcome.cause ?? outcome.error, reply: outcome.reply ?? '' };
   }
 
-  /** A step is given up, `what` would have been its reply; for want of a usable one, that is told with it. */
+  /** Records that a step was given up. `what` names the reply it needed; the cause of the last unusable reply is added. */
   giveUp(subject: string, what: string): void {
     const { unusable } = this;
     this.unusable = null;
@@ -196,7 +196,7 @@ export class Draft {
     }
   }
 
-  /** A budget has ended the step under way. One bad reply is no broken model yet: the next might have been better. */
+  /** Records that a budget ended the current step after an unusable reply. That does not count as a broken model. */
   stoppedEarly(): void {
     const { unusable } = this;
     if (unusable === null) return;
@@ -226,7 +226,7 @@ export class Draft {
   }
 }
 
-/** A prompt has room for so many; a long search proves more. */
+/** How many updates, and how many facts, a prompt shows; a long search proves more. */
 const KNOWN = 60;
 
 function newest(entries: readonly (UpdateView | FactView)[]): string[] {
@@ -241,9 +241,9 @@ export interface Tried<T> {
 }
 
 /**
- * A model step with its retries: an unusable reply, or one that `accept` finds to fail when executed, is tried again with
- * the exact error (paper, App. B.4). Every try is charged. Null when no try gave a usable reply. When the search is stopped
- * between two tries, what the last usable reply was worth is kept: it is paid for.
+ * A model step with its retries. After an unusable reply, or one that fails in `accept` when executed, the model is asked
+ * again with the exact error (paper, App. B.4). Every try is charged. Null if no try gave a usable reply. If the search is
+ * stopped between two tries, the last usable reply is kept, since it is paid for.
  */
 export async function tryModel<T>(
   draft: Draft,

@@ -1,10 +1,10 @@
 /**
- * A predicate or count as a query over the relation `observation` (rule S2), written so that several rows show as several
- * rows: as a mere value, SQLite would silently take the first of a subquery's rows.
+ * Turns a predicate or count into a query over the relation `observation` (rule S2). If one of its subqueries gives several
+ * rows, so does the query: used as a plain value, SQLite would silently take the first row.
  */
 import { normaliseSql, tokenEnd } from './body';
 
-/** A bare expression reads every row of the observation; one that is made of subqueries stands on its own. */
+/** A bare expression gets `FROM observation`; one that consists of subqueries needs no FROM. */
 export function expressionQuery(expression: string): string {
   const text = normaliseSql(expression);
   const whole = wholeQuery(text);
@@ -14,31 +14,31 @@ export function expressionQuery(expression: string): string {
   return [`SELECT (${text})${from}`, ...subqueries.filter(mayGiveRows).map(secondRow)].join('\n');
 }
 
-/** False for a bare expression of literals only: it is true or false whatever the data says. */
+/** False for a bare expression of literals only: its value does not depend on the data. */
 export function namesSomething(expression: string): boolean {
   const withoutText = expression.replace(/'(?:[^']|'')*'/g, '');
   const words = withoutText.match(/"[^"]+"|`[^`]+`|\b[A-Za-z_]\w*/g) ?? [];
   return words.some((word) => !/^(?:true|false|null|and|or|not|is|in|like|between)$/i.test(word));
 }
 
-/** The query inside `( … )`, or the text itself, where it is one SELECT and nothing else; null otherwise. */
+/** The query inside `( … )`, or the text itself, if it is a single SELECT; else null. */
 export function wholeQuery(text: string): string | null {
   if (/^(?:select|with)\b/i.test(text)) return text;
   if (!text.startsWith('(') || closing(text) !== text.length - 1) return null;
   return wholeQuery(normaliseSql(text.slice(1, -1)));
 }
 
-/** Beside a subquery these would count a single row that is none: without FROM, `count(*)` is 1. */
+/** Aggregates. With one outside its subqueries an expression needs FROM: without it, `count(*)` is 1. */
 const AGGREGATE =
   /\b(?:count|sum|avg|total|every|bool_(?:and|or)|\w+_agg|group_concat)\s*\(|\bm(?:in|ax)\s*\([^(),]*\)/i;
 
 interface Subquery {
   readonly sql: string;
-  /** What stands in front of it. */
+  /** The text before it. */
   readonly before: string;
 }
 
-/** The subqueries of an expression that lie in no other one, and what is left of it without them, texts and comments. */
+/** The outermost subqueries of an expression, and the rest of it without string literals and comments. */
 function dissect(text: string): { readonly outside: string; readonly subqueries: readonly Subquery[] } {
   const subqueries: Subquery[] = [];
   let outside = '';
@@ -55,14 +55,14 @@ function dissect(text: string): { readonly outside: string; readonly subqueries:
   return { outside, subqueries };
 }
 
-/** Whether it is taken as one value and may have more: not so after IN or EXISTS, and not for a lone aggregate. */
+/** Whether the subquery is used as one value and may give several: not after IN or EXISTS, nor if it is a lone aggregate. */
 function mayGiveRows({ sql, before }: Subquery): boolean {
   if (/\b(?:in|exists|any|all|some|array)\s*$/i.test(before)) return false;
   const isOneRow = /^\s*select\s+(?:count|sum|avg|total)\s*\(/i.test(sql);
   return !isOneRow || /\b(?:group\s+by|over|union|intersect|except)\b/i.test(sql);
 }
 
-/** Gives the predicate a second row where the subquery has one. */
+/** SQL that adds a second row to the predicate's result if the subquery has more than one. */
 function secondRow({ sql }: Subquery): string {
   return `UNION ALL SELECT NULL WHERE (SELECT count(*) FROM (\n${sql}\n) AS gate_rows) > 1`;
 }

@@ -1,12 +1,12 @@
 /**
- * Claims that come out the same whatever the probe finds, and so establish nothing (rule S1): a constant, a count held
- * against what no count can be, an agreement of a number with itself. Only forms that are sure are named, so that an honest
- * claim that happens to hold for no rows too, such as `count(*) FILTER (WHERE bad) = 0`, keeps its weight.
+ * Finds claims whose result does not depend on the probe and that therefore prove nothing (rule S1): a constant, a count
+ * compared with a value that no count can have, an agreement of a number with itself. Only certain forms are recognised. So
+ * an honest claim that also holds for no rows, such as `count(*) FILTER (WHERE bad) = 0`, still counts.
  */
 import { normaliseSql, plainSql } from './body';
 import { closing, namesSomething, wholeQuery } from './expression';
 
-/** Of a predicate: true, or false, before the probe has run. */
+/** Whether a predicate is certainly true, or certainly false, before the probe has run. */
 export function isForegone(predicate: string): boolean {
   const text = plainSql(normaliseSql(predicate));
   const query = wholeQuery(text);
@@ -17,7 +17,7 @@ export function isForegone(predicate: string): boolean {
   return !SHAPES_ROWS.test(rest) && isForegoneComparison(list);
 }
 
-/** Of an agreement: both counts are one and the same. */
+/** Whether both counts of an agreement are the same expression. */
 export function isWithItself({
   matching,
   examined,
@@ -28,7 +28,7 @@ export function isWithItself({
   return counted(matching) === counted(examined);
 }
 
-/** A query with one of these may have no row, or several, where a plain count has one. */
+/** A count in a query with one of these words may give no row or several, instead of one. */
 const SHAPES_ROWS = /\b(?:group|having|limit|offset|fetch|union|intersect|except|over)\b/;
 
 function counted(expression: string): string {
@@ -36,7 +36,7 @@ function counted(expression: string): string {
   return wholeQuery(text) ?? `select ${text} from observation`;
 }
 
-/** The text between SELECT and its own FROM, and what follows; null where it has none. */
+/** The text between SELECT and its FROM, and the rest; null without FROM. */
 function selectList(query: string): readonly [list: string, rest: string | null] {
   const text = query.replace(/^select /, '');
   const from = / from /g;
@@ -64,12 +64,12 @@ function isForegoneComparison(text: string): boolean {
   );
 }
 
-/** Whether every count, a whole number from 0 on, gives the same. */
+/** Whether the comparison has the same result for every count, that is every whole number from 0. */
 function isDecided(operator: string, limit: number): boolean {
   return limit < 0 || (limit === 0 && (operator === '>=' || operator === '<'));
 }
 
-/** `count(…)`, with or without FILTER, or a subquery that gives nothing else. */
+/** `count(…)`, with or without FILTER, or a subquery that returns only that. */
 function isCount(text: string): boolean {
   const query = wholeQuery(text);
   if (query !== null) {

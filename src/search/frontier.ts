@@ -1,6 +1,6 @@
 /**
- * Which trajectories may be selected at all (rule S7): open ones, and ones whose plan may only be revised. The root stays
- * open until it has had its share of plans; with nothing left, the search ends.
+ * Which trajectories may be selected (rule S7): open ones, and ones whose plan may only be revised. The root stays open
+ * until `maxPlans` plans were made from it. With nothing left to select, the search ends.
  */
 import type { PlanView, Settings, Trajectory } from '../domain';
 import { chooseTargets, isComplete, needsWork } from './plan-view';
@@ -24,11 +24,11 @@ export function statusOf(plan: PlanView, settings: Pick<Settings, 'proof'>): Tra
   const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: settings.proof });
   if (targets.length > 0) return 'open';
   if (!isComplete(plan)) return 'replan';
-  // Complete with only blocked doubts left: its candidate stands, and no further attempt would tell us more.
+  // Complete, and its remaining doubts are blocked: its candidate stays, further attempts would not help.
   return 'complete';
 }
 
-/** Open doubts of a plan: what evaluation falls back on when no model score is at hand. */
+/** The number of open doubts in a plan, used in place of a model score. */
 export function openWork(plan: PlanView, settings: Pick<Settings, 'proof'>): number {
   return plan.operators.filter((operator) => needsWork(operator, settings.proof)).length;
 }

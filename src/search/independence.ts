@@ -1,11 +1,11 @@
 /**
  * Independence of derivations and agreement of candidates (rules S4 and S5).
  *
- * 1. A derivation is the set of its body ids; which names the operators have makes no two of them independent.
+ * 1. A derivation is the set of its body ids. Names of operators do not matter.
  * 2. Two derivations are independent when they share no unproved body. Bodies that read only operators and rest on no
- *    assumption are arithmetic: two plans may well write the same final sum, so sharing one means nothing.
- * 3. Agreement on an empty, NULL or zero result counts only with a control count of rows examined above zero, and one that
- *    examined no row agrees with nothing.
+ *    assumption do not count: they are arithmetic, and two plans may well write the same final sum.
+ * 3. Agreement on an empty, NULL or zero result counts only with a control count above zero of rows examined. A candidate
+ *    that examined no rows agrees with nothing.
  */
 import type { CandidateView, PlanView } from '../domain';
 import { textOf } from './body';
@@ -14,7 +14,7 @@ import { ROOT } from './frontier';
 import { perObject } from './memo';
 
 export const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>
-  // A list of texts is its own canonical form.
+  // No `canonical` needed: an array of strings has one JSON form.
   JSON.stringify([...new Set(bodies.map((body) => body.bodyId))].sort(compareText)),
 );
 
@@ -32,7 +32,7 @@ export const candidateBodies = perObject((plan: PlanView): CandidateView['bodies
 );
 
 export function areIndependent(a: CandidateView, b: CandidateView): boolean {
-  // Two replies from the root are two looks at the question; two about the same plan are one.
+  // Two unanswerable replies are independent, unless they are about the same plan; the root has none.
   if (a.kind === 'unanswerable' || b.kind === 'unanswerable')
     return a.id !== b.id && (a.trajectory !== b.trajectory || a.trajectory === ROOT);
   const [one, two] = [texts(a.bodies), texts(b.bodies)];
@@ -41,7 +41,7 @@ export function areIndependent(a: CandidateView, b: CandidateView): boolean {
   return !two.some((body) => body.counts && unproved.has(body.bodyId));
 }
 
-/** Distinct derivations that ended well; what cMin and cMax count. */
+/** Distinct derivations with a usable result; `cMin` and `cMax` count these. */
 export const derivations = perObject((candidates: readonly CandidateView[]): readonly CandidateView[] => {
   const seen = new Set<string>();
   return usable(candidates).filter(({ kind, bodies }) => {
@@ -67,17 +67,17 @@ export function resultClasses(candidates: readonly CandidateView[]): readonly (r
   return [...classes.values()];
 }
 
-/** The search for a largest set takes exponential time; with more members than this, one that is found at once has to do. */
+/** Finding the largest set takes exponential time. With more members than this, a set found greedily is used. */
 const EXACT = 16;
 
-/** Size of the largest set of pairwise independent members; of very many, of a set of such, and never too many. */
+/** Size of the largest set of pairwise independent members. With very many members it may be too small, never too large. */
 export function independentSupport(members: readonly CandidateView[]): number {
   if (members.length > EXACT) return firstIndependent(members).length;
   const [first, ...rest] = members;
   if (first === undefined) return 0;
   const others = rest.filter((other) => areIndependent(first, other));
   const withFirst = 1 + independentSupport(others);
-  // Without conflicts the first belongs into a largest set; else it is tried both ways.
+  // If the first conflicts with none, it is in a largest set; else try with and without it.
   return others.length === rest.length ? withFirst : Math.max(withFirst, independentSupport(rest));
 }
 
@@ -87,10 +87,10 @@ function firstIndependent(members: readonly CandidateView[]): readonly Candidate
   return chosen;
 }
 
-/** Whether a class of equal results may stop a search: independent support, and not empty agreement. */
+/** Whether a class of equal results may stop a search: it has independent support that is not only empty results. */
 export function agrees(members: readonly CandidateView[]): boolean {
   const grounded = members.some((m) => m.kind === 'unanswerable' || !m.trivial || (m.control ?? 0) > 0);
-  // Nothing found among no rows says nothing of what was found among some.
+  // An empty result from no examined rows supports nothing.
   const telling = members.filter((m) => m.kind === 'unanswerable' || !m.trivial || m.control !== 0);
   return grounded && independentSupport(telling) >= 2;
 }

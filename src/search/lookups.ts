@@ -1,16 +1,16 @@
 /**
- * Lookups on the web (docs/web.md), for replies that say what they want to know before they plan or propose, as in the
- * paper's tool loop (App. B.1). Control runs them, and asks again with what came of them.
+ * Lookups on the web (docs/web.md), for replies that ask for information before they plan or propose, as in the paper's
+ * tool loop (App. B.1). Control runs the lookups and asks the model again with the results.
  *
  * 1. A lookup is evidence from outside: it is shown to every later prompt and proves nothing (rule S1).
- * 2. Their number is limited per search; one that fails counts, and the search goes on.
- * 3. Without a limit in the settings nothing here happens, and no input of a step differs.
+ * 2. Their number is limited per search. A failed lookup counts, and the search continues.
+ * 3. Without a limit in the settings there are no lookups, and the inputs of steps do not change.
  */
 import type { Draft, ExpansionContext, Tried } from './expansion';
 import { DISTANCE } from './select';
 import type { Lookup } from './steps';
 
-/** Asks, looks up what the reply wants, and asks again at a position of its own, until a reply wants nothing more. */
+/** Asks, runs the lookups that the reply wants, and asks again at a new position, until a reply wants none. */
 export function lookingUp<T>(
   context: ExpansionContext,
   draft: Draft,
@@ -18,17 +18,17 @@ export function lookingUp<T>(
   ask: (position: string) => Promise<Tried<T> | null>,
   wantedBy: (reply: T) => readonly Lookup[],
 ): Promise<Tried<T> | null> {
-  // Not even a turn of the event loop more: concurrent expansions of a recorded search keep their order (design D8).
+  // Without lookups, return the promise itself: one more tick would reorder the concurrent steps of recorded searches (D8).
   return draft.lookupsLeft() === null ? ask(position) : askInRounds(context, draft, position, ask, wantedBy);
 }
 
-/** What a step is told of the limit; nothing where the search has none. */
+/** The part of a step's input about the limit; empty if the search has no lookups. */
 export function mayLookUp(draft: Draft): { readonly lookupsLeft?: number } {
   const left = draft.lookupsLeft();
   return left === null ? {} : { lookupsLeft: left };
 }
 
-/** The error for a reply that wants more than is left; null when it does not. */
+/** The error for a reply that wants more lookups than are left; else null. */
 export function tooManyLookups(draft: Draft, wanted: readonly Lookup[]): string | null {
   const left = draft.lookupsLeft() ?? 0;
   if (wanted.length <= left) return null;
@@ -46,14 +46,14 @@ async function askInRounds<T>(
     const tried = await ask(round === 0 ? position : `${position}.w${round}`);
     const wanted = tried === null ? [] : wantedBy(tried.value);
     if (tried === null || wanted.length === 0) return tried;
-    // To the last try it wanted more than there was.
+    // Even the last try wanted more lookups than are left.
     if (tried.error !== null) return null;
     for (const lookup of wanted) await look(context, draft, lookup);
   }
 }
 
 async function look(context: ExpansionContext, draft: Draft, { actionId, tool }: Lookup): Promise<void> {
-  // Nobody could read the result if no model call may follow.
+  // If no model call may follow, nobody would read the result.
   draft.checkpoint('model');
   const { searchId, iteration, lane, steps } = context;
   const run = await steps.web({

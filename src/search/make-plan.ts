@@ -1,6 +1,7 @@
 /**
- * A plan from the model: for the root, or the revision of a blocked trajectory (design §3, step 3). Written bodies are run
- * over their inputs at once; one that fails goes back to the planner with the exact error, and in the end to unresolved.
+ * Makes a plan with the model: for the root, or the revision of a blocked trajectory (design §3, step 3). Written bodies are
+ * run over their inputs at once. One that fails goes back to the planner with the exact error; if it still fails after the
+ * last try, it becomes unresolved.
  */
 import type { PlanView } from '../domain';
 import { removeBody } from './apply';
@@ -90,7 +91,7 @@ async function checkWritten(
   return checked;
 }
 
-/** A plan that brought tests has them run next; one without doubts is run whole. */
+/** The step to run along with the check: the tests that came with the plan, or the whole plan if it has no doubts. */
 function followUp(context: ExpansionContext, planned: Extract<Planned, { kind: 'plan' }>): FollowUp | null {
   const { plan, proposalId } = planned;
   if (proposalId !== null) return probeInput(context, `${firstAttempt(context)}.r1`, plan, proposalId);

@@ -1,14 +1,15 @@
 /**
  * Perfect matching of two equally large multisets of numeric vectors within a tolerance (rule S5). Tolerance is not
- * transitive, so neither rounding nor one sort gives a right answer at the edges; this does:
+ * transitive, so rounding or a single sort would be wrong at the edges. Instead:
  *
- * 1. On one axis, what is compatible with a number is an interval, so a gap between neighbours splits the problem.
- * 2. A part that is wholly compatible matches in any order; a part that differs on one axis only matches in sorted order.
- * 3. What remains, several axes that overlap in chains, is rare and small, and is matched by augmenting paths.
+ * 1. On one axis, the values compatible with a number form an interval, so a gap between neighbours splits the problem.
+ * 2. A part in which all vectors are compatible matches in any order. A part that differs on one axis only matches in
+ *    sorted order.
+ * 3. The rest, several axes that overlap in chains, is rare and small. It is matched by augmenting paths.
  */
 export type Vector = readonly number[];
 
-/** Relative 1e-6, with a floor that lets the dust of a cancelled sum equal zero. */
+/** Relative 1e-6, with an absolute floor so that the rounding error of a cancelled sum equals zero. */
 export function closeNumbers(left: number, right: number): boolean {
   return Math.abs(left - right) <= Math.max(1e-6 * Math.max(Math.abs(left), Math.abs(right)), 1e-12);
 }
@@ -24,7 +25,7 @@ interface Part {
   readonly right: readonly Vector[];
 }
 
-/** A stack and not recursion: a part may be split as often as it has rows. */
+/** Uses a stack instead of recursion: a part may be split as often as it has rows. */
 function matchParts(parts: Part[], width: number): boolean {
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     if (part.left.length !== part.right.length) return false;
@@ -36,7 +37,7 @@ function matchParts(parts: Part[], width: number): boolean {
   return true;
 }
 
-/** Splits on the first axis that has a gap; null when none has. */
+/** Splits on the first axis that has a gap; null if none has one. */
 function splitOnce(part: Part, width: number): Part[] | null {
   for (let axis = 0; axis < width; axis += 1) {
     const cuts = gaps([...part.left, ...part.right].map((vector) => at(vector, axis)));
@@ -64,7 +65,7 @@ function divide(part: Part, axis: number, cuts: readonly number[]): Part[] {
   return pieces;
 }
 
-/** How many cuts lie below the value (binary search). */
+/** How many cuts are below the value (binary search). */
 function pieceOf(value: number, cuts: readonly number[]): number {
   let low = 0;
   let high = cuts.length;
@@ -94,7 +95,7 @@ function sortedAxis(vectors: readonly Vector[], axis: number): Float64Array {
   return Float64Array.from(vectors.map((vector) => at(vector, axis))).sort();
 }
 
-/** Augmenting paths, breadth first, so that the depth of a chain is no stack. */
+/** Augmenting paths, breadth first, so that long chains need no deep call stack. */
 function matchByPaths({ left, right }: Part): boolean {
   const ownerOf = new Array<number>(right.length).fill(-1);
   return left.every((_, start) => augment(start, left, right, ownerOf));
@@ -118,7 +119,7 @@ function augment(start: number, left: readonly Vector[], right: readonly Vector[
   return false;
 }
 
-/** Walks the path back to its start and gives every right vector on it to the left vector that reached it. */
+/** Walks the path back to its start and assigns every right vector on it to the left vector that reached it. */
 function flip(end: number, start: number, reachedFrom: ReadonlyMap<number, number>, ownerOf: number[]): void {
   let to = end;
   for (;;) {

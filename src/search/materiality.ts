@@ -1,6 +1,6 @@
 /**
- * Materiality (rule S9): when the whole plan gives the same answer under every rival reading, the choice needs no proof.
- * It holds only relative to the bodies of all other operators, and a result that says little never establishes it.
+ * Materiality (rule S9): if the whole plan gives the same answer under every rival reading, the choice needs no proof. This
+ * holds only relative to the bodies of all other operators. Empty, all-NULL, zero or truncated results never establish it.
  */
 import type { MaterialityOutcome, SqlResult } from '../domain';
 import { equalResults, isTrivial } from './equal';
@@ -11,7 +11,7 @@ export const MAX_COMBINATIONS = 8;
 export interface Readings {
   readonly operator: string;
   readonly bodies: readonly (string | null)[];
-  /** The body it has now, to hold it fixed when there are too many combinations. */
+  /** Its current body, which is kept fixed if there are too many combinations. */
   readonly current: string | null;
 }
 
@@ -19,8 +19,8 @@ export interface Readings {
 export type Combination = Readonly<Record<string, string>>;
 
 /**
- * The runs to make, or null when they cannot establish anything: a reading without SQL, or too many combinations. An
- * operator with a single reading is held at it.
+ * The runs to make, or null if they could not establish anything: a reading has no SQL, or there are too many combinations.
+ * An operator with a single reading keeps it in all runs.
  */
 export function materialityCombinations(readings: readonly Readings[]): readonly Combination[] | null {
   const options = readings.map((each) => ({ ...each, bodies: distinctBodies(each) }));
@@ -37,7 +37,7 @@ export function materialityCombinations(readings: readonly Readings[]): readonly
   return combinations.length < 2 ? null : combinations;
 }
 
-/** None when a reading has no SQL and nothing can stand for it. */
+/** The distinct bodies of its readings; empty if a reading has no SQL and there is no current body to use. */
 function distinctBodies({ bodies, current }: Readings): string[] {
   const written = bodies.filter((body) => body !== null);
   if (written.length === bodies.length) return [...new Set(written)];
@@ -62,7 +62,7 @@ export function decideMateriality(
     : { immaterial: false, reason: 'the answer differs between readings' };
 }
 
-/** Why a result cannot establish it; null when it can. */
+/** Why a result cannot establish that the choice is immaterial; null if it can. */
 function weakness(result: SqlResult): string | null {
   if (result.kind !== 'rows') return 'a combination failed';
   if (result.truncated) return 'a result was truncated';
@@ -70,8 +70,8 @@ function weakness(result: SqlResult): string | null {
 }
 
 /**
- * The decision for one operator. Where the readings of the others change the answer, it can still hold relative to the
- * bodies that the others have now.
+ * The decision for one operator. Even if the readings of other operators change the answer, this one can be immaterial
+ * relative to the bodies that the others have now.
  */
 export function operatorMateriality(
   operator: string,

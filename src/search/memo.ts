@@ -1,6 +1,6 @@
 /**
- * Pure functions of the immutable state, each computed once per object: a search asks the same of its plans and candidates
- * at every decision, and a worker that replays a history takes all of these decisions again.
+ * Caches pure functions of immutable state, once per object. A search needs the same values of its plans and candidates at
+ * every decision, and a worker that replays a history repeats all decisions.
  */
 export function perObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();

@@ -1,9 +1,9 @@
 /**
- * Taking the expansions of one iteration into the archive, in the order of their trajectories (design §3, step 6).
+ * Merges the expansions of one iteration into the archive, in the order of their trajectories (design §3, step 6).
  *
- * 1. A step creates a child; parents and ancestors stay as they were, but for their counters.
+ * 1. An expansion creates a child; parents and ancestors change only in their counters.
  * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
- * 3. Trajectories with the same plan state are merged: the one that went further keeps the evidence of all.
+ * 3. Trajectories with the same plan state are merged: the most advanced one keeps the evidence of all.
  */
 import type { PlanView, SearchState, Settings, Trajectory } from '../domain';
 import { addUsage } from './budgets';
@@ -44,7 +44,7 @@ export function rootTrajectory(): Trajectory {
   };
 }
 
-/** What makes two plans the same: structure, meaning, bodies and proofs, whatever the names. */
+/** Equal for plans with the same structure, meaning, bodies and proofs; names do not matter. */
 export const planStateKey = perObject((plan: PlanView): string =>
   canonical(
     plan.operators.map((operator) => [
@@ -94,7 +94,7 @@ function mergeOne(state: SearchState, expansion: Expansion, settings: Settings):
   };
 }
 
-/** Until the next evaluation: the planner's estimate, or one step less than the parent's where something was settled. */
+/** The potential until the next evaluation: the planner's estimate, else the parent's, less one if something was settled. */
 function potentialAfter(parent: Trajectory, plan: PlanView, planned: number | null, settings: Settings): number {
   const open = openWork(plan, settings);
   if (open === 0) return 0;
@@ -110,15 +110,15 @@ function selectedParent(parent: Trajectory, expansion: Expansion, settings: Sett
     ...parent,
     selections,
     distanceAtSelection: parent.distance,
-    // Setbacks and progress count for the trajectory that was tried, too: it shows whether a region still yields.
+    // Without a child, the change of distance counts for the parent: it shows whether further work here helps.
     distance: expansion.plans.length === 0 ? parent.distance + expansion.distanceDelta : parent.distance,
     potential: parent.id === ROOT ? (expansion.potential ?? parent.potential) : parent.potential,
-    // What its own evidence calls impossible is not tried again; other plans of the root may disagree.
+    // Its own evidence says that it is impossible, so it is not tried again. Other plans of the root may disagree.
     status: closed ? 'impossible' : usedUp ? 'exhausted' : parent.status,
   };
 }
 
-/** New updates reach compatible plans of other roots: each takes them in a child and is itself merged into it. */
+/** Applies new updates to compatible plans from other root plans: each gets a child with them and is merged into it. */
 function reuseElsewhere(
   state: SearchState,
   worked: ReadonlySet<string>,
@@ -127,7 +127,7 @@ function reuseElsewhere(
 ): SearchState {
   let next = state;
   for (const trajectory of state.trajectories) {
-    // One that is blocked is freed by what another plan proved.
+    // A blocked trajectory may go on with a proof from another plan.
     const receives = LIVE.includes(trajectory.status) && trajectory.plan !== null;
     if (!receives || worked.has(trajectory.id) || isNew(trajectory) || isAncestorOfAny(trajectory, worked, state))
       continue;
@@ -179,8 +179,9 @@ function receiver(state: SearchState, from: Trajectory, plan: PlanView, index: n
 }
 
 /**
- * Trajectories are compared as they would be expanded: with all compatible updates applied. Where these conflict, one whose
- * rivals all stand in the archive already has nothing to add; neither has the plan of an exhausted one, made once more.
+ * Compares trajectories as they would be expanded: with all compatible updates applied. If updates conflict, a trajectory
+ * is merged when all its rival plans are already in the archive. A plan equal to that of an exhausted trajectory is merged
+ * too.
  */
 function mergeEqualPlans(state: SearchState): SearchState {
   const groups = new Map<string, Trajectory[]>();
@@ -224,7 +225,7 @@ function mergeEqualPlans(state: SearchState): SearchState {
   return next;
 }
 
-/** A finished one first, then an exhausted one, then one that descends from another of the group, then the oldest. */
+/** The one to keep: finished before exhausted before others, then one that descends from another, the deepest, the oldest. */
 function survivorOf(group: readonly Trajectory[], state: SearchState): Trajectory | undefined {
   const ids = new Set(group.map((t) => t.id));
   const descends = (t: Trajectory) => ancestors(t, state).some((id) => ids.has(id));

@@ -1,12 +1,12 @@
 /**
- * Reading a plan's control view: what is written, what may be tested, what is still doubtful. No contents are needed.
+ * Questions about a plan's control view: what is written, what may be tested, what is still doubtful. SQL is not needed.
  */
 import type { OperatorView, PlanView } from '../domain';
 import type { PlanRef } from './steps';
 
 /**
- * Risk from which an assumption is worth a probe and an answer is called doubtful. Ours, not the paper's: below it a
- * planner says it would be surprised to be wrong.
+ * From this risk on, an assumption is worth a probe and an answer is called doubtful. Our own value, not the paper's. A
+ * lower risk means that the planner would be surprised to be wrong.
  */
 export const DOUBT = 0.3;
 
@@ -42,7 +42,7 @@ export function ancestors(plan: PlanView, name: string): ReadonlySet<string> {
   return found;
 }
 
-/** Testable (rule S7): its inputs are grounded or assumed, so that a probe can read them. */
+/** Whether it is testable (rule S7): its inputs are grounded or assumed, so a probe can read them. */
 export function isTestable(plan: PlanView, operator: OperatorView): boolean {
   return operator.inputs.every((input) => typeof findOperator(plan, input)?.bodyId === 'string');
 }
@@ -51,7 +51,7 @@ export function isBlocked(operator: OperatorView): boolean {
   return operator.barren >= BARREN_LIMIT;
 }
 
-/** Whether its resolution could still change the answer. With proof `model`, written SQL counts as grounded (paper). */
+/** Whether resolving it could still change the answer. With proof `model`, written SQL counts as grounded (paper). */
 export function needsWork(operator: OperatorView, proof: 'execution' | 'model'): boolean {
   if (operator.state === 'unresolved') return true;
   return (
@@ -88,7 +88,7 @@ export function chooseTargets(
   return chosen;
 }
 
-/** Highest risk still open in the plan; immaterial readings carry none. */
+/** The highest open risk in the plan; immaterial readings have none. */
 export function openRisk(plan: PlanView): number {
   return plan.operators.reduce(
     (highest, o) => (o.state === 'assumed' && o.immaterial === null ? Math.max(highest, o.risk) : highest),

@@ -6,7 +6,7 @@ import { clip } from '../clip';
 import type { SqlResult, SqlValue } from '../domain';
 import { toCsv } from './csv';
 
-/** What a model sees of a result. A cut falls between rows and says how much is missing. */
+/** A result as a model sees it. It is cut between rows, with a line that says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {
   switch (result.kind) {
     case 'rows':

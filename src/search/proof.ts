@@ -1,9 +1,9 @@
 /**
  * What counts as proof (rules S1, S2). The database evaluates every predicate on the probe itself, one statement each and
- * all in the probe's snapshot; these functions write the statements, read what came back and draw the conclusion.
+ * all in the probe's snapshot. These functions write the statements, read the results and draw the conclusion.
  *
- * 1. NULL, an error, no row, several rows, a value that is no boolean or one that was certain before the probe ran is *not
- *    established*, never TRUE or FALSE.
+ * 1. A predicate is *not established*, neither TRUE nor FALSE, if its result is NULL, an error, no row, several rows, not a
+ *    boolean, or certain before the probe ran.
  * 2. More FALSE predicates of a winner, or fewer of its rivals, never turn an unproved winner into a proved one.
  */
 import type {
@@ -56,12 +56,12 @@ function overObservation(probe: string, expressions: readonly string[]): string 
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
   const main = others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`;
   if (!/\bobservation\b/i.test(probe)) return `WITH observation AS (\n${probe}\n)\n${main}`;
-  // The probe may read a table of that name, which SQLite would take for the CTE itself: two scopes keep them apart.
+  // The probe may read a table called observation. SQLite would take it for the CTE itself, so there are two scopes.
   const inner = `WITH observation AS (SELECT * FROM gate_probe)\n${main}`;
   return `WITH gate_probe AS (\n${probe}\n)\nSELECT * FROM (\n${inner}\n) AS gate_value`;
 }
 
-/** `results` stand in the order of `predicateStatements`; a missing one was not run. */
+/** `results` are in the order of `predicateStatements`; a missing one was not run. */
 export function hypothesisOutcomes(
   test: Pick<Test, 'hypotheses'>,
   statements: readonly PredicateStatement[],
@@ -104,7 +104,7 @@ function notEstablished(note: string): { outcome: 'not-established'; note: strin
   return { outcome: 'not-established', note };
 }
 
-/** Rows that agree and rows examined; null unless both are counts and no more agree than were examined. */
+/** Rows that agree and rows examined. Null unless both are counts and the first is not larger than the second. */
 export function readAgreement(result: SqlResult | undefined): { matching: number; examined: number } | null {
   const row = singleRow(result, 2);
   if (typeof row === 'string') return null;
@@ -117,7 +117,7 @@ function count(value: SqlValue | undefined): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
-/** The one row, or why there is none to read. */
+/** The single row, or why there is none. */
 function singleRow(result: SqlResult | undefined, width: number): readonly SqlValue[] | string {
   if (result === undefined) return 'it was not evaluated';
   if (result.kind === 'timeout') return `it timed out after ${result.afterMs} ms`;
@@ -128,7 +128,7 @@ function singleRow(result: SqlResult | undefined, width: number): readonly SqlVa
   return row.length === width ? row : `it gave ${row.length} columns`;
 }
 
-/** What is true of one hypothesis by its own predicates and counts. */
+/** Whether a hypothesis is true or false by its own predicates and counts. */
 export function standing(outcome: HypothesisOutcome): 'true' | 'false' | 'not-established' {
   if (outcome.predicates.some((predicate) => predicate.outcome === 'false')) return 'false';
   const full = outcome.agreement !== null && outcome.agreement.examined > 0 && isFull(outcome.agreement);
@@ -141,19 +141,19 @@ function isFull(agreement: Agreement): boolean {
   return agreement.matching === agreement.examined;
 }
 
-/** Strictly fewer rows agree; where another number was examined, also a strictly smaller share. */
+/** Whether strictly fewer rows agree; if different numbers were examined, also a strictly smaller share. */
 function agreesLess(rival: Agreement, winner: Agreement): boolean {
   if (winner.examined === 0 || rival.matching >= winner.matching) return false;
   return rival.examined === winner.examined || rival.matching * winner.examined < winner.matching * rival.examined;
 }
 
-/** A rival has lost by a FALSE predicate of its own, or because fewer rows agree with it than with the winner. */
+/** Whether a rival has lost: one of its own predicates is FALSE, or fewer rows agree with it than with the winner. */
 export function hasLost(rival: HypothesisOutcome, winner: HypothesisOutcome): boolean {
   if (rival.predicates.some((predicate) => predicate.outcome === 'false')) return true;
   return rival.agreement !== null && winner.agreement !== null && agreesLess(rival.agreement, winner.agreement);
 }
 
-/** A verdict that the data contradicts is never stored; what replaces it says what was overruled and why. */
+/** The verdict to store. One that the data contradicts is replaced, and `overruled` says what was replaced and why. */
 export function keepVerdict(
   judged: { readonly hypothesis: string; readonly verdict: Verdict; readonly reason: string },
   outcome: HypothesisOutcome,
@@ -166,7 +166,7 @@ export function keepVerdict(
       overruled: `the judge said supported, but its own predicate is false: ${firstFalse(outcome)}`,
     };
   }
-  // A partial count may well be the reason to refute; without one, nothing the data said speaks against it.
+  // A partial agreement may be the judge's reason to refute. Without one, nothing in the data speaks against the hypothesis.
   const nothingAgainst = outcome.agreement === null || isFull(outcome.agreement);
   if (judged.verdict === 'refuted' && said === 'true' && nothingAgainst) {
     return {
@@ -195,7 +195,7 @@ export interface ProofInput {
 
 type Check = Proof['checks'][number];
 
-/** Rule S1, every requirement with what was seen. Mode `model`: the judge's verdict and a body that runs suffice. */
+/** Checks each requirement of rule S1 and notes what was seen. Mode `model`: the judge's verdict and a running body suffice. */
 export function prove(input: ProofInput): Proof {
   const checks = [
     judgeCheck(input),

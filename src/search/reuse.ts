@@ -2,8 +2,8 @@
  * Reuse of grounding updates (rule S3; paper, "Reusing grounding updates").
  *
  * 1. An update fits an operator when the structural keys are equal (base relations, body ids of the input operators,
- *    output names and types, grain) and the planner named the same intent, and when what these inputs read in turn is what
- *    it was proved over.
+ *    output names and types, grain), the planner named the same intent, and all operators that the inputs read in turn have
+ *    the bodies over which the update was proved.
  * 2. If updates with different bodies fit, none is applied blindly: one plan per body, as rivals.
  * 3. Names do not matter: inputs are matched by body id and bound by alias when compiled (rule S8).
  */
@@ -13,13 +13,13 @@ import { canonical, compareText } from './canonical';
 import { perObject } from './memo';
 import { ancestors, findOperator } from './plan-view';
 
-/** Rival plans kept from one application; more would crowd the frontier out. */
+/** The most rival plans from one application; more would fill the frontier. */
 const MAX_RIVALS = 4;
 
 export interface MemoryApplication {
   /** One plan, or rivals when updates conflict. */
   readonly plans: readonly PlanView[];
-  /** Updates applied, once per operator that took one. */
+  /** Ids of updates applied, once for each operator that got one. */
   readonly reused: readonly string[];
   readonly conflicts: readonly { readonly operator: string; readonly updates: readonly string[] }[];
 }
@@ -33,7 +33,7 @@ const structuralKeys = perObject((plan: PlanView) =>
   }),
 );
 
-/** Null while an input has no body: the key is not known yet. */
+/** The structural key; null while an input has no body. */
 export function structuralKey(plan: PlanView, operator: OperatorView): string | null {
   return structuralKeys(plan)(operator);
 }
@@ -42,7 +42,7 @@ export const updateKey = perObject((update: UpdateView): string =>
   canonical([update.shape, update.intent, update.inputs.map((input) => input.bodyId).sort(compareText)]),
 );
 
-/** Active updates that fit, in the order they were made; the first of each distinct body. */
+/** Active updates that fit, oldest first, one for each distinct body. */
 export function fittingUpdates(
   plan: PlanView,
   operator: OperatorView,
@@ -55,14 +55,14 @@ export function fittingUpdates(
   return fits.filter((update, index) => fits.findIndex((other) => other.bodyId === update.bodyId) === index);
 }
 
-/** The text of an input may be the same and read other rows: a body further below was another one. */
+/** Whether all operators below have the bodies of the proof. An input with the same SQL may read other rows if they differ. */
 function sawAllBelow(
   update: UpdateView,
   plan: PlanView,
   operator: OperatorView,
   updates: readonly UpdateView[],
 ): boolean {
-  // One that says nothing of what it rests on: its key has to do.
+  // The update does not list what it depends on: the structural key must suffice.
   if (update.dependsOn.length === 0) return true;
   const bodyOf = (id: string) => updates.find((other) => other.id === id)?.bodyId ?? id;
   const seen = new Set([...update.inputs.map(({ bodyId }) => bodyId), ...update.dependsOn.map(bodyOf)]);
@@ -91,7 +91,7 @@ export function applyMemory(plan: PlanView, updates: readonly UpdateView[]): Mem
   };
 }
 
-/** Updates that an operator took in one of the plans kept, once per operator. */
+/** Updates that were newly applied in one of the plans kept, once for each operator. */
 function reusedIn(plan: PlanView, rivals: readonly PlanView[]): readonly string[] {
   return plan.operators.flatMap((before) => {
     const taken = rivals.map((rival) => findOperator(rival, before.name)?.updateId ?? null);

@@ -1,35 +1,37 @@
 /**
- * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. When it
- * does not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`), and by nearness in meaning
- * where vectors are given (`schema-ranking.ts`), and the best get their block; what is left of each of the others is its
- * name in the list, which is always complete.
+ * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. If it does
+ * not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`) and, with vectors, also by nearness
+ * in meaning (`schema-ranking.ts`). The best get a block. The others appear only in the list of names, which is complete.
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { fuseRanks, type FusedTable, type Nearness } from './schema-ranking';
 import { abridgedText, DETAILS, identifier, tableName, tableText, type Detail } from './schema-text';
 import { rankedTables, type AskedOf } from './table-relevance';
 
-/** What of a prompt the schema may take; ours: about 15,000 tokens. */
+/** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
 
 export interface SchemaContextOptions extends AskedOf {
   readonly maxChars: number;
-  /** How near each table is to the question in meaning; left out: words alone decide. */
+  /** How near each table is to the question in meaning. Without it, words alone decide. */
   readonly nearness?: Nearness;
 }
 
 export interface SchemaContext {
   readonly text: string;
-  /** Tables whose columns stand in the text; null: all of them. */
+  /** Tables whose columns are in the text; null: all. */
   readonly shown: readonly string[] | null;
-  /** The ranks of those that are shown, best first; empty where all are. */
+  /** The ranks of the shown tables, best first; empty if all are shown. */
   readonly ranks: readonly Pick<FusedTable, 'byWords' | 'byMeaning' | 'table'>[];
 }
 
 type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;
 
 const NOTICE_LENGTH = 120;
-/** Tables that may keep their samples, and those whose columns are worth more than the samples of others. */
+/**
+ * GENEROUS: how many of the best tables may show samples. LIKELY: how many of the best tables get their columns before any
+ * table gets samples.
+ */
 const GENEROUS = 8;
 const LIKELY = 16;
 
@@ -55,7 +57,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   for (const [rank, ranked] of ordered.entries()) {
     const { table, order, score } = ranked;
     const room = Math.min(left - 2, widest);
-    // Samples are left out rather than the columns of the tables that come next.
+    // Keep space for the columns of the next tables, rather than use it for samples.
     const others = reserved.slice(rank + 1).reduce((sum, chars) => sum + chars, 0);
     const rich =
       rank < GENEROUS && score > 0
@@ -77,7 +79,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   };
 }
 
-/** Nothing has to be left out, so nothing has to be ranked. */
+/** Whether the whole schema fits, so that no ranking is needed. */
 export function fitsWhole(description: DatabaseDescription, maxChars: number): boolean {
   return wholeText(description, maxChars) !== null;
 }
@@ -86,7 +88,7 @@ function headingOf({ version, tables }: Schema): string {
   return `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
 }
 
-/** In the richest detail that fits. */
+/** All tables in the richest detail that fits; null if none fits. */
 function wholeText(schema: Schema, maxChars: number): string | null {
   for (const detail of DETAILS) {
     const text = whole(schema, detail, maxChars);
@@ -101,7 +103,7 @@ function orderOf(description: DatabaseDescription, options: SchemaContextOptions
   return lexical.map((ranked, at) => ({ ...ranked, byWords: ranked.score > 0 ? at + 1 : null, byMeaning: null }));
 }
 
-/** Null as soon as it is too long. */
+/** All tables in one detail; null if that is too long. */
 function whole(schema: Schema, detail: Detail, maxChars: number): string | null {
   const parts = [headingOf(schema)];
   let length = parts[0]?.length ?? 0;
@@ -117,11 +119,11 @@ function whole(schema: Schema, detail: Detail, maxChars: number): string | null 
 export interface TablesOptions {
   readonly dialect: Dialect;
   readonly maxChars: number;
-  /** Decides what is shown of a table that is too wide. */
+  /** Decides which columns of a table that is too wide are shown. */
   readonly question: string;
 }
 
-/** Tables in detail, in their order: for those that a context only lists. */
+/** Renders given tables in detail, in their order: for tables that the context only lists by name. */
 export function renderTables(tables: readonly TableDescription[], options: TablesOptions): string {
   const { dialect, maxChars, question } = options;
   let left = maxChars;
@@ -137,12 +139,12 @@ export function renderTables(tables: readonly TableDescription[], options: Table
 interface Room {
   readonly dialect: Dialect;
   readonly room: number;
-  /** A table that takes more in any detail is abridged, where there is room for half of that. */
+  /** A table that is longer than this in every detail is abridged, if there is room for half of it. */
   readonly widest: number;
   readonly question: string;
 }
 
-/** Others are left out rather than abridged: what is only listed can still be brought into view as a whole. */
+/** A table of ordinary width is shown in full or not at all: a table that is only listed can be requested later. */
 function fitted(
   table: TableDescription,
   details: readonly Detail[],
@@ -162,7 +164,7 @@ function firstFitting(
   return details.map((detail) => tableText(table, detail, dialect)).find(({ length }) => length <= left);
 }
 
-/** By schema (`sales.{a, b}`) where the plain list would take too much of the space. */
+/** The names of all tables; grouped by schema (`sales.{a, b}`) if the plain list is too long. */
 function nameList({ tables, dialect }: Schema, maxChars: number): string {
   const full = tables.map(({ name }) => tableName(name, dialect));
   const plain = full.join(', ');

@@ -1,25 +1,24 @@
 /**
- * Two orders of the tables of a large schema made one: by the question's words, and by how near the meaning of a table is
- * to that of the question. Pure: the same vectors give the same order.
+ * Combines two rankings of the tables of a large schema: by the question's words, and by nearness in meaning to the
+ * question. Pure: the same vectors give the same order.
  *
- * Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), because scores of words and cosines have no common scale:
+ * Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), because word scores and cosines have no common scale:
  *
  *     score(table) = 1 / (60 + rank by words) + 1 / (60 + rank by meaning)
  *
- * with ranks from 1. A table that shares no word with the question has no rank by words, and that term is 0; the nearest
- * table of all then still comes before those that are beyond about the sixtieth in both orders. Equal scores keep the
- * order by words.
+ * with ranks from 1. A table that shares no word with the question has no rank by words, and that term is 0. If it is the
+ * nearest in meaning, it still comes before tables beyond about rank 60 in both orders. Equal scores keep the order by words.
  */
 import type { TableDescription } from '../domain';
 import type { RankedTable } from './table-relevance';
 
 const K = 60;
 
-/** By name of the table: the vector's cosine with the question's. */
+/** For each table name, the cosine of its vector and the question's. */
 export type Nearness = ReadonlyMap<string, number>;
 
 export interface FusedTable extends RankedTable {
-  /** From 1; null: no word of the question leads to it. */
+  /** From 1; null: no word of the question matches it. */
   readonly byWords: number | null;
   /** From 1; null: it has no vector. */
   readonly byMeaning: number | null;
@@ -41,25 +40,25 @@ export function fuseRanks(lexical: readonly RankedTable[], nearness: Nearness): 
     .map(({ at: _at, ...fused }) => fused);
 }
 
-/** Of two vectors of length 1. */
+/** The cosine of two vectors of length 1. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
   return sum;
 }
 
-/** In 32 bits and of length 1; one without any direction stays 0. */
+/** The vector in 32 bits, scaled to length 1. A zero vector stays zero. */
 export function unitVector(vector: readonly number[]): Float32Array {
   const norm = Math.hypot(...vector);
   return Float32Array.from(vector, (value) => (norm === 0 ? 0 : value / norm));
 }
 
-/** Of one table's text; models read a few hundred tokens with care. */
+/** The most characters of one table's text: embedding models represent a few hundred tokens well. */
 const TEXT_CHARS = 1_500;
 
 /**
- * What of a table is turned into its vector: name, comment, columns and their comments, as words. No types, keys or rows,
- * so that neither a new key nor new data costs anything.
+ * The text that is turned into a table's vector: name, comment, columns and their comments, as words. Without types, keys
+ * and rows, so that a new key or new data needs no new vector.
  */
 export function textOfTable({ name, comment, columns }: TableDescription): string {
   const said = comment === null ? '' : `: ${oneLine(comment)}`;

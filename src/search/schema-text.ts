@@ -1,12 +1,12 @@
 /**
- * One table as text for a prompt: columns, keys, comments, sample values. A column is a line, whatever its name, type or
- * comment holds, and a name that SQL has to quote stands in quotes. A table that is too wide is abridged: its keys and the
- * columns that the question is about in full, of the others name and type.
+ * One table as text for a prompt: columns, keys, comments, sample values. Each column is one line, whatever its name, type
+ * or comment contains. Names that SQL must quote are quoted. A table that is too wide is abridged: keys and the columns that
+ * the question is about are shown in full, the others with name and type only.
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
 
-/** From rich to bare: the richest that fits is taken. */
+/** From most to least detail: the first that fits is used. */
 export const DETAILS = [
   { samples: 5, comments: true },
   { samples: 2, comments: true },
@@ -17,7 +17,7 @@ export type Detail = (typeof DETAILS)[number];
 
 const COMMENT_CHARS = 300;
 const TYPE_CHARS = 80;
-/** Below this an abridged table says too little. */
+/** With less room than this, an abridged table is not useful. */
 const LEAST_CHARS = 300;
 
 export function tableText(table: TableDescription, detail: Detail, dialect: Dialect): string {
@@ -34,7 +34,7 @@ export function tableText(table: TableDescription, detail: Detail, dialect: Dial
   ].join('\n');
 }
 
-/** Undefined where there is no room for it. */
+/** The abridged table; undefined if there is too little room. */
 export function abridgedText(
   table: TableDescription,
   dialect: Dialect,
@@ -63,14 +63,14 @@ export function abridgedText(
   return [...lines, `  -- ${rest.length} more columns:`, ...byType(rest, dialect, room), ')'].join('\n');
 }
 
-/** As SQL writes it: quoted where it must be. A dot parts schema and table, except in SQLite. */
+/** A table name as in SQL, quoted if necessary. A dot separates schema and table, except in SQLite. */
 export function tableName(name: string, dialect: Dialect): string {
   const dot = dialect === 'sqlite' ? -1 : name.indexOf('.');
   if (dot < 0) return identifier(name, dialect);
   return `${identifier(name.slice(0, dot), dialect)}.${identifier(name.slice(dot + 1), dialect)}`;
 }
 
-/** What needs no quotes: its case stays as it is by itself, and no engine takes it for a word of its own. */
+/** Names that need no quotes, unless they are reserved: the engine does not fold their case. */
 const PLAIN: Record<Dialect, RegExp> = {
   postgresql: /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{N}_$]*$/u,
   sqlite: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
@@ -98,7 +98,7 @@ export function onOneLine(name: string): string {
   return name.replace(/[\t\n\r]/g, (end) => `\\u{${(end.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** SQLite takes any words for a type. */
+/** The type on one line and shortened: SQLite accepts any words as a type. */
 function typeText(type: string): string {
   const line = oneLine(type, TYPE_CHARS);
   return /^[\p{L}\p{N}_ ,.()[\]"]*$/u.test(line) ? line : `"${line.replaceAll('"', '""')}"`;
@@ -156,7 +156,7 @@ function byType(columns: readonly ColumnDescription[], dialect: Dialect, room: n
   ];
 }
 
-/** Outer spaces and nothing at all are values, too. */
+/** A sample value; quoted if it is empty or has outer spaces. */
 function sample(value: string): string {
   const line = value.replace(/\s/g, ' ');
   return line === '' || line.trim() !== line ? `'${line}'` : line.replace(/ +/g, ' ');

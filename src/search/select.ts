@@ -18,12 +18,12 @@ export function density(trajectory: Trajectory, archive: readonly Trajectory[]):
   return selections / Math.max(1, trajectory.depth);
 }
 
-/** b: fresh regions are worth a look. Falls from 3 to 1 over densities 0 to 1.5, then 0. */
+/** b, a bonus for trajectories that were rarely selected: falls from 3 to 1 over densities 0 to 1.5, then 0. */
 export function freshness(densityValue: number): number {
   return densityValue <= 1.5 ? 3 - (2 * densityValue) / 1.5 : 0;
 }
 
-/** p: a region selected often without coming closer costs more. */
+/** p, a penalty for trajectories that were often selected without coming closer. */
 export function staleness(densityValue: number, trajectory: Trajectory): number {
   const fallen = trajectory.distanceAtSelection === null || trajectory.distance < trajectory.distanceAtSelection;
   return densityValue > 2.5 && !fallen ? Math.min(5, densityValue - 0.5) : 0;

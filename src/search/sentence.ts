@@ -1,6 +1,6 @@
 /**
- * The model's sentence: words with places for result values, written before any value was known. The program decides
- * whether it can be used and fills it; whatever is doubtful about it drops it.
+ * The model's sentence: words with places for result values, written before any value was known. The program fills it, and
+ * drops it if anything in it is doubtful.
  *
  * Places: `{column}` of the only row; `{first:column}`, `{last:column}` and `{sum:column}` of several; `{rows}`, how many;
  * `{examined}`, what the control counted. A column that has one of these names wins. `{yes:column}`, which the program
@@ -10,7 +10,7 @@ import type { AnswerRecord, ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
 import { valueText } from './value-text';
 
-/** Asked for are 200 characters; a little more is no reason to drop it. */
+/** The prompt asks for at most 200 characters; a slightly longer sentence is still used. */
 const MAX_CHARS = 300;
 
 export interface Filling extends Pick<AnswerRecord, 'columns' | 'rows' | 'truncated'> {
@@ -24,7 +24,7 @@ type Place =
 
 const PLACE = /\{([^{}]*)\}/g;
 
-/** The sentence, tidied, where its words and places can be trusted for these columns; else null. */
+/** The sentence, tidied, if its words and places can be trusted for these columns; else null. */
 export function soundSentence(
   sentence: string | null | undefined,
   columns: readonly ResultColumn[],
@@ -41,7 +41,7 @@ export function soundSentence(
   return sums.every((column) => addsUp(column, question)) ? text : null;
 }
 
-/** The sentence with its values, or null where these rows leave a place empty. */
+/** The sentence with its values, or null if these rows have no value for a place. */
 export function fillSentence(sentence: string, filling: Filling): string | null {
   const values = [...sentence.matchAll(PLACE)].map(([, inner = '']) => {
     const place = placeOf(inner, filling.columns);
@@ -52,7 +52,7 @@ export function fillSentence(sentence: string, filling: Filling): string | null 
   return sentence.replace(PLACE, () => rest.next().value ?? '');
 }
 
-/** With `{yes:column}` for columns that the plan declares as boolean; without a sentence, the value of the only one. */
+/** Uses `{yes:column}` for columns that the plan declares as boolean. Without a sentence: the value of a single such column. */
 export function withYesNo(
   sentence: string | null,
   columns: readonly ResultColumn[],
@@ -68,7 +68,7 @@ export function withYesNo(
   return columns.length === 1 && only !== undefined && isBoolean(only.name) ? `{yes:${only.name}}` : null;
 }
 
-/** Whether it says of its own what the rows of a list are. */
+/** Whether the sentence itself shows rows of a list. */
 export function showsRows(sentence: string): boolean {
   return /\{\s*(?:first|last)\s*:/i.test(sentence);
 }
@@ -87,7 +87,7 @@ function isFunction(word: string): word is 'yes' | 'first' | 'last' | 'sum' {
   return ['yes', 'first', 'last', 'sum'].includes(word);
 }
 
-/** Whatever its case; null where two columns have the name. */
+/** The column with this name in any case; null if there is none, or two. */
 function columnNamed(name: string, columns: readonly ResultColumn[]): { at: number; column: ResultColumn } | null {
   const wanted = name.trim().toLowerCase();
   const found = columns.flatMap((column, at) => (column.name.trim().toLowerCase() === wanted ? [{ at, column }] : []));
@@ -123,7 +123,7 @@ function yesNo(value: SqlValue): string | null {
   return truth === undefined ? null : valueText(truth, 'boolean');
 }
 
-/** Whole numbers are added exactly. A sum of nothing, or of anything that is no number, is none. */
+/** Adds whole numbers exactly. Null if there are no values, or one is not a number. */
 function sumText(values: readonly SqlValue[]): string | null {
   const given = values.filter((value) => value !== null).map((value) => String(value));
   if (given.length === 0) return null;
@@ -136,11 +136,11 @@ function sumText(values: readonly SqlValue[]): string | null {
   );
 }
 
-/** Names of what does not add up, word by word. */
+/** Words in column names whose values should not be added. */
 const NO_TOTAL =
   /^(?:ids?|keys?|codes?|no|nr|num|number|years?|months?|weeks?|days?|quarters?|hours?|dates?|time|rank|position|place|age|rate|ratio|share|pct|percent|percentage|avg|average|mean|median|min|max|minimum|maximum|distinct|unique|cumulative|running|price|version|lat|lon|latitude|longitude|zip|phone)$/;
 
-/** What adds up by its name, or what was asked for. */
+/** Whether a sum of the column makes sense by its name, or the question asks for one. */
 function addsUp({ name, kind }: ResultColumn, question: string): boolean {
   if (kind !== 'number' && kind !== 'other') return false;
   if (/\b(?:totals?|sum|altogether|combined)\b/i.test(question)) return true;
@@ -151,12 +151,15 @@ function addsUp({ name, kind }: ResultColumn, question: string): boolean {
   return !words.some((word) => NO_TOTAL.test(word));
 }
 
-/** One line of words: no control or invisible character, no markup, no address, no brace that is no place. */
+/** Whether the words are plain: no control or invisible characters, no markup, no address, no stray brace. */
 function isPlain(words: string): boolean {
   return visible(words) === words && !/[\p{C}\p{Zl}\p{Zp}{}<>`\\|*~]|__|\]\(|:\/\//u.test(words);
 }
 
-/** A number that the question does not hold was not counted by anybody; how far it is proved is not the model's to say. */
+/**
+ * Whether the words claim something that the model cannot know: a number that is not in the question, or that something
+ * is proved. Both come from the program only.
+ */
 function claims(words: string, question: string): boolean {
   const known = numbersIn(question);
   const proof = /\b(?:proved|proven|verified|confirmed|guaranteed)\b/gi;

@@ -1,6 +1,6 @@
 /**
  * The structural half of the reuse key (rule S3) and the control view of an operator (design D1). The shape covers base
- * relations, output columns and grain; the intent and the bodies of the inputs are compared by the control side.
+ * relations, output columns and grain. The control loop compares the intent and the bodies of the inputs.
  */
 import type { Operator, OperatorView } from '../domain';
 import type { Hash } from './body';
@@ -14,7 +14,7 @@ export function operatorShape(operator: Interface, hash: Hash): string {
   return `s${hash(JSON.stringify([relations, columns, grain])).slice(0, 16)}`;
 }
 
-/** A plan's operator as the planner wrote it: nothing is grounded yet. */
+/** The control view of an operator as the planner wrote it: nothing is grounded yet. */
 export function toOperatorView(operator: Operator, hash: Hash): OperatorView {
   const assumptions = operator.body.kind === 'assumed' ? operator.body.assumptions : [];
   return {

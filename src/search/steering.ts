@@ -1,10 +1,10 @@
 /**
- * What a person tells a running search (hint, budget, veto, pin), as pure functions of its state: `refusal` says why a
- * command makes no sense, `steer` applies one, `enforce` holds vetoes and pins against what the search learns later.
+ * Commands of a person to a running search (hint, budget, veto, pin), as pure functions of its state. `refusal` says why a
+ * command is refused, `steer` applies one, `enforce` upholds vetoes and pins against later findings of the search.
  *
  * 1. A person's word is evidence with an author, never a proof: a pinned reading counts as settled and stays `assumed`.
- * 2. A veto withdraws an update with all its dependents (rule S10) and keeps its SQL from coming back for that operator.
- * 3. A pin withdraws the rivals: other readings of the same intent. A veto of what was pinned lifts the pin.
+ * 2. A veto withdraws an update with all its dependents (rule S10), and its SQL is not used again for that operator.
+ * 3. A pin withdraws other readings of the same intent. A veto of a pinned reading removes the pin.
  */
 import type {
   Budgets,
@@ -24,7 +24,7 @@ import { withdraw } from './dependence';
 import { LIVE } from './frontier';
 import { findOperator } from './plan-view';
 
-/** A remark is named before its words are stored. */
+/** A command, with the id of its remark: the id exists before the words are stored. */
 export interface Command {
   readonly steering: Exclude<Steering, { kind: 'pause' | 'resume' }>;
   /** Where the words of a hint, a veto or a pin are stored. */
@@ -32,14 +32,14 @@ export interface Command {
 }
 
 const NOTHING: Steered = { remarks: [], vetoes: [], pins: [], budgets: null };
-/** Every prompt shows them all. */
+/** The most remarks per search, because every prompt shows all of them. */
 const MOST_REMARKS = 20;
 
 export function budgetsOf(state: SearchState, settings: Settings): Budgets {
   return state.steered?.budgets ?? settings.budgets;
 }
 
-/** Why the command makes no sense now; null when it does. */
+/** Why the command is refused now; null if it is accepted. */
 export function refusal(state: SearchState, settings: Settings, steering: Steering, elapsedMs: number): string | null {
   if (settings.method === 'react' && (steering.kind === 'veto' || steering.kind === 'pin'))
     return 'the method react has no groundings: give it a hint';
@@ -95,7 +95,7 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
       const found = pinTarget(state, steering.target);
       if (found === null) return state;
       const pin = { ...found, remarkId: remarkId ?? '' };
-      // The last word on an intent counts.
+      // A new pin replaces an earlier one for the same intent.
       const others = steered.pins.filter(({ shape, intent }) => shape !== pin.shape || intent !== pin.intent);
       const pins = [...others, pin];
       return enforce(
@@ -109,7 +109,7 @@ export function steer(state: SearchState, settings: Settings, { steering, remark
   }
 }
 
-/** Holds what people decided against what was merged since: called after every change of updates or plans. */
+/** Applies vetoes and pins again. Called after every change of updates or plans. */
 export function enforce(state: SearchState): SearchState {
   const steered = state.steered;
   if (steered === undefined || (steered.vetoes.length === 0 && steered.pins.length === 0)) return state;
@@ -127,8 +127,8 @@ export function enforce(state: SearchState): SearchState {
 const PINNED = 'another reading was pinned';
 
 /**
- * What is not to be used and is, with the reason: readings that a person ruled out, and what an expansion that was under
- * way took from the memory before it was withdrawn.
+ * Readings that are in use but must not be, with the reason: a person ruled them out, or a concurrent expansion took them
+ * from the memory before they were withdrawn.
  */
 function broughtBack(state: SearchState, steered: Steered): ReadonlyMap<string, string> {
   const entries = [...state.updates, ...state.facts];
@@ -148,7 +148,7 @@ function broughtBack(state: SearchState, steered: Steered): ReadonlyMap<string, 
   const vetoed = new Set(steered.vetoes.map(({ bodyId }) => bodyId));
   for (const { status, bodies, trajectory } of state.candidates) {
     if (status !== 'active') continue;
-    // Of a long search the plan may be gone: then the SQL alone says what it was.
+    // In a long search the plan may have been dropped: then only the SQL tells which reading it was.
     const hasPlan = state.trajectories.some(({ id, plan }) => id === trajectory && plan !== null);
     for (const { updateId, bodyId } of bodies)
       if (updateId === null && !hasPlan && vetoed.has(bodyId)) found.set(bodyId, 'vetoed');
@@ -159,7 +159,7 @@ function broughtBack(state: SearchState, steered: Steered): ReadonlyMap<string, 
 
 type Reading = Pick<UpdateView, 'shape' | 'intent' | 'bodyId'>;
 
-/** Another SQL for what was pinned; one that a pin elsewhere keeps is nobody's rival, since bodies go by id alone. */
+/** Whether it is other SQL for a pinned intent. Not if another pin keeps the same body, because bodies are withdrawn by id. */
 function isRival({ pins }: Steered, { shape, intent, bodyId }: Reading): boolean {
   return (
     pins.some((pin) => pin.shape === shape && pin.intent === intent && pin.bodyId !== bodyId) &&
@@ -168,8 +168,8 @@ function isRival({ pins }: Steered, { shape, intent, bodyId }: Reading): boolean
 }
 
 /**
- * A pinned reading leaves no doubt to work on, and says so by its risk; it is not called proved. Where an operator of the
- * same name lacks it, it is written in.
+ * Sets the risk of a pinned reading to zero, so that it gets no more attempts; it does not count as proved. If the same
+ * operator has no SQL in this plan, the pinned SQL is written in.
  */
 function keepPinned(trajectory: Trajectory, { pins }: Steered, { updates }: SearchState): Trajectory {
   if (trajectory.plan === null) return trajectory;
@@ -209,11 +209,11 @@ function pinTarget(state: SearchState, target: string): Omit<HumanVerdict, 'rema
   const operator = currentOperator(state, target);
   if (operator === null || operator.bodyId === null) return null;
   const { shape, bodyId, intent, name, inputs, updateId } = operator;
-  // The SQL of an update may use the names of another plan; the memory writes it in with its proof.
+  // The SQL of an update may use the names of another plan, so it is applied from the memory, with its proof.
   return { shape, bodyId, intent, ...(updateId === null ? { written: { operator: name, inputs } } : {}) };
 }
 
-/** As the newest plan that still counts has it, if possible with SQL. */
+/** The operator as in the newest plan that counts, preferably one with SQL. */
 function currentOperator(state: SearchState, name: string): OperatorView | null {
   const live = state.trajectories.filter(({ status }) => LIVE.includes(status));
   const operators = live.flatMap(({ plan }) => plan?.operators.filter((operator) => operator.name === name) ?? []);

@@ -1,17 +1,17 @@
 /**
- * The port between the control loop and the contents (design D1). A step is one model call or one SQL round trip: it
- * gets a structural position, ids and scalars, loads what it needs from the store, applies the pure functions of this
- * folder, stores the contents it made under ids derived from the position, and returns only what control reads.
+ * The port between the control loop and the contents (design D1). A step is one model call or one SQL round trip. It gets a
+ * structural position, ids and scalars, loads the contents from the store, applies the pure functions of this folder, stores
+ * new contents under ids derived from the position, and returns only what the control loop reads.
  *
  * 1. A step is idempotent: the same position gives the same ids, and a journalled model call is not paid again (D2).
- * 2. What the search learns from is a value here; only infrastructure throws (D5).
+ * 2. Failures that the search can learn from are values; only infrastructure errors are thrown (D5).
  * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3).
  */
 import type { CandidateView, FactView, OperatorView, PlanView, SearchState, UpdateView, Usage } from '../domain';
 import type { AnswerRecord, AnswerStatus } from '../domain/answer';
 import type { EndedBy } from '../domain/state';
 
-/** A plan by reference: which body, proved by which update, each operator has now. */
+/** A plan by reference: for each operator, its current body and the update that proved it. */
 export interface PlanRef {
   readonly planId: string;
   /** `[operator, bodyId, updateId]`, in plan order. */
@@ -27,7 +27,7 @@ interface StepBase {
 interface ModelStepBase extends StepBase {
   /** 0 for the first try; a later one repeats the conversation with the error of the try before (paper, App. B.4). */
   readonly tryNumber: number;
-  /** For a later try: the exact error and hint, when it came from execution and not from parsing. */
+  /** For a later try: the exact error and hint, if it came from execution and not from parsing. */
   readonly executionError?: string;
   readonly memory: MemoryRef;
 }
@@ -35,7 +35,7 @@ interface ModelStepBase extends StepBase {
 /** The memory as a step sees it: active updates and facts by id, and the remarks of people, if any. */
 export interface MemoryRef {
   readonly remarks?: readonly string[];
-  /** Observations of the web, where there are any. */
+  /** Ids of web observations, if there are any. */
   readonly web?: readonly string[];
   readonly updates: readonly string[];
   readonly facts: readonly string[];
@@ -52,7 +52,7 @@ export type ModelOutcome<T> =
       readonly usage: UsageDelta;
       /** What was wrong with the reply, in one line for a person; histories from before have none. */
       readonly cause?: string;
-      /** Where the journal keeps it. */
+      /** Its key in the journal. */
       readonly reply?: string;
     };
 
@@ -79,24 +79,24 @@ export interface Evaluation {
   }[];
 }
 
-/** A reply that wants to know more from outside first (docs/web.md); it is asked again with what came of it. */
+/** A web lookup that a reply wants first (docs/web.md). The model is then asked again with its result. */
 export interface Lookup {
   readonly actionId: string;
   readonly tool: WebTool;
 }
 
-/** Where a question allows the web: how many lookups the reply may still ask for. */
+/** How many lookups the reply may still ask for; absent if the question does not allow the web. */
 interface MayLookUp {
   readonly lookupsLeft?: number;
 }
 
 export interface PlanInput extends ModelStepBase, MayLookUp {
   readonly role: 'plan';
-  /** Other plans of the root, so that the new one is a different derivation. */
+  /** Other plans of the root. The new plan should be a different derivation. */
   readonly otherPlans: readonly PlanRef[];
-  /** Why earlier replies said that nothing can be answered: the new one looks again with these in view. */
+  /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
   readonly unanswerable?: readonly string[];
-  /** Several plans are made at the same time, without seeing each other: this is the `index`-th, from 1. */
+  /** If several plans are made at the same time without knowing each other: this is the `index`-th, from 1. */
   readonly variant?: { readonly index: number; readonly of: number };
   /** A plan to revise (replan), with the operators that are blocked. */
   readonly revise: {
@@ -122,7 +122,7 @@ export interface ProposeInput extends ModelStepBase, MayLookUp {
   readonly role: 'propose';
   readonly plan: PlanRef;
   readonly targets: readonly string[];
-  /** Evidence shown (observation and grounding ids): the trajectory's and that of this expansion. */
+  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
   readonly attempts: readonly string[];
   /** Preset `paper`: the observations of this rollout so far. */
   readonly rollout: readonly string[];
@@ -132,7 +132,7 @@ export interface Proposed {
   readonly proposalId: string;
   readonly operators: readonly string[];
   readonly done: boolean;
-  /** In place of a proposal. */
+  /** Present if the reply wants lookups first; then there is no proposal. */
   readonly lookups?: readonly Lookup[];
 }
 
@@ -148,7 +148,7 @@ export interface Grounded {
     readonly operator: string;
     readonly winner: string | null;
     readonly bodyId: string | null;
-    /** Some hypothesis was kept as supported or refuted: new evidence (rule S7). */
+    /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
     readonly decided: boolean;
   }[];
   /** One sentence for the progress line, at most 160 characters. */
@@ -173,9 +173,9 @@ export interface SelectInput extends ModelStepBase {
   /** Best first, one per distinct result, at most 10. */
   readonly candidates: readonly {
     readonly id: string;
-    /** How many independent derivations gave this result. */
+    /** How many independent derivations have this result. */
     readonly agreesWith: number;
-    /** Why nothing can be answered, for an unanswerable candidate. */
+    /** The reason, if the candidate is that the question is unanswerable. */
     readonly unanswerable: string | null;
   }[];
 }
@@ -185,7 +185,7 @@ export interface Selected {
   readonly reason: string;
 }
 
-/** Reads the schema, profiles what the question is likely to touch, takes the memory snapshot of scope `database`. */
+/** Reads the schema, profiles columns that the question likely needs, takes the memory snapshot of scope `database`. */
 export interface PrepareInput extends StepBase {
   readonly purpose: 'prepare';
 }
@@ -195,13 +195,13 @@ export interface Prepared {
   readonly usage: UsageDelta;
 }
 
-/** Runs each written body over its inputs and compares its columns with the declared ones; profiles what it touches. */
+/** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
 export interface CheckInput extends StepBase {
   readonly purpose: 'check';
   readonly plan: PlanRef;
   /** Operators whose bodies are new. */
   readonly operators: readonly string[];
-  /** What will be asked for next if nothing fails: it runs in the same round trip (D3). */
+  /** The next step if nothing fails: it runs in the same round trip (D3). */
   readonly next?: FollowUp;
 }
 export interface Checked {
@@ -222,22 +222,22 @@ export interface Probed {
   readonly tests: readonly {
     readonly operator: string;
     readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
-    /** Rule S9, when it ran: the reading does not matter. `bodies` are the other operators' it holds relative to. */
+    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
     readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
   }[];
   readonly usage: UsageDelta;
 }
 
-/** Rule S1: runs the winners' bodies over their inputs and derives updates from what holds. */
+/** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
 export interface SettleInput extends StepBase {
   readonly purpose: 'settle';
   readonly plan: PlanRef;
   readonly groundingId: string;
   readonly memory: MemoryRef;
-  /** What will be asked for next if every winner is proved: it runs in the same round trip (D3). */
+  /** The next step if every winner is proved: it runs in the same round trip (D3). */
   readonly next?: FollowUp;
 }
-/** The update that a settling gives an operator. */
+/** The id of the update that a settlement gives an operator. */
 export function updateIdOf(position: string, operator: string): string {
   return `${position}.${operator}`;
 }
@@ -245,7 +245,7 @@ export interface Settled {
   readonly results: readonly {
     readonly operator: string;
     readonly bodyId: string | null;
-    /** Present when S1 holds (or, with proof `model`, the judge said so and the body runs). */
+    /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
     readonly update: UpdateView | null;
     /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
     readonly assumed: boolean;
@@ -275,13 +275,13 @@ export interface CandidateRun {
 
 export type WebTool = 'web_search' | 'fetch_url';
 
-/** Runs what an action asks of the web; the URLs that the observations `turns` named may be fetched. */
+/** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
 export interface WebInput extends StepBase {
   readonly purpose: 'web';
   readonly actionId: string;
   readonly tool: WebTool;
   readonly turns: readonly string[];
-  /** An outage of the search provider is an observation, too. */
+  /** An outage of the search provider is recorded as an observation instead of thrown. */
   readonly mayFail?: boolean;
 }
 export interface WebRun {
@@ -307,7 +307,7 @@ export interface StepOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `mayRetry`: the caller tries once more, should a site not answer. */
+/** `mayRetry`: the caller will try once more if a site does not answer. */
 export interface WebOptions extends StepOptions {
   readonly mayRetry?: boolean;
 }
@@ -328,9 +328,9 @@ export interface SearchSteps {
   finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
 }
 
-/** What the workflow returns: the record itself is in the store under the search id (D3, D4). */
+/** The workflow's result. The full record is in the store under the search id (D3, D4). */
 export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
-  /** What is proved and what is open, in short lines; left out where there is neither. */
+  /** Short lines on what is proved and what is open; absent if there are none. */
   readonly proof?: readonly string[];
 };
 

@@ -16,7 +16,7 @@ export function stopReason(state: SearchState, settings: Settings, nowMs: number
   return null;
 }
 
-/** One class of equal results has independent support, and more of it than any other class. */
+/** Whether one class of equal results has independent support, and more of it than any other class. */
 export const hasAgreement = perObject((candidates: readonly CandidateView[]): boolean => {
   const classes = resultClasses(candidates).map((members) => ({ members, support: independentSupport(members) }));
   const most = Math.max(0, ...classes.map(({ support }) => support));

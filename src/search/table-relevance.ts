@@ -1,4 +1,4 @@
-/** Tables in the order in which a question is likely to need them: by its words, then by keys to tables that have them. */
+/** Ranks tables by how likely a question needs them: by its words, then by keys to tables that match its words. */
 import type { DatabaseDescription, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
 
@@ -10,13 +10,13 @@ export interface RankedTable {
 
 export interface AskedOf {
   readonly question?: string;
-  /** What documentation says, by the name of the table that it is about. */
+  /** Notes from documentation, each with the name of its table. */
   readonly notes?: readonly { readonly table: string; readonly text: string }[];
 }
 
-/** How much of its neighbours' scores a table gets: of the best, and of the second, which it may connect with the best. */
+/** The share of its neighbours' scores that a table gets: of the best, and of the second, since it may join the two. */
 const BY_NEIGHBOURS = [0.4, 0.3] as const;
-/** A key's name that more tables share says nothing about where it leads. */
+/** If more tables than this have a key of the same name, the name does not tell which table it refers to. */
 const SHARED_KEY = 3;
 
 export function rankedTables(
@@ -37,7 +37,7 @@ export function rankedTables(
     .sort((a, b) => b.score - a.score || a.order - b.order);
 }
 
-/** By declared foreign keys, and by columns that carry the name of another table's key. */
+/** Neighbours by declared foreign keys, and by columns named like another table's key. */
 function neighboursOf(tables: readonly TableDescription[]): ReadonlyMap<string, ReadonlySet<string>> {
   const near = new Map<string, Set<string>>(tables.map(({ name }) => [name, new Set()]));
   const link = (one: string, other: string): void => {

@@ -1,13 +1,13 @@
 /**
- * What a text must be before it may stand in a plan or a test (rule S8): one SELECT over what was declared. Each function
- * returns null, or one line that tells the writer of the text what to change.
+ * Checks SQL before it may be part of a plan or a test (rule S8): one SELECT over the declared relations. Each function
+ * returns null, or one line that tells the author of the SQL what to change.
  */
 import type { Operator } from '../domain';
 import type { Inspection } from '../ports';
 
 type Declared = Pick<Operator, 'name' | 'relations' | 'inputs'>;
 
-/** A body reads its declared relations and inputs, and itself where it recurses; no other operator. */
+/** A body may read its declared relations and inputs, and itself if it is recursive; no other operator. */
 export function validateBody(inspection: Inspection, operator: Declared): string | null {
   if (inspection.kind !== 'select') return `the SQL of ${operator.name} is not accepted: ${inspection.message}`;
   const allowed = [...operator.relations, ...operator.inputs, operator.name];
@@ -19,7 +19,7 @@ export function validateBody(inspection: Inspection, operator: Declared): string
   return `the SQL of ${operator.name} reads ${list(stray)}, not among its relations: declare it there or do not read it`;
 }
 
-/** A probe, control or wording query: reads what exists, and of the operators only those that may be read. */
+/** A probe, control or wording query may read existing relations and the operators that it is given. */
 export function validateSelect(
   inspection: Inspection,
   what: string,

@@ -1,13 +1,13 @@
 /**
- * One result value in a sentence: numbers without digits that only a division made, dates without an empty time, text in
- * quotes and cut, so that no value passes for words of the sentence. The same on every machine: no locale.
+ * One result value in a sentence: numbers without meaningless digits of a division, dates without a time of midnight, text
+ * in quotes and shortened, so that no value passes for words of the sentence. Uses no locale: the same on every machine.
  */
 import type { ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
 import { cut } from './preview';
 
 const TEXT_CHARS = 60;
-/** More decimals than these were computed, not written down. */
+/** A number with more decimals was computed, not entered. */
 const WRITTEN_DECIMALS = 6;
 const SHOWN_DECIMALS = 4;
 
@@ -35,7 +35,7 @@ function decimals(text: string): number {
   return text.includes('e') ? Infinity : (text.split('.')[1]?.length ?? 0);
 }
 
-/** A number that came as text because no double holds it. */
+/** Formats a number that came as text because no double holds it. */
 function decimalText(text: string): string {
   const [whole = '', fraction = ''] = text.split('.');
   const written = fraction.replace(/0+$/, '');

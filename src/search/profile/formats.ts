@@ -27,6 +27,6 @@ export function formatsOf(values: readonly { readonly value: string; readonly co
 /** Only digits and the signs of a number. */
 export const isNumberFormat = (pattern: string): boolean => /^[+-]?(9+\+?([.,]9+\+?)?|[.,]9+\+?)$/.test(pattern);
 
-/** Made of digits and few signs: times, dates, amounts; several of them in one column are several conventions. */
+/** Digits and few signs: times, dates, amounts. Several such formats in one column mean several conventions. */
 export const isCodeFormat = (pattern: string): boolean =>
   pattern.includes('9') && !/a\+.* .*a/i.test(pattern) && pattern.length <= 30;

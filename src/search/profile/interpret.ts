@@ -1,4 +1,4 @@
-/** Reads the answers to `profileQueries` as column profiles. A statement that failed costs only what it would have said. */
+/** Turns the results of `profileQueries` into column profiles. If a statement failed, only its part is missing. */
 import type { ColumnProfile, SqlResult, SqlValue } from '../../domain';
 import { formatsOf } from './formats';
 import { jsonRemarks } from './json-shape';
@@ -33,7 +33,7 @@ export function interpretProfile(queries: ProfileQueries, results: readonly SqlR
       values
         .filter(([c, k]) => number(c) === index && k === kind)
         .map(([, , value, count]) => ({ value: text(value) ?? '', count: number(count) }));
-    // Free text has a format per value: a list that covers little would mislead.
+    // In free text almost every value has its own format: a list that covers few values would mislead.
     const masks = list('m');
     const covered = masks.reduce((sum, { count }) => sum + count, 0);
     const formats = covered >= number(field('filled')) * 0.8 ? formatsOf(masks) : [];

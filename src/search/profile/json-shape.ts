@@ -1,10 +1,10 @@
-/** What the texts of a JSON column look like inside: keys per nested path, formats of their values, and how many shapes. */
+/** Describes the JSON in a text column: keys per nested path, formats of their values, and how many shapes there are. */
 import { cut } from '../preview';
 import { formatOf } from './formats';
 
 const MAX_PATHS = 40;
 const MAX_SHAPES = 5;
-/** Of one shape, of one path with its formats, and of the names of the paths beyond the first. */
+/** Limits for one shape, for one path with its formats, and for the list of further paths. */
 const SHAPE_CHARS = 400;
 const PATH_CHARS = 200;
 const NAMES_CHARS = 4_000;
@@ -40,7 +40,7 @@ export function jsonRemarks(texts: readonly string[]): string[] {
   ];
 }
 
-/** A model cannot use a key whose name it does not see. */
+/** The names of the remaining paths: a model cannot use a key that it does not see. */
 function more(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   return [`${paths.length} more paths: ${cut(paths.join(', '), NAMES_CHARS)}`];

@@ -1,10 +1,10 @@
 /**
- * Lexical relevance of names to a question. No model and no index: it only decides what is shown first.
+ * Lexical relevance of names to a question. Needs no model and no index, because it only decides what is shown first.
  *
- * 1. Identifiers are split, plural endings and words that every question has are dropped.
- * 2. Words need not be equal: `prescribed` leads to `prescriptions`, `lab` to `labevents`, `transaction` to `sbtransaction`,
- *    `quantity` to `qty`; the looser the likeness, the less it weighs.
- * 3. A word that leads to few tables says more than one that leads to most of them.
+ * 1. Identifiers are split; plural endings and words that every question has are dropped.
+ * 2. Words need not be equal: `prescribed` matches `prescriptions`, `lab` `labevents`, `transaction` `sbtransaction`,
+ *    `quantity` `qty`. The weaker the similarity, the lower the weight.
+ * 3. A word that matches few tables weighs more than one that matches most of them.
  */
 import type { ColumnDescription, TableDescription } from '../../domain';
 
@@ -35,14 +35,14 @@ export interface Relevance {
   column(column: ColumnDescription): number;
 }
 
-/** Of one text: a comment may be a book. */
+/** The most characters read of one text: a comment may be very long. */
 const READ_CHARS = 4_000;
 const NAME = 5;
 const COLUMN = 3;
 const SAID = 1;
 const VALUE = 3;
 
-/** `said`: what documentation says of a table. */
+/** `said`: the documentation of a table. */
 export function relevanceTo(
   question: string,
   tables: readonly TableDescription[],
@@ -66,7 +66,7 @@ export function relevanceTo(
     asked,
     all.map(({ byName, byColumns, bySaid }) => best(asked.length, [byName, byColumns, bySaid])),
   );
-  // As one word that leads to hardly any other table.
+  // Weighs like a word that matches almost no other table.
   const value = VALUE * Math.log(1 + all.length / 1.5);
   const quoted = quotedIn(question);
   const values = ({ samples }: ColumnDescription): number => samples.filter(quoted).length;
@@ -87,27 +87,27 @@ export function relevanceTo(
   };
 }
 
-/** How much each of some texts shares with a question, by the same rules. */
+/** The relevance of each text to a question, by the same rules. */
 export function textRelevance(question: string, texts: readonly string[]): number[] {
   const asked = [...new Set(wordsOf(question))];
   const reaches = texts.map(reachOf(asked));
   return reaches.map(weighing(asked, reaches));
 }
 
-/** For each word of the question, how near a text comes to it. */
+/** For each word of the question, how well a text matches it. */
 function reachOf(asked: readonly string[]): (text: string) => number[] {
   const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
   return (text) => best(asked.length, [...new Set(wordsOf(text.slice(0, READ_CHARS)))].map(likenesses));
 }
 
-/** A word weighs the more the fewer of all reach it. */
+/** The fewer texts match a word, the more it weighs. */
 function weighing(asked: readonly string[], all: readonly (readonly number[])[]) {
   const weights = asked.map((_, at) => Math.log(1 + all.length / (all.filter((each) => each[at]).length + 0.5)));
   return (reached: readonly number[]): number =>
     reached.reduce((sum, strength, at) => sum + strength * (weights[at] ?? 0), 0);
 }
 
-/** Values of the database that the question names, as whole words; bare numbers occur everywhere. */
+/** Whether the question names a value of the database, as whole words. Bare numbers do not count: they occur everywhere. */
 function quotedIn(question: string): (sample: string) => boolean {
   const text = spaced(question);
   return remembered((sample) => {
@@ -126,7 +126,7 @@ function best(length: number, strengths: readonly (readonly number[])[]): number
   return Array.from({ length }, (_, at) => strengths.reduce((most, each) => Math.max(most, each[at] ?? 0), 0));
 }
 
-/** A large schema repeats most of its names and words. */
+/** Caches results per text: a large schema repeats most of its names and words. */
 function remembered<T>(find: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -136,7 +136,7 @@ function remembered<T>(find: (text: string) => T): (text: string) => T {
   };
 }
 
-/** Chinese, Japanese, Korean, Thai: a question is one long word, and two signs are a word. */
+/** Chinese, Japanese, Korean, Thai: a question has few spaces, and two characters count as a word. */
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
 
 /** 1 for the same word, 0 for words that have nothing in common. */
@@ -152,7 +152,7 @@ function likeness(asked: string, word: string): number {
   return common >= 5 && common >= short.length * 0.65 ? 0.6 : 0;
 }
 
-/** The first letter and consonants in their order: `qty`, `amt`, `acct`. */
+/** Whether `short` is the first letter and some consonants of `long` in order: `qty`, `amt`, `acct`. */
 function isAbbreviation(short: string, long: string): boolean {
   if (short.length < 3 || short.length >= long.length || short[0] !== long[0] || !/^.[b-df-hj-np-tv-z]+$/.test(short))
     return false;

@@ -1,7 +1,7 @@
 /**
- * The SQL that profiles a table: one wide row of counts and ranges, one list of frequent values and formats, and where
- * there is cause one each for JSON texts, magnitudes by unit and joins. All of them read the same first `maxRows` rows (of
- * a sample, for large PostgreSQL tables) and go to the engine as one run.
+ * The SQL that profiles a table: one wide row of counts and ranges, one list of frequent values and formats, and if needed
+ * one statement each for JSON texts, magnitudes by unit, and joins. All of them read the same first `maxRows` rows (of a
+ * sample, for large PostgreSQL tables) and go to the engine as one run.
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../../domain';
 import { profileSql, quote, relation } from './sql';
@@ -24,11 +24,11 @@ export type ColumnClass = 'number' | 'time' | 'text' | 'boolean' | 'json' | 'bin
 export interface ProfiledColumn {
   readonly name: string;
   readonly class: ColumnClass;
-  /** Named like a key, or declared as one. */
+  /** Its name looks like a key's, or it is declared as one. */
   readonly key: boolean;
 }
 
-/** What was asked, so that the answers can be read: indexes refer to `columns`. */
+/** The queries with what is needed to read their results. Indexes refer to `columns`. */
 export interface ProfileQueries {
   readonly table: string;
   readonly columns: readonly ProfiledColumn[];
@@ -37,12 +37,12 @@ export interface ProfileQueries {
   readonly magnitudes: readonly (readonly [number, number])[];
   readonly joins: readonly ProfileJoin[];
   readonly json: readonly number[];
-  /** In this order; an absent purpose has no statement. */
+  /** The purpose of each statement, in this order. */
   readonly purposes: readonly ('wide' | 'values' | 'json' | 'magnitudes' | 'joins')[];
   readonly statements: readonly string[];
 }
 
-/** Snowflake has no such word: it computes a CTE that is read several times once, as it sees fit. */
+/** Snowflake has no MATERIALIZED: it decides itself whether a CTE that is read several times is computed once. */
 const MATERIALIZED: Readonly<Record<Dialect, string>> = {
   postgresql: 'MATERIALIZED ',
   sqlite: 'MATERIALIZED ',
@@ -159,7 +159,7 @@ function pairs(columns: readonly ProfiledColumn[]): [number, number][] {
     .slice(0, MAX_COPY_PAIRS);
 }
 
-/** The first rows of a large table are its oldest; servers can read random pages instead, always the same ones. */
+/** The first rows of a large table are its oldest ones. A server can instead read random pages, the same ones every time. */
 function sampled(table: TableDescription, dialect: Dialect, { maxRows }: ProfileBudget): string {
   const name = relation(table.name, dialect);
   const rows = table.rowEstimate ?? 0;

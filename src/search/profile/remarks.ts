@@ -1,4 +1,4 @@
-/** What is worth a reader's attention in a column, as plain statements: the risks that a plan's assumptions run into. */
+/** Remarks on a column that could break a plan's assumptions, as plain statements. */
 import { isCodeFormat, isNumberFormat, type Format } from './formats';
 import type { ProfiledColumn } from './queries';
 
@@ -25,7 +25,7 @@ export interface ColumnFacts {
   readonly top: readonly Counted[];
   readonly formats: readonly Format[];
   readonly placeholders: readonly Counted[];
-  /** Two each, the extreme one first. */
+  /** The two highest and the two lowest values, the most extreme first. */
   readonly highest: readonly Counted[];
   readonly lowest: readonly Counted[];
   readonly sameAs: readonly string[];
@@ -48,7 +48,7 @@ export interface ColumnFacts {
   }[];
 }
 
-/** Means that differ by this factor between units are hardly of one unit. */
+/** If means per label differ by this factor, the numbers hardly have one unit. */
 const MAGNITUDE_RATIO = 8;
 const OUTLIER_RATIO = 20;
 

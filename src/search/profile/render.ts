@@ -55,11 +55,11 @@ function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, re
   return oneLine(`- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`);
 }
 
-/** Quoted where a reader could not tell where it ends. */
+/** A shortened value, quoted if a reader could not see where it ends. */
 function cut(value: string): string {
   const shown = value.length > VALUE_LENGTH ? `${value.slice(0, VALUE_LENGTH - 1)}…` : value;
   return /^[^\s,;()'](?:[^,;()'\n\r]*[^\s,;()'])?$/.test(shown) ? shown : `'${shown}'`;
 }
 
-/** A value or a key of a document cannot begin a line of its own. */
+/** Removes line breaks, so that a value or JSON key cannot begin a new line of the prompt. */
 const oneLine = (text: string): string => text.replace(/[\n\r\t]+/g, ' ');

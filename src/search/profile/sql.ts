@@ -76,7 +76,7 @@ export function profileSql(dialect: Dialect) {
       if (column.class === 'number') lists.push(extreme(index, 'h'), extreme(index, 'l'));
       return lists;
     },
-    /** Many of usual length, and a few long ones: those of hundreds of keys. */
+    /** Samples many values of usual length and a few long ones, which may have hundreds of keys. */
     json: (index: number): string =>
       [
         [0, 4_000, 300],

@@ -35,7 +35,7 @@ export function selectProfileTargets(
   return targets;
 }
 
-/** What a document holds, no name says: its profile does. */
+/** JSON columns first: their names do not say what they hold, only a profile does. */
 const unseen = (column: ColumnDescription): number => (classOf(column) === 'json' ? 4 : 0);
 
 /** Too many rows to compare in text form within a profile's time. */
@@ -43,8 +43,8 @@ const MAX_TARGET_ROWS = 500_000;
 const JOINS_PER_COLUMN = 2;
 
 /**
- * Declared foreign keys first, then columns that carry the name of another table's key (`ward_id`, `ward.id`). A column
- * that identifies its own table's rows is where others lead to, so only its declared references are tried.
+ * Declared foreign keys first, then columns named like another table's key (`ward_id`, `ward.id`). A column that identifies
+ * the rows of its own table is usually the target of joins, so only its declared references are tried.
  */
 export function joinCandidates(
   { tables }: DatabaseDescription,
