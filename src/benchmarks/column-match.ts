@@ -1,7 +1,7 @@
 /**
- * Equal results up to the order and the names of columns: is there a one-to-one pairing of columns under which the rows
- * are equal by rule S5? Columns pair only if they are equal as columns, and a pairing is built column by column and
- * dropped as soon as the rows of its part differ, so few pairings are ever tried.
+ * Whether two results are equal apart from the order and names of columns: is there a one-to-one pairing of columns under
+ * which the rows are equal by rule S5? Only columns with equal values pair. A pairing is built column by column and dropped
+ * as soon as the rows of its columns differ, so few pairings are tried.
  */
 import { equalResults, type Rows } from '../search/equal';
 import type { RowOrder } from './row-order';
@@ -48,7 +48,7 @@ export function equalUpToColumns(predicted: Rows, gold: Rows, order: RowOrder): 
   return extend([]);
 }
 
-/** `chosen[i]` is the predicted column that stands for gold column i. */
+/** `chosen[i]` is the predicted column that is paired with gold column i. */
 function inOrder(predicted: Rows, gold: Rows, chosen: readonly number[], order: RowOrder): boolean {
   switch (order.kind) {
     case 'any':
@@ -74,7 +74,7 @@ function equalColumns(
   return equalResults(project(left, leftColumns), project(right, rightColumns), { ordered });
 }
 
-/** These columns under neutral names, so that they are paired by position. */
+/** The chosen columns under neutral names, so that they are compared by position. */
 function project(result: Rows, columns: readonly number[]): Rows {
   return {
     ...result,

@@ -1,16 +1,16 @@
 /**
- * SQLite as most know it (Python's, for one) takes a double-quoted name that no column has for a text, and published gold
- * queries make use of that. The SQLite here says that there is no such column, which is what a search should learn; a gold
- * query is read as its authors ran it.
+ * Most builds of SQLite (Python's, for example) treat a double-quoted name that is no column as a string literal, and some
+ * published gold queries rely on that. The SQLite used here reports an unknown column, which is better for a search. So gold
+ * queries are rewritten to run as their authors ran them.
  */
 import type { SqlResult } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
 import { tokenEnd } from '../search/body';
 
-/** More names than this are no slip. */
+/** The most names replaced in a statement: more are not a slip of the author. */
 const ATTEMPTS = 50;
 
-/** The statements as they ran, all in one snapshot; the first one is left as it is. */
+/** Runs the statements in one snapshot and gives their texts as they ran. The first one is never rewritten. */
 export async function runAsWritten(
   statements: readonly string[],
   engine: SqlEngine,
@@ -26,7 +26,7 @@ export async function runAsWritten(
   }
 }
 
-/** Every `"X"` as `'X'`, where the result is that there is no column X. */
+/** Replaces every `"X"` by `'X'`, if the result says that there is no column X. */
 function withText(sql: string, result: SqlResult | undefined): string {
   const name = result?.kind === 'sql-error' ? /^no such column: (.*)$/s.exec(result.message)?.[1] : undefined;
   if (name === undefined) return sql;
@@ -34,7 +34,7 @@ function withText(sql: string, result: SqlResult | undefined): string {
   let text = '';
   for (let at = 0, end = 0; at < sql.length; at = end) {
     end = tokenEnd(sql, at);
-    while (sql.charAt(at) === '"' && sql.charAt(end) === '"') end = tokenEnd(sql, end); // a doubled quote goes on
+    while (sql.charAt(at) === '"' && sql.charAt(end) === '"') end = tokenEnd(sql, end); // a doubled quote continues the name
     const token = sql.slice(at, end);
     text += token === quoted && !/\.\s*$/.test(text) ? `'${name.replaceAll("'", "''")}'` : token;
   }

@@ -1,12 +1,12 @@
 /**
  * Execution match: does a predicted result equal one of the gold results?
  *
- * 1. Rows are compared as multisets (duplicates count), and by `RowOrder` where the question orders.
- * 2. The number of columns must agree; their names do not matter, nor their order: a reader finds the column.
- *    This is stricter than scorers that accept extra columns and milder than those that fix the order.
+ * 1. Rows are compared as multisets (duplicates count), or by `RowOrder` if the question asks for an order.
+ * 2. The number of columns must be equal; their names and order do not matter.
+ *    This is stricter than scorers that accept extra columns and milder than those that require the order.
  * 3. Values compare by rule S5: numbers with a fraction to 1e-6 relative, the rest exactly.
- * 4. "Different" is said only of results that were compared. A gold query that failed, or a result too large to compare,
- *    is its own outcome.
+ * 4. Only results that were compared are "different". A gold query that failed, or a result too large to compare, has its
+ *    own outcome.
  */
 import type { SqlResult } from '../domain';
 import type { Digest, Rows } from '../search/equal';
@@ -20,7 +20,7 @@ export type Match =
   | { readonly kind: 'undecided'; readonly reason: string };
 
 export interface MatchOptions {
-  /** One per gold; any order by default. */
+  /** One for each gold query; default: any order. */
   readonly orders?: readonly RowOrder[];
   /** Counts and hashes from the database, for results beyond the row cap. */
   readonly digests?: { readonly predicted: Digest | null; readonly golds: readonly (Digest | null)[] };
@@ -32,7 +32,7 @@ export function executionMatch(predicted: SqlResult, golds: readonly SqlResult[]
   );
   const runnable = golds.length - failures.length;
   if (predicted.kind !== 'rows') {
-    // Whatever the gold is, a query that does not run is no answer to a question that has one.
+    // A predicted query that fails is wrong, as long as some gold query runs.
     return runnable > 0 ? { kind: 'different', reason: describeFailure(predicted) } : goldFailed(failures);
   }
   const reasons: string[] = [];
@@ -44,7 +44,7 @@ export function executionMatch(predicted: SqlResult, golds: readonly SqlResult[]
     if (verdict === null) undecided ??= `neither equal nor different within the row cap (gold query ${index + 1})`;
     else reasons.push(difference(predicted, gold));
   }
-  // A gold that failed, or could not be compared, might have been the one that matches.
+  // The failed gold query might have been the one that matches.
   if (failures.length > 0 || golds.length === 0) return goldFailed(failures);
   if (undecided !== null) return { kind: 'undecided', reason: undecided };
   return { kind: 'different', reason: reasons[0] ?? 'different' };
@@ -56,14 +56,14 @@ function goldFailed(failures: readonly string[]): Match {
 
 function compare(predicted: Rows, gold: Rows, index: number, options: MatchOptions): boolean | null {
   if (predicted.truncated && gold.truncated) return compareDigests(predicted, gold, index, options);
-  // One result is whole and the other goes on beyond the cap: they differ in size.
+  // One result is complete and the other exceeds the cap, so they differ in size.
   if (predicted.truncated || gold.truncated) return false;
   return equalUpToColumns(predicted, gold, options.orders?.[index] ?? { kind: 'any' });
 }
 
 /**
- * The hash is exact and fixes the order of columns: equal proves equality (of rows in any order), different proves nothing
- * at equal counts.
+ * The hash is exact and depends on the order of columns. Equal hashes prove equal rows in any order. Different hashes prove
+ * nothing if the counts are equal.
  */
 function compareDigests(predicted: Rows, gold: Rows, index: number, { digests, orders }: MatchOptions): boolean | null {
   if (predicted.columns.length !== gold.columns.length) return false;

@@ -1,7 +1,7 @@
 /**
  * EHRSQL-2024's own rule over its published answers: every cell that Python can read as a float is rounded to three
- * places, every other cell is its text; rows are sorted as lists of texts; the first hundred are compared, duplicates
- * included, columns in order. Texts are made as Python makes them, since the cut at a hundred depends on their order.
+ * places, every other cell becomes text; rows are sorted as lists of texts; the first hundred are compared, duplicates
+ * included, columns in order. Texts are formatted as in Python, because their order decides which hundred rows are compared.
  */
 import type { SqlResult, SqlValue } from '../domain';
 import { describeFailure, type Match } from './execution-match';
@@ -11,7 +11,7 @@ const COMPARED_ROWS = 100;
 
 export function officialAnswerMatch(predicted: SqlResult, answer: readonly Row[]): Match {
   if (predicted.kind !== 'rows') return { kind: 'different', reason: describeFailure(predicted) };
-  // The first hundred of a sorted result cannot be told from a part of it.
+  // With only a part of the result, its first hundred rows in sorted order are unknown.
   if (predicted.truncated && answer.length >= COMPARED_ROWS) {
     return {
       kind: 'undecided',
@@ -31,7 +31,7 @@ export function officialForm(rows: readonly Row[]): string[][] {
     .slice(0, COMPARED_ROWS);
 }
 
-/** What `float()` reads: digits may be grouped by single underscores, and spaces around do not matter. */
+/** What Python's `float()` accepts: digits may be grouped by single underscores; outer spaces are ignored. */
 const FLOAT = /^[-+]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?$/i;
 const INFINITE = /^([-+]?)(?:inf|infinity)$/i;
 
@@ -45,7 +45,7 @@ export function officialCell(value: SqlValue): string {
   return FLOAT.test(text) ? pythonFloat(roundToThree(Number(text.replaceAll('_', '')))) : String(value);
 }
 
-/** Python rounds an exact half to the even neighbour, `toFixed` away from zero; halves are odd sixteenths here. */
+/** Python rounds an exact half to the even neighbour, `toFixed` away from zero. At three places exact halves are odd sixteenths. */
 function roundToThree(value: number): number {
   if (!Number.isFinite(value) || Math.abs(value) >= 1e16) return value;
   const sixteenths = value * 16;
@@ -75,7 +75,7 @@ function compareRows(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** Python orders texts by code points, JavaScript by code units; they part beyond the basic plane only. */
+/** Python orders texts by code points, JavaScript by code units. These differ only beyond the basic plane. */
 function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
   const [one, two] = [Array.from(a), Array.from(b)];

@@ -1,6 +1,6 @@
 /**
  * Reads rows written as a Python list of lists (`[['iv', 2.5], [None, 'it''s']]`), the form in which EHRSQL publishes its
- * answers. JSON arrays are within that grammar, but for `null`, `true` and `false`, which are read too.
+ * answers. JSON arrays are read too, including `null`, `true` and `false`.
  */
 import type { SqlValue } from '../domain';
 
@@ -94,7 +94,7 @@ class Reader {
   }
 }
 
-/** Whole numbers that a double cannot hold stay text, as everywhere in results. */
+/** Whole numbers that a double cannot hold stay text, as in all results. */
 function asNumber(text: string): SqlValue {
   const number = Number(text);
   return /^[-+]?\d+$/.test(text) && !Number.isSafeInteger(number) ? text : number;

@@ -1,9 +1,9 @@
 /**
- * Reads a file of questions, one JSON object a line, and keeps apart what a solver may see from what only the scorer may
- * (`gold`). Withheld unless asked for by name:
+ * Reads a file of questions, one JSON object a line. Separates what the solver may see from what only the scorer may see
+ * (`gold`). The solver gets these two fields only if the caller asks for them:
  * - `hidden_knowledge`, because a score with it is another experiment;
- * - `abstain_instruction`, because only unanswerable questions carry one, so it would give the answer away.
- * `category` and `difficulty` are the scorer's alone: a category may be the template that the question was made from.
+ * - `abstain_instruction`, because only unanswerable questions have one, so it would give the answer away.
+ * Only the scorer gets `category` and `difficulty`: a category may be the template that the question was made from.
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -12,12 +12,12 @@ import { contextProblem, questionProblem } from '../input-limits';
 import { parseRows, type Row } from './python-literal';
 
 export interface Gold {
-  /** Any of them is accepted. */
+  /** The gold queries; a match with any of them counts. */
   readonly sql: readonly string[];
   /** The publisher's own answer, where it is given. */
   readonly answer: readonly Row[] | null;
   readonly answerable: boolean;
-  /** The sentence that the publisher wants selected instead of an answer. */
+  /** The sentence that the publisher expects the SQL to select if the question is unanswerable. */
   readonly abstainText: string | null;
   readonly category: string | null;
   readonly difficulty: string | null;
@@ -29,7 +29,7 @@ export interface BenchmarkItem {
   readonly context: string | null;
   readonly instructions: string | null;
   readonly engine: Dialect | null;
-  /** null: the file names none, so there must be one database for all. */
+  /** null: the file names no database, so all questions use one. */
   readonly database: string | null;
   /** null: nothing to score against. */
   readonly gold: Gold | null;
@@ -40,7 +40,7 @@ export interface LoadOptions {
   readonly abstainInstruction?: boolean;
 }
 
-/** A file that cannot be used: one line with file, line number and field. */
+/** The file cannot be used. The message is one line with file, line number and field. */
 export class QuestionFileError extends Error {
   readonly code = 'question-file';
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
@@ -83,7 +83,7 @@ const Line = z.object({
   abstain_instruction: OptionalText,
   hidden_knowledge: OptionalText,
   category: OptionalText,
-  /** Some publishers count it in words, some from 1 to 5. */
+  /** Some publishers use words, some numbers from 1 to 5. */
   difficulty: z
     .union([z.string(), z.number().transform(String)], 'must be a text or a number')
     .nullish()
@@ -155,7 +155,7 @@ function toAnswer(given: Line['gold_answer'], path: string, number: number): rea
   }
 }
 
-/** The text literal of the query that an abstain instruction dictates; it may stand in quotes of its own. */
+/** The string literal of the query that an abstain instruction demands. The query itself may be in quotes. */
 function abstainTextOf(instruction: string | null): string | null {
   const found = instruction === null ? null : /select\s+'((?:[^']|'')*)'/i.exec(instruction);
   return found?.[1]?.replaceAll("''", "'") ?? null;

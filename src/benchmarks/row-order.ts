@@ -1,14 +1,13 @@
 /**
- * Whether the order of rows is part of an answer. It is when the question asks for one *and* the gold query has an
- * ORDER BY of its own: gold queries are often sorted for no reason that the question gives, and "the top five" names a
- * set. Rows that tie on the sort keys may stand in any order, so only the keys' sequence is compared where the keys are
- * among the output columns.
+ * Whether the order of rows is part of an answer. It is if the question asks for an order *and* the gold query has an ORDER
+ * BY: gold queries are often sorted although the question does not ask for it, and "the top five" is a set. Rows with equal
+ * sort keys may be in any order, so only the keys are compared in sequence if they are among the output columns.
  */
 export type RowOrder =
   | { readonly kind: 'any' }
-  /** Every row in its place: the sort keys are not in the output, so ties cannot be told. */
+  /** Every row at its position: the sort keys are not in the output, so ties are unknown. */
   | { readonly kind: 'sequence' }
-  /** The values of these gold columns, in this sequence. */
+  /** The values of these gold columns are compared in sequence. */
   | { readonly kind: 'keys'; readonly columns: readonly number[] };
 
 const ASKS = [
@@ -70,7 +69,7 @@ function nameOf(key: string): string {
 
 const NESTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Same length: literals, quoted names, comments and everything in parentheses blanked. */
+/** The SQL at the same length, with literals, quoted names, comments and everything in parentheses replaced by blanks. */
 function maskNested(sql: string): string {
   const flat = sql.replace(NESTED, (text) => '_'.repeat(text.length));
   let depth = 0;

@@ -1,7 +1,7 @@
 /**
- * One question's verdict. Where the publisher gives an answer, its rule decides; else execution match against any gold
- * query. What nobody could answer is right when the search says so. What went wrong around the search (a failed run, a
- * gold query that fails, a result too large to compare) is its own verdict and never `wrong`.
+ * The verdict on one question. If the publisher gives an answer, its rule decides; else execution match with any gold query.
+ * An unanswerable question is right if the search says so. Failures around the search (a failed run, a gold query that
+ * fails, a result too large to compare) have verdicts of their own and are never `wrong`.
  */
 import type { AnswerStatus, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
@@ -15,12 +15,12 @@ import { rowOrder } from './row-order';
 
 export const VERDICTS = [
   'correct',
-  /** Unanswerable, and said so. */
+  /** The question is unanswerable, and the search said so. */
   'correct-abstained',
   'wrong',
-  /** Answerable, but no answer was given. */
+  /** The question is answerable, but the search gave no answer. */
   'wrong-abstained',
-  /** Unanswerable, but answered. */
+  /** The question is unanswerable, but the search gave an answer. */
   'wrong-answered',
   'cancelled',
   /** The search or the database failed for a reason outside the search. */
@@ -34,12 +34,12 @@ export type Verdict = (typeof VERDICTS)[number];
 export interface Score {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Execution match by itself, where both sides could be compared; for reports beside the official rule. */
+  /** The result of execution match, if both sides could be compared; reported beside the official rule. */
   readonly execution: boolean | null;
   readonly official: boolean | null;
 }
 
-/** What of an `AnswerRecord` counts. */
+/** The fields of an `AnswerRecord` that are scored. */
 export interface Answered {
   readonly status: AnswerStatus;
   readonly sql: string | null;
@@ -67,7 +67,7 @@ export async function scoreAnswer(
   }
 }
 
-/** Counts and hashes of the results beyond the row cap, where there are two to compare. */
+/** Counts and hashes of results beyond the row cap, if both sides have one. */
 async function digestsOf(
   statements: readonly string[],
   results: readonly SqlResult[],

@@ -1,19 +1,19 @@
 /**
- * Scores of many questions as the figures that benchmarks publish. Only judged questions enter a figure; the others are
- * counted beside it, so that an outage can neither lower a score nor hide.
+ * Turns the scores of many questions into the figures that benchmarks publish. Only judged questions count; the others are
+ * reported separately, so that an outage does not lower a score and is still visible.
  */
 import { VERDICTS, type Verdict } from './score';
 
 export interface Summary {
   readonly questions: number;
   readonly counts: Readonly<Record<Verdict, number>>;
-  /** Questions with a verdict on the answer. */
+  /** Questions whose answer was judged. */
   readonly judged: number;
-  /** Share of right ones among the judged, null when there are none. Right abstentions count. */
+  /** Share of right answers among the judged, right abstentions included; null if none was judged. */
   readonly accuracy: number | null;
-  /** The same over the answerable ones. */
+  /** The same for answerable questions only. */
   readonly accuracyAnswerable: number | null;
-  /** EHRSQL's reliability scores, times 100: +1 right, 0 abstained on an answerable question, minus the penalty else. */
+  /** EHRSQL's reliability scores, times 100: +1 if right, 0 if abstained on an answerable question, else minus the penalty. */
   readonly reliability: {
     readonly rs0: number;
     readonly rs5: number;

@@ -1,15 +1,15 @@
 /**
- * The SQL that the simulated model writes, all made from the gold query, so that right and wrong are known by
- * construction. The *right* body yields the gold rows; a *wrong* one yields each of them several times. The form of the
- * text differs with the derivation, so that two derivations share no body.
+ * The SQL that the simulated model writes. All of it is made from the gold query, so it is known by construction whether it
+ * is right. The *right* body yields the gold rows, a *wrong* one yields each of them several times. Each derivation has its
+ * own form of the text, so that two derivations share no body.
  */
 import { quoteIdentifier } from '../search/compile';
 import type { Gold } from './gold';
 
-/** Stands in every wrong body and in no right one: how the simulated judge knows them. */
+/** A word in every wrong body and in no right one, by which the simulated judge recognises them. */
 export const MISREAD = 'misread';
 
-/** `misread` is the slip of a whole derivation: no two derivations misread alike, so wrong ones never agree. */
+/** `misread` is an error of a whole derivation. Each derivation errs differently, so wrong ones never agree. */
 export type Reading = 'right' | 'right-again' | 'twice' | 'thrice' | 'misread';
 
 export function isWrong(sql: string): boolean {
@@ -33,7 +33,7 @@ export function quotedRelation(gold: Gold, relation: string): string {
     .join('.');
 }
 
-/** One row: how many rows the relation has. */
+/** A body with one row: how many rows the relation has. */
 export function baseBody(gold: Gold, derivation: number): string {
   const relation = baseRelation(gold);
   if (relation === null) throw new TypeError('a gold query without relations has no base operator');
@@ -53,7 +53,7 @@ export function rowsBody(gold: Gold, derivation: number, reading: Reading): stri
   return `WITH ${from}(${columns}) AS (\n${gold.sql}\n)\nSELECT ${columns} FROM ${from}${filter}${more.join('')}`;
 }
 
-/** Passes the rows on; reads the base operator too, where there is one, so that the plan is a chain of three. */
+/** Returns the rows unchanged. Also reads the base operator, if there is one, so that the plan is a chain of three. */
 export function answerBody(gold: Gold, rows: string, base: string | null): string {
   const filter = base === null ? '' : ` WHERE (SELECT examined FROM ${base}) >= 0`;
   return `SELECT ${columnList(gold)} FROM ${rows}${filter}`;
@@ -67,7 +67,7 @@ export function answerSentence(gold: Gold): string {
     : 'The answer is a list of {rows} rows.';
 }
 
-/** Runs into an error in any database: for failing SQL on demand. */
+/** SQL that fails in any database. */
 export function failingBody(gold: Gold): string {
   const relation = baseRelation(gold);
   return `SELECT no_such_column${relation === null ? '' : ` FROM ${quotedRelation(gold, relation)}`}`;

@@ -1,7 +1,7 @@
 /**
- * Vectors without a model: a seeded, hashed bag of words in which the words of one group below count as one. So texts are
- * near when they share words or say the same in other words, as far as the groups go, and the same text always gets the
- * same vector. It shows how ranking by meaning works and measures nothing of a real model.
+ * Vectors without a model: a seeded, hashed bag of words in which all words of a group below count as one. So texts are near
+ * if they share words or synonyms from the groups, and the same text always gets the same vector. This shows how ranking by
+ * meaning works and measures nothing of a real model.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ export function vectorOf(text: string, seed: number, length: number): Float32Arr
   const vector = new Float32Array(length);
   for (const meaning of new Set(wordsOf(text).map((word) => GROUP_OF.get(word) ?? word))) {
     const digest = createHash('sha256').update(`${seed} ${meaning}`).digest();
-    // Four places of either sign for each word: a clash at one of them does not make two words alike.
+    // Each word sets four places with random signs, so a collision at one place does not make two words similar.
     for (let at = 0; at < 4; at += 1) {
       const place = digest.readUInt32LE(at * 8) % length;
       vector[place] = (vector[place] ?? 0) + (digest.readUInt8(at * 8 + 4) % 2 === 0 ? 1 : -1);

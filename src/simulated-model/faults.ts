@@ -1,12 +1,12 @@
 /**
- * What goes wrong on the wire on demand: each asking of a request meets its own fate, drawn from the seed, the content and
- * how often it was asked before, so that a retry is not doomed and the order of requests does not matter.
+ * Transport faults on demand. Each attempt of a request has its own draw, from the seed, the content and the number of
+ * attempts before. So a retry can succeed, and the order of requests does not matter.
  */
 import { weighted, type Draw } from './draw';
 
 export const WIRE_FAULTS = ['rate-limit', 'server-error', 'hang', 'drop', 'stall', 'malformed'] as const;
 export type WireFault = (typeof WIRE_FAULTS)[number];
-/** Faults in what is said, drawn with the reply: they are billed like any other. */
+/** Faults in the content of a reply. Such replies are billed like any other. */
 export const REPLY_FAULTS = ['broken-json', 'failing-sql'] as const;
 export type ReplyFault = (typeof REPLY_FAULTS)[number];
 export type FaultKind = WireFault | ReplyFault;

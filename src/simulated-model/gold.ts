@@ -1,6 +1,6 @@
 /**
- * What the simulated model must know of a gold query to write plans that run: its output columns, as the engine names and
- * types them, and the relations it reads. Described on first use, once per query; the rows themselves are not kept.
+ * What the simulated model must know about a gold query to write plans that run: its output columns, as the engine names and
+ * types them, and the relations it reads. Found on first use, once per query. The rows are not kept.
  */
 import type { Column, Dialect, SqlResult } from '../domain';
 import type { SqlEngine, SqlInspector } from '../ports';
@@ -19,7 +19,7 @@ export interface Gold {
   readonly columns: readonly Column[];
   readonly relations: readonly string[];
   readonly ordered: boolean;
-  /** The query yields at most one row by its form or was seen to. */
+  /** The query yields at most one row, by its form or as observed. */
   readonly singleRow: boolean;
 }
 
@@ -36,7 +36,7 @@ export function goldDescriber(open: (database: string, dialect: Dialect) => Prom
     const key = JSON.stringify([question.engine, question.database, question.gold_sql[0]]);
     const gold = known.get(key) ?? describe(question, open);
     known.set(key, gold);
-    // A database that was down is asked again.
+    // Do not cache a failure: the database may be up again next time.
     gold.catch(() => known.delete(key));
     return gold;
   };
@@ -78,7 +78,7 @@ const TYPES = {
   other: 'other',
 } as const;
 
-/** Names such as `count(*)`, or one name twice, cannot be read by a later operator: those get plain ones. */
+/** A later operator cannot read names such as `count(*)` or a name that occurs twice: these get plain names. */
 function columnsOf(result: SqlResult & { kind: 'rows' }): Column[] {
   const names = result.columns.map(({ name }) => name.toLowerCase());
   return result.columns.map(({ name, kind }, at) => {

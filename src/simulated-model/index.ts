@@ -1,10 +1,10 @@
 /**
  * A simulated model: an OpenAI-compatible server that plays every role of `src/prompts` from questions with gold SQL, for
- * load, fault and cost tests. It knows the answers, so nothing measured with it is ever called accuracy.
+ * load, fault and cost tests. It knows the answers, so measurements with it say nothing about accuracy.
  *
  * 1. Seeded: the same request always gets the same reply, whatever came before it (`draw.ts`).
- * 2. Right and wrong are known by construction (`bodies.ts`): its final answers are right unless it is told to err.
- * 3. Every request is in the ledger, with whether its completion was sent whole (`ledger.ts`).
+ * 2. Right and wrong are known by construction (`bodies.ts`): its final answers are right unless it is configured to err.
+ * 3. The ledger lists every request and whether its completion was sent completely (`ledger.ts`).
  */
 import { openDatabases, type DatabaseSpecs } from './databases';
 import type { FaultRates } from './faults';
@@ -27,7 +27,7 @@ export const SIMULATED_MODEL = 'simulated';
 export const SIMULATED_EMBEDDING_MODEL = 'simulated-embedding';
 
 export interface SimulatedModelOptions {
-  /** Files or questions. */
+  /** Paths of question files, or questions. */
   readonly questions: readonly (string | GoldQuestion)[];
   readonly databases: DatabaseSpecs;
   readonly seed?: number;

@@ -1,6 +1,6 @@
 /**
- * Every request received, and what became of it. Billed means: a completion was sent whole, which is what a provider
- * charges for; so `billed - distinct contents billed` is what was paid more than once.
+ * Every request received and its outcome. Billed means that a completion was sent completely, which is what a provider
+ * charges for. So `billed - distinct contents billed` is the number of calls paid again.
  */
 import type { Role } from '../domain';
 
@@ -8,11 +8,11 @@ export type LedgerRole = Role | 'embedding' | 'unclear';
 
 export interface LedgerCounts {
   asked: number;
-  /** A completion was sent whole. */
+  /** Completions that were sent completely. */
   billed: number;
-  /** Answered with an error, or not at all, on purpose. */
+  /** Requests that got a deliberate error or no answer. */
   faults: number;
-  /** The client went away before the reply was sent. */
+  /** Requests whose client disconnected before the reply was sent. */
   abandoned: number;
 }
 
@@ -54,7 +54,7 @@ export class Ledger {
   ended(contentHash: string, end: 'billed' | 'abandoned' | { readonly fault: string }): void {
     this.inFlight -= 1;
     const entry = this.contents.get(contentHash);
-    // A reset while the request was on its way.
+    // The ledger was reset during the request.
     if (entry === undefined) return;
     if (end === 'billed' || end === 'abandoned') entry[end] += 1;
     else {

@@ -1,6 +1,6 @@
 /**
- * The file of questions with gold SQL that the simulated model knows by heart. Fields as in the benchmark files; only
- * what is needed here is read. A question is found by its text; where several databases ask the same, by engine and schema.
+ * The questions with gold SQL that the simulated model knows. The fields are those of the benchmark files; only the needed
+ * ones are read. A question is found by its text and, if several databases have the same text, by engine and schema.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const GoldQuestion = z.object({
 });
 export type GoldQuestion = z.infer<typeof GoldQuestion>;
 
-/** The file cannot be used; the message names the line and what is wrong with it. */
+/** The file cannot be used. The message names the line and the problem. */
 export class QuestionFileError extends Error {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, options);

@@ -1,4 +1,4 @@
-/** So many requests within any such time, counted as they arrive; what is beyond is refused and does not count. */
+/** A sliding window: at most so many requests in any such time. Refused requests do not count. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowMs: number;
@@ -9,7 +9,7 @@ export class RateLimiter {
 
   constructor(private readonly limit: RateLimit) {}
 
-  /** null: it may pass; else how long until the next one may. */
+  /** null: the request is allowed; else the time until the next one is. */
   refusedForMs(nowMs: number): number | null {
     const { requests, windowMs } = this.limit;
     while (this.taken[0] !== undefined && this.taken[0] <= nowMs - windowMs) this.taken.shift();

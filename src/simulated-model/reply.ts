@@ -1,4 +1,4 @@
-/** From a request to the text of the completion: the right role, the right question, and broken JSON where it is asked for. */
+/** Makes the completion for a request: finds role and question, and breaks the JSON if that fault was drawn. */
 import type { Role } from '../domain';
 import { drawer, hashOf } from './draw';
 import type { Gold } from './gold';
@@ -21,7 +21,7 @@ export interface ReplyOptions {
 
 export type SimulatedReply =
   | { readonly kind: 'text'; readonly role: Role; readonly text: string }
-  /** Not a request that this model can play; the message says why. */
+  /** The model cannot answer this request; `error` says why. */
   | { readonly kind: 'refused'; readonly error: string };
 
 const ROLES: Record<Role, (world: World) => Promise<object>> = { plan, propose, ground, evaluate, select, react };
@@ -57,12 +57,12 @@ export async function simulateReply(
   return { kind: 'text', role: asked.role, text: slip('json') < options.brokenJson ? broken(text, slip('how')) : text };
 }
 
-/** What the same request is known by: the conversation and the sampling seed, not the model's name or limits. */
+/** Equal for the same conversation and sampling seed; the model's name and limits do not count. */
 export function contentHashOf(body: ChatBody): string {
   return hashOf([body.seed ?? null, body.messages.map(({ role, content }) => [role, content])]).slice(0, 32);
 }
 
-/** The same words asked of several databases: the one whose relations the prompt's schema names. */
+/** If several databases have the same question: the one whose relations the prompt's schema names. */
 async function bySchema(
   questions: readonly GoldQuestion[],
   asked: Asked,

@@ -25,12 +25,12 @@ export interface Asked {
   /** The first user message without its data sections. */
   readonly task: string;
   readonly sections: readonly Section[];
-  /** Replies that could not be used, so far. */
+  /** Number of unusable replies so far. */
   readonly retries: number;
   /** Tool results so far (role `react`). */
   readonly turns: number;
   readonly lastUser: string;
-  /** The reply brings the answer as a sentence with places. */
+  /** Whether the reply must contain the answer as a sentence with places. */
   readonly sentence: boolean;
 }
 

@@ -1,12 +1,12 @@
 /**
- * The simulated model on the wire: chat completions as OpenAI-compatible servers speak them, with faults and latency on
- * demand and a ledger.
+ * The HTTP server of the simulated model: chat completions like an OpenAI-compatible server, with faults and latency on
+ * demand, and a ledger.
  *
  *   POST /v1/chat/completions   GET /v1/models
  *   POST /v1/embeddings         vectors by words (`embeddings.ts`)
- *   GET /ledger                 what was asked and what was billed (`ledger.ts`)
- *   POST /reset                 an empty ledger
- *   POST /faults {"next": ["hang", …]}   the next requests meet these, in order
+ *   GET /ledger                 requests and billed completions (`ledger.ts`)
+ *   POST /reset                 empties the ledger
+ *   POST /faults {"next": ["hang", …]}   the next requests get these faults, in order
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ import { ChatBody, readRequest } from './request';
 export interface ServerOptions extends ReplyOptions {
   readonly host: string;
   readonly port: number;
-  /** Names it answers to; any other is refused as unknown. */
+  /** Model names that it serves; others are refused as unknown. */
   readonly models: readonly string[];
   /** Names for `/v1/embeddings`. */
   readonly embeddingModels: readonly string[];
@@ -32,7 +32,7 @@ export interface ServerOptions extends ReplyOptions {
   readonly faults: FaultRates;
   /** Seconds that a 429 asks to wait. */
   readonly retryAfterSeconds: number;
-  /** Requests beyond it get a 429 that says when the next one may come; null: as many as come. */
+  /** Further requests get a 429 that says when the next one is allowed; null: no limit. */
   readonly rateLimit: RateLimit | null;
 }
 
@@ -41,7 +41,7 @@ export interface SimulatedModel {
   readonly baseUrl: string;
   ledger(): LedgerReport;
   reset(): void;
-  /** The next requests meet these faults, in order, before chance is asked. */
+  /** The next requests get these faults, in order, instead of random ones. */
   failNext(...faults: readonly WireFault[]): void;
   /** Resolves once the ledger holds this many billed completions. */
   billed(count: number): Promise<void>;
@@ -98,7 +98,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     );
   }
 
-  /** The frame of a billed request: the ledger, limits, faults and latency. */
+  /** Serves a request that can be billed: with ledger, limits, faults and latency. */
   async function serveOne(
     response: ServerResponse,
     { hash, role }: { readonly hash: string; readonly role: LedgerRole },
@@ -215,7 +215,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
   };
 }
 
-/** Waits, but not for a client that has gone. */
+/** Waits, or stops waiting when the client disconnects. */
 function pause(ms: number, closed: Promise<void>): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -269,7 +269,7 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** About four characters to a token. */
+/** Estimates about four characters per token. */
 function usageOf(body: ChatBody, text: string): Usage {
   const prompt_tokens = Math.ceil(body.messages.reduce((sum, { content }) => sum + content.length, 0) / 4);
   const completion_tokens = Math.ceil(text.length / 4);
@@ -287,7 +287,7 @@ function completion(body: ChatBody, hash: string, content: string, usage: Usage)
   };
 }
 
-/** False when the client went away before the last byte was handed over. */
+/** False if the client disconnected before the last byte was sent. */
 function sendWhole(response: ServerResponse, body: object): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   return new Promise((resolve) => {

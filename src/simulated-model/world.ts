@@ -1,19 +1,19 @@
-/** What every role of the simulated model works with: the question's gold, chance, and how often it errs. */
+/** The data for all roles of the simulated model: the question's gold query, random draws, and error rates. */
 import type { Draw } from './draw';
 import type { Gold } from './gold';
 import type { GoldQuestion } from './questions';
 import type { Asked } from './request';
 
 export interface Rates {
-  /** Questions whose first plan leaves its core open, as a mapping with tests. */
+  /** Share of questions whose first plan leaves its main operator unresolved, with tests. */
   readonly doubt: number;
-  /** Readings taken wrongly: in a plan without noticing, or a test that lacks the right one. */
+  /** Share of wrong readings: in a plan, unnoticed, or in a test without the right one. */
   readonly wrong: number;
-  /** Probes that decide nothing. */
+  /** Share of probes that decide nothing. */
   readonly inconclusive: number;
-  /** Doubts whose rival readings give the same rows. */
+  /** Share of doubts whose rival readings give the same rows. */
   readonly immaterial: number;
-  /** SQL that fails when it runs. */
+  /** Share of SQL that fails when it runs. */
   readonly failingSql: number;
 }
 
@@ -24,12 +24,12 @@ export interface World {
   readonly question: GoldQuestion;
   readonly draw: Draw;
   readonly rates: Rates;
-  /** Chance that hangs on the whole request, for slips that a repeated try mends. */
+  /** A draw from the whole request, for errors that another try can correct. */
   readonly slip: (kind: string) => number;
   gold(): Promise<Gold>;
 }
 
-/** `op_rows` is of the first derivation, `op_rows_3` of the third; the number is what SQL texts are made from. */
+/** `op_rows` belongs to the first derivation, `op_rows_3` to the third. SQL texts are made from this number. */
 export function operatorName(kind: 'base' | 'rows' | 'answer', derivation: number): string {
   return derivation === 0 ? `op_${kind}` : `op_${kind}_${derivation + 1}`;
 }

@@ -38,7 +38,7 @@ export async function ground(world: World): Promise<GroundReply> {
   };
 }
 
-/** In a rollout one operator is observed several times: outcomes add up. */
+/** In a rollout one operator may be observed several times: their outcomes are combined. */
 function seenOperators(world: World): readonly Seen[] {
   const byOperator = new Map<string, Seen>();
   for (const { name, text } of sectionsNamed(world.asked, /^observation /)) {

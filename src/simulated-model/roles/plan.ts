@@ -1,7 +1,7 @@
 /**
- * Role `plan`: up to three operators from the gold query. The base operator counts a relation, the rows operator holds the
- * gold, the answer passes its rows on. A later derivation has another layout and other texts; it may copy a known intent,
- * so that its proof is reused.
+ * Role `plan`: up to three operators made from the gold query. The base operator counts a relation, the rows operator holds
+ * the gold query, the answer operator returns its rows. A later derivation has another layout and other texts. It may copy a
+ * known intent, so that its proof is reused.
  */
 import type { PlanReply } from '../../prompts';
 import { answerBody, answerSentence, baseBody, baseRelation, failingBody, quotedRelation, rowsBody } from '../bodies';
@@ -42,7 +42,7 @@ export async function plan(world: World): Promise<PlanReply> {
   };
 }
 
-/** After every derivation that is shown, and its own among those that are made at the same time. */
+/** The number of this derivation: after all that the prompt shows, plus its index among those made at the same time. */
 function nextDerivation({ asked }: World): number {
   const existing = sectionsNamed(asked, /^existing plan \d+$/);
   const made = existing.flatMap(({ text }) => text.match(/\bop_(?:base|rows|answer)(?:_\d+)?\b/g) ?? []);
@@ -83,7 +83,7 @@ function rowsOperator(world: World, gold: Gold, derivation: number): Operator {
   const doubtful = world.draw('doubt') < world.rates.doubt;
   if (doubtful && knownIntents(world).includes(intent)) return open;
   if (doubtful && (derivation === 0 || world.draw('doubt again', derivation) < 0.3)) return open;
-  // The third derivation is always right, so that the judge always has something right to choose.
+  // The third derivation is always right, so that the judge has a right candidate to choose.
   const wrong = derivation < 2 && world.draw('wrong', derivation) < world.rates.wrong;
   const noticed = wrong && world.draw('noticed', derivation) < 0.5;
   const failing = world.slip('body') < world.rates.failingSql;

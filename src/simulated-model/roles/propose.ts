@@ -1,4 +1,4 @@
-/** Role `propose`: a test for each target, with more readings in view the second time; a rollout ends after one or two probes. */
+/** Role `propose`: a test for each target, with more readings on the second attempt. A rollout ends after one or two probes. */
 import type { ProposeReply } from '../../prompts';
 import { isWrong } from '../bodies';
 import { readTests } from '../evidence';

@@ -16,7 +16,7 @@ const MAPPINGS: Record<Tested, string> = {
   thrice: 'each matching record stands for three entries',
 };
 
-/** `attempt` counts the tests of this operator before this one. */
+/** `attempt`: number of earlier tests of this operator. */
 export function testOf(world: World, gold: Gold, operator: string, attempt: number): TestReply {
   const readings = readingsOf(world, operator, attempt);
   const decides = world.draw('inconclusive', operator, attempt) >= world.rates.inconclusive;
@@ -36,7 +36,7 @@ export function testOf(world: World, gold: Gold, operator: string, attempt: numb
 
 function readingsOf(world: World, operator: string, attempt: number): readonly Tested[] {
   if (world.draw('immaterial', operator) < world.rates.immaterial) return ['right', 'right-again'];
-  // The right reading is overlooked at first, never for good.
+  // The right reading may be missing on the first attempt, never on later ones.
   const overlooked = attempt === 0 && world.draw('overlooked', operator) < world.rates.wrong;
   if (overlooked) return ['twice', 'thrice'];
   const rivals: readonly Tested[] = world.draw('rivals', operator, attempt) < 0.3 ? ['twice', 'thrice'] : ['twice'];
