@@ -94,7 +94,7 @@ export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined,
     }
     const bytes = keyBytes(text);
     if (bytes === null) {
-      at.problems.push(`${place}: ${source} is no key of 32 bytes in base64 or hexadecimal; ${HOW_TO_MAKE}`);
+      at.problems.push(`${place}: ${source} is not a key of 32 bytes in base64 or hexadecimal; ${HOW_TO_MAKE}`);
       return [];
     }
     return [{ id, source, key: new KeyMaterial(bytes) }];

@@ -112,7 +112,7 @@ function bucketUrl(given: string, { problems }: Place): { bucket: string; prefix
   const [bucket = '', ...prefix] = rest.split('/');
   if (scheme.toLowerCase() !== 's3' || !BUCKET.test(bucket)) {
     const shown = given.replace(/\/\/[^/]*@/, '//***@');
-    problems.push(`GATE_STORE: '${shown}' is no store; give a folder or s3://BUCKET/PREFIX (${BUCKET_RULE})`);
+    problems.push(`GATE_STORE: '${shown}' is not a store; give a folder or s3://BUCKET/PREFIX (${BUCKET_RULE})`);
   }
   return { bucket, prefix: prefix.join('/') };
 }
@@ -122,7 +122,7 @@ type Bucket = NonNullable<z.infer<typeof StoreEntry>['s3']>;
 function bucketOf(s3: Bucket, at: Place): StoreConfig {
   const endpoint = s3.endpoint ?? (at.env['AWS_ENDPOINT_URL_S3'] || at.env['AWS_ENDPOINT_URL'] || null);
   if (endpoint !== null && !URL.canParse(endpoint)) {
-    at.problems.push(`AWS_ENDPOINT_URL_S3: '${endpoint}' is no URL; for example http://127.0.0.1:7070`);
+    at.problems.push(`AWS_ENDPOINT_URL_S3: '${endpoint}' is not a URL; for example http://127.0.0.1:7070`);
   } else if (holdsLogin({ baseUrl: endpoint ?? undefined })) {
     at.problems.push(
       `${at.where}: the endpoint of the store holds a user name or password; give the keys as AWS tools find them`,
@@ -130,7 +130,7 @@ function bucketOf(s3: Bucket, at: Place): StoreConfig {
   }
   const prefix = (s3.prefix ?? '').replace(/^\/+|\/+$/g, '');
   if (prefix.split('/').some((segment) => segment === '..' || segment === '.') || prefix.includes('//')) {
-    at.problems.push(`${at.where}: store: '${prefix}' is no prefix; give plain segments joined by /`);
+    at.problems.push(`${at.where}: store: '${prefix}' is not a valid prefix; give plain segments joined by /`);
   }
   return {
     kind: 's3',

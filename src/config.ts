@@ -389,11 +389,11 @@ function fromEnvironment(env: Environment, problems: string[]) {
   }
   const preset = env['GATE_PRESET'] ? PresetName.safeParse(env['GATE_PRESET']) : null;
   if (preset?.success === false)
-    problems.push(`GATE_PRESET: '${env['GATE_PRESET']}' is no preset; allowed: ${PresetName.options.join(', ')}`);
+    problems.push(`GATE_PRESET: '${env['GATE_PRESET']}' is not a preset; allowed: ${PresetName.options.join(', ')}`);
   const baseUrl = env['OPENAI_BASE_URL'] || null;
   if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
     const shown = baseUrl.includes('@') ? 'the value' : `'${baseUrl}'`; // which may hold a password
-    problems.push(`OPENAI_BASE_URL: ${shown} is no http(s) URL; for example http://127.0.0.1:11434/v1`);
+    problems.push(`OPENAI_BASE_URL: ${shown} is not an http(s) URL; for example http://127.0.0.1:11434/v1`);
   } else if (baseUrl !== null && holdsLogin({ baseUrl })) problems.push(`OPENAI_BASE_URL: ${NO_LOGIN}`);
   return {
     roles,

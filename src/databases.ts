@@ -68,7 +68,7 @@ export function resolveDatabase(config: Config, spec: string, cwd: string): Reso
     const names = Object.keys(config.databases);
     const known = names.length > 0 ? `configured: ${names.join(', ')}` : 'none is configured';
     throw fail(
-      `'${withoutLogin(spec)}' is no configured database (${known}) and no file; give a name, a path or postgresql://…`,
+      `'${withoutLogin(spec)}' is neither a configured database (${known}) nor a file; give a name, a path or postgresql://…`,
     );
   }
   return adHocSqlite(path);
@@ -136,7 +136,7 @@ function serverUrl(text: string, what: string, example: string): { readonly url:
   if (url.hash !== '' || url.pathname.includes('@')) throw fail(`${what} cannot be read; ${ENCODING}`);
   const database = decoded(url.pathname.slice(1));
   if (database === null || decoded(url.username) === null || decoded(url.hostname) === null)
-    throw fail(`${what} has a % that begins no character; ${ENCODING}`);
+    throw fail(`${what} has a % that does not encode a character; ${ENCODING}`);
   return { url, database };
 }
 
@@ -185,7 +185,7 @@ function sqliteFile(path: string): string {
   const info = infoOf(path);
   if (info === null) throw fail(`no file ${withoutLogin(path)}; correct the path of the SQLite database`);
   if (info.isDirectory()) throw fail(`${path} is a folder; name the SQLite file in it`);
-  if (!info.isFile()) throw fail(`${path} is no file that can hold a database; name an SQLite file`);
+  if (!info.isFile()) throw fail(`${path} is not a regular file; name an SQLite file`);
   if (info.size > 0 && headerOf(path) !== HEADER) throw fail(`${path} is not an SQLite database`);
   return realpathSync(path);
 }

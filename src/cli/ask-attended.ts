@@ -62,7 +62,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     const { answerJson } = await import('./show-answer');
     if (json && record !== null) io.out(answerJson(record, { report: null, ui: null }));
     if (record?.givenUp !== undefined)
-      io.err(`gate trace ${record.id} shows the last reply; ask again (or with --fresh) once the cause is mended\n`);
+      io.err(`gate trace ${record.id} shows the last reply; ask again (or with --fresh) once the cause is fixed\n`);
     throw new CommandFailed(ended.message);
   }
   if (record === null)

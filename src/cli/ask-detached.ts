@@ -27,7 +27,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
     await serveInBackground(config, database, announced, session, io);
     const started = await startAsked({ session, config, input, announced, state: checked.value, io });
     if (started === 'earlier-version') {
-      const line = `${searchId} was begun by an earlier version of gate: ask again without --detach, and it goes on`;
+      const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
       throw new CommandFailed(line);
     }
   } finally {
@@ -38,6 +38,6 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   io.err(
     `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
   );
-  io.err('Server and worker stay up; gate dev --stop ends them.\n');
+  io.err('The server and the worker keep running; gate dev --stop stops them.\n');
   return EXIT.ok;
 }

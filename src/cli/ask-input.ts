@@ -33,7 +33,7 @@ export function toolsOf({ web }: Pick<QuestionFlags, 'web'>): Question['tools'] 
 /** Said before a model may choose words for the search provider. */
 export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>): string | null {
   if (!flags.web || config.web === null) return null;
-  return `the web may be searched through ${config.web.provider}, in words that the model chooses`;
+  return `this search may query the web through ${config.web.provider}; the model chooses the search terms`;
 }
 
 export async function questionText(

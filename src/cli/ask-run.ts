@@ -35,7 +35,7 @@ export interface RunFlags extends AskFlags {
 export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise<ExitCode> {
   const text = await questionText(argument, io);
   if (flags.detach && (flags.record ?? flags.replay) !== undefined) {
-    throw new UsageError('--record and --replay need this process: leave --detach out');
+    throw new UsageError('--record and --replay do not work in the background: leave --detach out');
   }
   const services = openServices(io);
   const { config } = services;

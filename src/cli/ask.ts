@@ -21,34 +21,37 @@ export const askCommand: CommandFactory = (io, outcome) =>
     addSearchOptions(
       new Command('ask')
         .description('answer a question, with the evidence for every assumption')
-        .argument('<question...>', 'at most 8,000 characters, best in quotes; - reads it from standard input')
+        .argument(
+          '<question...>',
+          'what to ask: at most 8,000 characters, best in quotes; - reads it from standard input',
+        )
         .option(
           '--db <database>',
           'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
         )
         .option(
           '--context <text>',
-          'what must be told, such as the date the question refers to (with instructions at most 32,000 characters)',
+          'background, such as the date that the question refers to (with --instructions at most 32,000 characters)',
         )
-        .option('--instructions <text>', 'house rules for the answer')
+        .option('--instructions <text>', 'rules that the answer must follow')
         .option(
           '--docs <path>',
-          'what explains the database: text, Markdown, CSV column descriptions, dbt schema.yml, or a folder of them (repeatable; default: "docs" of the database)',
+          'documentation of the database: text, Markdown, CSV column descriptions, dbt schema.yml, or a folder of them (repeatable; default: "docs" of the database in the configuration)',
           collectDocs,
         )
-        .option('--no-docs', 'without documentation, also without that of the configuration')
+        .option('--no-docs', 'use no documentation, not even that of the configuration')
         .addOption(
           new Option('--output <mode>', 'answer in words with the SQL, or the SQL alone')
             .choices(['answer', 'sql'])
             .default('answer'),
         ),
     )
-      .option('--web', 'the search may also look things up on the web, as evidence from outside (docs/web.md)')
-      .option('--detach', 'return at once; server and worker stay up')
-      .option('--fresh', 'search anew although the same question was answered before')
+      .option('--web', 'let the search also look things up on the web (docs/web.md)')
+      .option('--detach', 'return at once; a server and a worker keep running in the background')
+      .option('--fresh', 'search again even if the same question was answered before')
       .option('--json', 'print the final record as JSON')
       .addOption(csvOption().conflicts(['json', 'detach']))
-      .option('--record <file>', 'store every exchange with the model')
+      .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
       .action(async (words: readonly string[], flags: AskFlags) => {
         const { runAsk } = await import('./ask-run');

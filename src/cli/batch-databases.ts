@@ -82,7 +82,7 @@ function parseSpecs(specs: readonly string[], selected: readonly Named[]): Mappi
     } else if (single === null && selected.every(({ database }) => database === null)) single = spec;
     else
       throw new UsageError(
-        `--db ${shown(spec)} says neither for which database (NAME=…) nor where its name goes ({database})`,
+        `--db ${shown(spec)} needs a name: write NAME=… for one database, or put {database} where the name goes`,
       );
   }
   return { named, templates, single };

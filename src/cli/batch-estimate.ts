@@ -174,7 +174,7 @@ function assumptionsOf(settings: Settings): string[] {
   const ceiling = settings.budgets.costUsd;
   return [
     `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
-      (ceiling === null ? '; no cost ceiling.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`),
+      (ceiling === null ? '; no cost limit.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`),
   ];
 }
 

@@ -75,7 +75,7 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
       await sweep(follow, seen);
       if (interrupts.count() > 0) return 'interrupted';
       if (state.failure !== null) throw state.failure as Error;
-      if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; the same command goes on`);
+      if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; run the same command again to continue`);
       if (end?.kind === 'completed') return end.value.stopping ? 'cancelled' : 'completed';
       if (follow.spent()) return await finishInFlight(follow, seen);
     }
@@ -102,7 +102,7 @@ async function startOrJoin({
     const text = await store.get(optionsKey);
     const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
     if (before === concurrency) {
-      display.note(`going on with ${batchId}`);
+      display.note(`continuing ${batchId}`);
       return;
     }
     await handle.terminate('run again with another concurrency');
@@ -156,7 +156,7 @@ async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<F
   await sweep(follow, seen);
   const open = inFlight.filter(({ n }) => !seen.has(n));
   display.note(
-    `the batch has cost what it may (--max-total-cost): nothing more is started, ${open.length} in flight may end`,
+    `the batch has reached --max-total-cost: no further question starts, ${open.length} in flight may finish`,
   );
   const all = Promise.all(
     open.map(async ({ n, searchId }) => {

@@ -177,7 +177,7 @@ class BatchRun {
     if (this.pending.size === 0) return 'completed';
     if (this.interrupts.count() > 0) return 'interrupted';
     if (this.spent()) {
-      this.display.note('the batch has cost what it may (--max-total-cost): nothing is started');
+      this.display.note('the batch has reached --max-total-cost: no question starts');
       return 'ceiling';
     }
     await this.preflight();
@@ -224,7 +224,7 @@ class BatchRun {
       // Its error, if it has one, ends the following below.
       const stopped = working.catch(() => undefined);
       const broken = working.then(() =>
-        Promise.reject(new CommandFailed('the worker stopped; the same command goes on')),
+        Promise.reject(new CommandFailed('the worker stopped; run the same command again to continue')),
       );
       broken.catch(() => undefined);
       let end: FollowEnd;
@@ -353,13 +353,14 @@ class BatchRun {
     if (end === 'interrupted') {
       const open = counted(summary.notAsked, 'question');
       io.err(
-        `paused with ${open} open; the same command${flags.fresh ? ' without --fresh' : ''} goes on and pays nothing twice\n`,
+        `paused with ${open} open; run the same command${flags.fresh ? ' without --fresh' : ''} again to continue; nothing is paid twice\n`,
       );
       return EXIT.cancelled;
     }
     if (end === 'cancelled' || end === 'ceiling') {
-      const why = end === 'ceiling' ? 'raise --max-total-cost' : 'the batch was cancelled; run it again';
-      io.err(`${counted(summary.notAsked, 'question')} not asked: ${why}, and it goes on\n`);
+      const why =
+        end === 'ceiling' ? 'raise --max-total-cost and run it again' : 'the batch was cancelled; run it again';
+      io.err(`${counted(summary.notAsked, 'question')} not asked: ${why} to continue\n`);
       return EXIT.cancelled;
     }
     const { count } = summary.infrastructureFailures;

@@ -132,7 +132,7 @@ export function summaryText(summary: BatchSummary, width: number): string {
         ]),
     ...(apart.length === 0
       ? []
-      : [`Apart, not in any score: ${apart.map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`]),
+      : [`Not in any score: ${apart.map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`]),
     `${counted(total.llmCalls, 'model call')}${total.possiblyBilledCalls > 0 ? ` (+${total.possiblyBilledCalls} possibly billed)` : ''}, ` +
       `${counted(total.promptTokens + total.completionTokens, 'token')}, ${dollars(total.costUsd)}` +
       (mean === null

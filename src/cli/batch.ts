@@ -32,48 +32,60 @@ export interface BatchFlags extends SearchFlags {
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(
-    new Command('batch').description('answer a file of questions, and score them where the file has gold').addCommand(
-      withExamples(
-        addSearchOptions(
-          new Command('run')
-            .description('run a file of questions, or go on where it was; what is answered is not paid again')
-            .argument('<questions>', 'JSONL: one object a line with question, and id, database, context, gold_sql …')
-            .option(
-              '--db <database>',
-              'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
-              collect,
-            )
-            .option('--out <folder>', 'for results.jsonl and summary.json')
-            .option('--concurrency <n>', 'questions in flight', positiveInteger, 8)
-            .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing'),
-        ),
-        'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
-        "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
-      )
-        .option('--limit <n>', 'only the first n questions', positiveInteger)
-        .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
-        .option('--knowledge', "give each question the file's hidden_knowledge: a setting of its own")
-        .option(
-          '--docs <path>',
-          'what explains the databases, as for gate ask; {database} stands for each name (repeatable; default: "docs" of the database)',
-          collectDocs,
+    new Command('batch')
+      .description('answer a file of questions, and score the answers where the file has gold SQL')
+      .addCommand(
+        withExamples(
+          addSearchOptions(
+            new Command('run')
+              .description('run a file of questions, or continue an earlier run; answered questions are not paid again')
+              .argument(
+                '<questions>',
+                'JSONL: each line is an object with question and, if you like, id, database, context, gold_sql …',
+              )
+              .option(
+                '--db <database>',
+                'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
+                collect,
+              )
+              .option('--out <folder>', 'the folder for results.jsonl and summary.json')
+              .option('--concurrency <n>', 'how many questions run at the same time', positiveInteger, 8)
+              .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing'),
+          ),
+          'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
+          "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
         )
-        .option('--no-docs', 'without documentation, also without that of the configuration')
-        .addOption(
-          new Option('--output <mode>', 'the SQL alone, or also an answer in words')
-            .choices(['sql', 'answer'])
-            .default('sql'),
-        )
-        .option('--web', 'each search may also look things up on the web, as evidence from outside (docs/web.md)')
-        .option('--max-total-cost <usd>', 'start no question once the batch has cost this much', positiveNumber)
-        .option('--name <name>', 'whose submission it is; another name is another batch (default: from the file)')
-        .option('--fresh', 'ask everything anew although it was answered before')
-        .option('--json', 'print the summary as JSON')
-        .action(async (file: string, flags: BatchFlags, command: Command) => {
-          const { runBatchCommand } = await import('./batch-run');
-          outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
-        }),
-    ),
+          .option('--limit <n>', 'only the first n questions', positiveInteger)
+          .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
+          .option('--knowledge', "give each question the file's hidden_knowledge; the summary says so")
+          .option(
+            '--docs <path>',
+            'documentation of the databases, as for gate ask; {database} stands for each name (repeatable; default: "docs" of the database in the configuration)',
+            collectDocs,
+          )
+          .option('--no-docs', 'use no documentation, not even that of the configuration')
+          .addOption(
+            new Option('--output <mode>', 'the SQL alone, or also an answer in words')
+              .choices(['sql', 'answer'])
+              .default('sql'),
+          )
+          .option('--web', 'let each search also look things up on the web (docs/web.md)')
+          .option(
+            '--max-total-cost <usd>',
+            'start no further question once the batch has cost this much',
+            positiveNumber,
+          )
+          .option(
+            '--name <name>',
+            'name of the batch; another name makes another batch (default: the name of the file)',
+          )
+          .option('--fresh', 'ask every question again even if it was answered before')
+          .option('--json', 'print the summary as JSON')
+          .action(async (file: string, flags: BatchFlags, command: Command) => {
+            const { runBatchCommand } = await import('./batch-run');
+            outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
+          }),
+      ),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
   );
 

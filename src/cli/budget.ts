@@ -7,7 +7,9 @@ import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from 
 export const budgetCommand: CommandFactory = (io) =>
   withExamples(
     addSteerOptions(
-      addLimitOptions(steeringCommand('budget', 'change the limits of a running search; what is left out stays')),
+      addLimitOptions(
+        steeringCommand('budget', 'change the limits of a running search; limits you do not give are unchanged'),
+      ),
     ).action(async (id: string, flags: SteerFlags & LimitFlags) => {
       const budgets = limitsOf(flags);
       if (Object.keys(budgets).length === 0) throw new UsageError('no limit given; see gate budget --help');

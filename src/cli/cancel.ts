@@ -5,13 +5,13 @@ import { onRunning, steeringCommand } from './steer';
 
 export const cancelCommand: CommandFactory = (io) =>
   withExamples(
-    steeringCommand('cancel', 'end as cancelled; asked again, it goes on where it was')
+    steeringCommand('cancel', 'cancel a running search; asking the question again continues it')
       .option('--json', 'print JSON')
       .action(async (wanted: string, flags: { readonly json?: boolean }) => {
         await onRunning(wanted, io, async (session, id) => {
           const cancelled = await session.cancel(id);
           if (cancelled)
-            io.out(flags.json ? `${JSON.stringify({ id, kind: 'cancel' })}\n` : `${id}: ends as cancelled\n`);
+            io.out(flags.json ? `${JSON.stringify({ id, kind: 'cancel' })}\n` : `${id}: is being cancelled\n`);
           return cancelled;
         });
       }),

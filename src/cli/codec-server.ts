@@ -18,9 +18,9 @@ interface CodecFlags {
 export const codecServerCommand: CommandFactory = (io) =>
   withExamples(
     new Command('codec-server')
-      .description('decode what Temporal stores compressed or encrypted, for its UI and CLI, until stopped')
+      .description('decode compressed and encrypted data for the Temporal UI and CLI, until stopped')
       .option('--port <n>', `port to listen on (default: ${String(CODEC_PORT)})`, port)
-      .option('--host <address>', `address to listen on; beyond loopback only with ${CODEC_TOKEN_VARIABLE} set`)
+      .option('--host <address>', `address to listen on; an address beyond loopback needs ${CODEC_TOKEN_VARIABLE}`)
       .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
       .action(async (flags: CodecFlags) => {
         const { loadConfig } = await import('../config');
@@ -32,7 +32,9 @@ export const codecServerCommand: CommandFactory = (io) =>
         const token = io.env[CODEC_TOKEN_VARIABLE] || null;
         const host = flags.host ?? '127.0.0.1';
         if (!isLoopback(host) && token === null) {
-          throw new UsageError(`--host ${host}: whoever reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`);
+          throw new UsageError(
+            `--host ${host}: anybody who reaches it could read everything; set ${CODEC_TOKEN_VARIABLE}`,
+          );
         }
         const origins = (flags.origin ?? (await embeddedOrigins(embeddedPlace(config)))).map(checkedOrigin);
         const server = await startCodecServer({
@@ -43,7 +45,7 @@ export const codecServerCommand: CommandFactory = (io) =>
         const keys = ring === null ? 'no keys configured, so compressed values only' : `keys ${ring.keyIds.join(', ')}`;
         io.out(`${server.url}\n`);
         io.err(`decoding for ${origins.join(', ') || 'programs without an origin'}; ${keys}\n`);
-        io.err(`In the UI: the glasses at the top right, codec endpoint ${server.url}\n`);
+        io.err(`In the UI: click the glasses at the top right and enter the codec endpoint ${server.url}\n`);
         io.err(`In a terminal: temporal workflow show --codec-endpoint ${server.url} …\nCtrl-C stops.\n`);
         await interrupted(io);
         await server.close();

@@ -31,7 +31,7 @@ type Json = Record<string, unknown>;
 
 export function addDatabase(name: string, flags: AddFlags, io: Io): Promise<void> {
   if (!/^[A-Za-z0-9_-]{1,60}$/.test(name))
-    throw new UsageError(`'${name}' is no name for a database: use letters, digits, - and _, at most 60`);
+    throw new UsageError(`'${name}' cannot be the name of a database: use letters, digits, - and _, at most 60`);
   const file = configFile(io) ?? join(io.cwd, 'gate.config.json');
   const entry = entryOf(flags, io, dirname(file));
   const { json, indent, text } = readConfig(file);
@@ -87,7 +87,7 @@ function checkUrl(url: string): void {
   if (!URL.canParse(url)) throw new UsageError('--url cannot be read; write postgresql://user@host:5432/database');
   if (!holdsPassword(url)) return;
   throw new UsageError(
-    '--url holds a password, which would stand in the file: put the URL into a variable and give --url-env NAME, or into a file and give --url-file FILE',
+    '--url holds a password, which would be written into the file: put the URL into a variable and give --url-env NAME, or into a file and give --url-file FILE',
   );
 }
 

@@ -40,18 +40,18 @@ export async function adoptDatabase(spec: string, { force = false, json = false 
   }
   if (chain.length > 1)
     throw new CommandFailed(
-      `'${name}' (${visible(addressLabel)}) stands for another database already (${known}), and can stand for one only`,
+      `'${name}' (${visible(addressLabel)}) is adopted already as another database (${known}); it can stand for one only`,
     );
   const engines = openEngines(config, database.adHoc ? [database] : []);
   const { fingerprint } = await checkDatabase(engines, name).finally(() => engines.close());
   if (fingerprint !== former.fingerprint && !force)
     throw new CommandFailed(
-      `'${name}' ${whatChanged(former, database)}, and its tables are not those of ${former.seenAt.slice(0, 10)}: nothing was adopted; if it is the same database all the same, give --force`,
+      `'${name}' ${whatChanged(former, database)}, and its tables are not those of ${former.seenAt.slice(0, 10)}: nothing was adopted; if it is the same database, give --force`,
     );
   const at = new Date(io.now()).toISOString();
   await addAlias(store, { identity, standsFor: former.identity, name, adoptedAt: at }).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'conflict') throw error;
-    throw new CommandFailed(`'${name}' was adopted by somebody else just now: look with gate db list`);
+    throw new CommandFailed(`'${name}' was adopted by somebody else just now: check with gate db list`);
   });
   await noteSeen(store, database, fingerprint, io.now());
   if (json) {
@@ -66,7 +66,7 @@ export async function adoptDatabase(spec: string, { force = false, json = false 
     io.out(`${JSON.stringify(adopted, null, 2)}\n`);
     return;
   }
-  io.out(`adopted: '${name}' ${whatChanged(former, database)}; what was asked of it before is found again\n`);
+  io.out(`adopted: '${name}' ${whatChanged(former, database)}; its earlier questions and answers are found again\n`);
 }
 
 /** The youngest that is not known as the same database. */

@@ -120,9 +120,9 @@ function print(report: CheckReport, io: Io): void {
       'ok',
       `${counted(refused.length, 'write')} attempted, all refused by the database: ${refused.map(({ what }) => what).join(', ')}`,
     );
-  else if (report.readOnly) line('ok', 'the grants of the role only read; nothing was attempted');
+  else if (report.readOnly) line('ok', 'the role can only read, by its grants; no write was attempted');
   for (const { what, fix } of check?.rights ?? []) {
-    line('note', `${what}; statements here run read-only all the same`);
+    line('note', `${what}; gate runs its statements read-only anyway`);
     line('', `fix: ${fix}`);
   }
   if (check?.tls === false && !/^[a-z]+:\/\/([^@]*@)?(localhost|127\.|\[::1\]|\/)/i.test(report.address))

@@ -23,22 +23,21 @@ export const dbCommand: CommandFactory = (io, outcome) =>
             .option('--url <url>', 'postgresql://… or snowflake://… without a password')
             .option('--url-env <variable>', 'the environment variable that holds the URL')
             .option('--url-file <file>', 'the file that holds the URL')
-            .option('--id <id>', 'which database it is, if it has several addresses or is replaced by new files')
-            .option('--role <role>', 'a role with SELECT only, taken on for every statement')
+            .option(
+              '--id <id>',
+              'a fixed identity, for a database that has several addresses or is replaced by new files',
+            )
+            .option('--role <role>', 'a role with only SELECT rights, used for every statement')
             .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
             .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
             .option('--deny <names>', 'these tables and columns may not reach a model (repeatable)', collect)
-            .option('--docs <path>', 'what explains the database (repeatable)', collect)
+            .option('--docs <path>', 'documentation of the database (repeatable)', collect)
             .option(
               '--max-plan-cost <n>',
               'PostgreSQL: refuse statements that the planner expects to cost more',
               positiveNumber,
             )
-            .option(
-              '--max-scan-bytes <n>',
-              'Snowflake: refuse statements that would scan more, by their plan',
-              positiveNumber,
-            )
+            .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
             .option('--replace', 'replace the database of that name')
             .action(async (name: string, flags: AddFlags) => {
               const { addDatabase } = await import('./db-add');
@@ -51,7 +50,7 @@ export const dbCommand: CommandFactory = (io, outcome) =>
       .addCommand(
         withExamples(
           new Command('list')
-            .description('the configured databases: engine, address without secrets, id, access')
+            .description('list the configured databases: engine, address without secrets, id, access')
             .option('--json', 'print JSON')
             .action(async (flags: { json?: boolean }) => {
               const { listDatabases } = await import('./db-list');
@@ -77,9 +76,9 @@ export const dbCommand: CommandFactory = (io, outcome) =>
       .addCommand(
         withExamples(
           new Command('adopt')
-            .description('say that a database only moved: what was asked of it before is found again')
+            .description('record that a database only moved, so that its earlier answers are found again')
             .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
-            .option('--force', 'also when its tables are not those that it had')
+            .option('--force', 'adopt it even if its tables have changed')
             .option('--json', 'print JSON')
             .addHelpText('after', ADOPT_NOTES)
             .action(async (spec: string, flags: AdoptFlags) => {
@@ -92,10 +91,13 @@ export const dbCommand: CommandFactory = (io, outcome) =>
       .addCommand(
         withExamples(
           new Command('describe')
-            .description('the schema as a model would see it, with its size')
+            .description('show the schema as a model would see it, with its size')
             .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
-            .option('--table <name>', 'these tables alone, in full (repeatable)', collect)
-            .option('--question <text>', 'what a question would be shown of a schema too large to show')
+            .option('--table <name>', 'show only these tables, in full (repeatable)', collect)
+            .option(
+              '--question <text>',
+              'show what the model would see for this question, if the schema is too large to show whole',
+            )
             .option('--json', 'print JSON')
             .action(async (spec: string, flags: DescribeFlags) => {
               const { describeDatabase } = await import('./db-describe');

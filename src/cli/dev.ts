@@ -15,7 +15,7 @@ interface DevFlags {
 export const devCommand: CommandFactory = (io) =>
   withExamples(
     new Command('dev')
-      .description('run the embedded Temporal with its UI and a worker until stopped')
+      .description('run the embedded Temporal server with its UI and a worker until stopped')
       .option('--port <n>', 'port of the server (default: a free one)', port)
       .option('--ui-port <n>', 'port of the UI (default: 8833 or a free one)', port)
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')

@@ -7,9 +7,9 @@ import type { CommandFactory } from './program';
 export const diffCommand: CommandFactory = (io) =>
   withExamples(
     new Command('diff')
-      .description('show where two searches part: settings, the first different iteration, answers')
+      .description('compare two searches: settings, the first iteration that differs, answers')
       .argument('<a>', 'search id, its beginning, or last')
-      .argument('<b>', 'another one, such as a fork of it')
+      .argument('<b>', 'another search, such as a fork of the first')
       .option('--json', 'print the whole difference as JSON')
       .action(async (wantedA: string, wantedB: string, flags: { json?: boolean }) => {
         const { openServices, findSearch } = await import('./services');

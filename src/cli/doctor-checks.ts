@@ -121,7 +121,7 @@ async function checkModels(config: Config, call: boolean): Promise<Finding[]> {
       ? ok('prices', `of ${DEFAULT_PRICES_DATE} unless configured`)
       : note(
           'prices',
-          `none known for ${unpriced.join(', ')}: the cost ceiling cannot hold`,
+          `none known for ${unpriced.join(', ')}: the cost limit cannot work`,
           'set "prices" in the configuration',
         );
   const findings = [named, endpoint, ...(wanted.length > 0 ? [price] : [])];

@@ -47,7 +47,7 @@ async function looked(
     case 'refused': {
       const fix =
         apiKey === null ? `it wants a key: set ${apiKeySource}` : `it refuses the key: correct ${apiKeySource}`;
-      return note(WHAT, `${model}: ${check.url} is closed to us`, fix);
+      return note(WHAT, `${model}: ${check.url} refuses access`, fix);
     }
     case 'ok':
       return isOffered(model, check.models) || isOffered(`${model}:latest`, check.models)

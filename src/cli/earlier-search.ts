@@ -33,7 +33,7 @@ export interface AskedAnew {
 }
 
 export function askedAnewLine({ searchId, database, why }: AskedAnew): string {
-  return `asked before as ${searchId} of a database called '${database}'; whether it was this one cannot be told (${why}): asked anew`;
+  return `asked before as ${searchId} of a database called '${database}', which may be another one (${why}): asked again`;
 }
 
 /** The same input, under the id that the question has in the store. */
@@ -61,9 +61,7 @@ async function wasThisDatabase(searchId: string, { store, database, describe, te
   // Without a description nothing was paid, unless what was paid is all that is left.
   if (before === null && (await run.find('result', searchId)) === null) return false;
   const why =
-    before === null
-      ? 'what it looked like then is no longer stored'
-      : 'its tables or their first rows are not what they were then';
+    before === null ? 'its earlier schema is no longer stored' : 'its tables or their first rows have changed';
   tell({ searchId, database: database.name, why });
   return false;
 }

@@ -26,7 +26,7 @@ export async function followSearch(
     const stopListening = io.onInterrupt(() => {
       interrupts += 1;
       if (interrupts > 1 || !options.cancelOnInterrupt) {
-        const line = `stopped waiting; gate status ${searchId} says how it goes on`;
+        const line = `stopped waiting; gate status ${searchId} shows where it stands`;
         reject(new CommandFailed(line, EXIT.cancelled));
         return;
       }

@@ -34,7 +34,7 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const services = openServices(io);
   const parentId = await findSearch(services.store, wanted);
   const parent = await inputOf(services.store, parentId);
-  if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has what was asked`);
+  if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has its question`);
   const state = await checkpointAfter(services, parentId, flags.at);
   const { database, identity } = await databaseOf(services, parent, flags, io);
   const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
@@ -107,7 +107,7 @@ async function databaseOf(
   const before = (await seenUnder(store, database)).find((one) => one.identity === identity);
   const asked = before === undefined ? database : `${database} at ${visible(before.addressLabel)}`;
   throw new UsageError(
-    `${searchId} asked ${asked}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork goes on with the same one (--db says where it is; if it only moved: gate db adopt ${flags.db ?? database})`,
+    `${searchId} asked ${asked}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; if it only moved: gate db adopt ${flags.db ?? database})`,
   );
 }
 
@@ -116,7 +116,7 @@ async function checkTables(store: ObjectStore, { searchId, question }: SearchInp
   const before = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
   if (before === null || before.description.fingerprint === now) return;
   throw new UsageError(
-    `${searchId} asked a database called ${question.database} with other tables than it has now: a fork goes on with the same database; ask the question again instead`,
+    `${searchId} asked a database called ${question.database} whose tables have changed since: a fork needs the same database; ask the question again instead`,
   );
 }
 

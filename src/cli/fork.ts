@@ -30,9 +30,9 @@ export interface ForkFlags extends LimitFlags {
 }
 
 const NOTES = `
-A fork begins where its parent stood after that iteration, with all that was proved; it pays only its own calls.
-If candidates agree there already, it ends at once: take an earlier --at. The same fork twice is one search.
-Limits are the parent's unless given, and count from zero.`;
+A fork starts from the state of its parent after that iteration, with all that was proved by then. It pays only its own
+calls. If candidates already agree at that point, the fork ends at once: choose an earlier --at. Asking for the same fork
+again continues it. A fork has the limits of its parent unless you give others; its usage counts from zero.`;
 
 export const forkCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -40,23 +40,23 @@ export const forkCommand: CommandFactory = (io, outcome) =>
       addLimitOptions(
         new Command('fork')
           .helpGroup(STEERING_GROUP)
-          .description('start a new search from a checkpoint of another one, running or long finished')
+          .description('start a new search from a checkpoint of another search, running or finished')
           .argument('<id>', 'search id, its beginning, or last')
-          .requiredOption('--at <n>', 'after which of its iterations', positiveInteger)
-          .option('--hint <text>', 'tell it something that the parent did not know')
-          .option('--db <database>', 'where an SQLite file or a URL that is not configured lies now')
+          .requiredOption('--at <n>', 'start from the state after this iteration', positiveInteger)
+          .option('--hint <text>', 'tell the fork something that its parent did not know')
+          .option('--db <database>', 'the SQLite file or URL, if the database is not configured')
           .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
           .addOption(new Option('--preset <name>', 'how much effort from there on').choices(PRESET_NAMES))
-          .option('--seed <n>', 'another seed is another search', integer)
+          .option('--seed <n>', 'a number; another seed makes another search', integer)
           .option(
             '--iterations <n>',
-            'at most so many further iterations (default: as many as the preset has)',
+            'at most this many further iterations (default: as many as the preset has)',
             positiveInteger,
           ),
       ),
     )
-      .option('--detach', 'return at once; server and worker stay up')
-      .option('--fresh', 'fork anew although the same fork was made before')
+      .option('--detach', 'return at once; a server and a worker keep running in the background')
+      .option('--fresh', 'fork again even if the same fork was made before')
       .addHelpText('after', NOTES)
       .action(async (id: string, flags: ForkFlags) => {
         const { runFork } = await import('./fork-run');

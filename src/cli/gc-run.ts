@@ -68,7 +68,7 @@ async function collect(
   const kept = [...plan.kept];
   for (const run of plan.remove) {
     if (dryRun || (await removeRun(store, ask, run, options))) removed.push(run);
-    else kept.push({ id: run.id, why: 'somebody has come back to it' });
+    else kept.push({ id: run.id, why: 'it was used again meanwhile' });
   }
   if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
   const goneKeys = removed.flatMap((run) => removable(run, options));
@@ -114,9 +114,7 @@ export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullab
 
 function problemsOf(ask: AskTemporal, objects: Swept): string[] {
   return [
-    ...(ask === null
-      ? ['Temporal cannot be asked what runs: searches without a final record and all payloads were kept']
-      : []),
+    ...(ask === null ? ['Temporal does not answer: searches without a final record and all payloads were kept'] : []),
     ...(objects.problem === null ? [] : [objects.problem]),
   ];
 }
@@ -139,7 +137,7 @@ function told(result: GcResult): string {
   const lines = [
     `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes(bytes)}`,
     ...kept.map(({ id, why }) => `kept ${id}: ${why}`),
-    ...(young === 0 ? [] : [`kept ${counted(young, 'unneeded object')} of less than a day: run it again later`]),
+    ...(young === 0 ? [] : [`kept ${counted(young, 'unused object')} less than a day old: run gate gc again later`]),
     ...problems.map((problem) => `note: ${problem}`),
   ];
   return `${lines.join('\n')}\n`;

@@ -8,10 +8,14 @@ const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 export const gcCommand: CommandFactory = (io) =>
   withExamples(
     new Command('gc')
-      .description('remove old searches from the store; what a live one needs is never removed')
-      .option('--older-than <age>', 'last written to before: 12h, 30d, 8w (default: store.retentionDays)', age)
-      .option('--dry-run', 'only say what would be removed')
-      .option('--keep-answers', 'keep what was asked and answered, remove plans, prompts and evidence')
+      .description('remove old searches from the store; searches still in use are kept')
+      .option(
+        '--older-than <age>',
+        'remove what was last used this long ago: 12h, 30d, 8w (default: store.retentionDays)',
+        age,
+      )
+      .option('--dry-run', 'remove nothing; only say what would be removed')
+      .option('--keep-answers', 'keep questions and final answers; remove plans, prompts and probe results')
       .option('--json', 'print JSON')
       .action(async (flags: { olderThan?: number; dryRun?: boolean; keepAnswers?: boolean; json?: boolean }) => {
         const { runGc } = await import('./gc-run');

@@ -6,7 +6,10 @@ import { addSteerOptions, sendSteering, steeringCommand, words, type SteerFlags 
 export const hintCommand: CommandFactory = (io) =>
   withExamples(
     addSteerOptions(
-      steeringCommand('hint', 'tell a running search something it cannot see').argument('<text>', 'in plain language'),
+      steeringCommand('hint', 'tell a running search something that the data does not show').argument(
+        '<text>',
+        'in plain language',
+      ),
     ).action(async (id: string, text: string, flags: SteerFlags) => {
       await sendSteering(id, 'hint', { text: words(text, 'hint') }, flags, io);
     }),

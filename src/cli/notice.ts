@@ -35,14 +35,13 @@ export function tellWhoReceivesNames(
 export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {
   const { endpoint, database, unpriced, costCeilingUsd } = receivers;
   tellOnce(folders, `${endpoint} ${database}`, () => {
-    const ceiling =
-      costCeilingUsd === null ? 'no cost ceiling' : `at most $${costCeilingUsd} per question (--max-cost)`;
+    const ceiling = costCeilingUsd === null ? 'no cost limit' : `at most $${costCeilingUsd} per question (--max-cost)`;
     io.err(
       `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,
     );
     if (unpriced.length === 0) return;
     io.err(
-      `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the ceiling cannot stop it; set "prices".\n`,
+      `No price is known for ${unpriced.join(', ')}: cost shows as $0 and the cost limit cannot stop it; set "prices".\n`,
     );
   });
 }

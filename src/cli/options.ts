@@ -36,10 +36,10 @@ export function addSearchOptions(command: Command): Command {
     )
     .addOption(new Option('--method <name>', 'how to search').choices(METHOD_NAMES).default('gate'))
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
-    .option('--seed <n>', 'another seed is another search', integer, 0)
+    .option('--seed <n>', 'a number; another seed makes another search', integer, 0)
     .option(
       '--max-cost <usd>',
-      `ceiling of the cost of a question in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,
+      `the most that a question may cost, in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,
       costCeiling,
     )
     .option('--max-calls <n>', 'at most this many model calls', positiveInteger)
@@ -118,7 +118,7 @@ export function collectModels(text: string, before: ModelFlags = {}): ModelFlags
   const name = (match?.[2] ?? text).trim();
   if (name === '') throw new InvalidArgumentError('give the name of a model');
   if (match !== null && !(ROLE_NAMES as readonly string[]).includes(role)) {
-    throw new InvalidArgumentError(`'${role}' is no role; allowed: ${ROLE_NAMES.join(', ')}`);
+    throw new InvalidArgumentError(`'${role}' is not a role; allowed: ${ROLE_NAMES.join(', ')}`);
   }
   return { ...before, [role]: name };
 }

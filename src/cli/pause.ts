@@ -5,7 +5,7 @@ import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from 
 
 export const pauseCommand: CommandFactory = (io) =>
   withExamples(
-    addSteerOptions(steeringCommand('pause', 'make no further model call until resumed')).action(
+    addSteerOptions(steeringCommand('pause', 'pause a running search: no model call is made until gate resume')).action(
       async (id: string, flags: SteerFlags) => {
         await sendSteering(id, 'pause', {}, flags, io);
       },

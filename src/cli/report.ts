@@ -7,7 +7,7 @@ import type { CommandFactory } from './program';
 export const reportCommand: CommandFactory = (io) =>
   withExamples(
     new Command('report')
-      .description('write the report of a question: one HTML file that needs nothing else')
+      .description('write the report of a question: one HTML file that works offline')
       .argument('[id]', 'search id, its beginning, or last', 'last')
       .option('--out <file>', 'where to write it (default: the folder "reports" beside the store)')
       .option('--json', 'print the path as JSON')

@@ -5,7 +5,7 @@ import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from 
 
 export const resumeCommand: CommandFactory = (io) =>
   withExamples(
-    addSteerOptions(steeringCommand('resume', 'let a paused search go on')).action(
+    addSteerOptions(steeringCommand('resume', 'continue a paused search')).action(
       async (id: string, flags: SteerFlags) => {
         await sendSteering(id, 'resume', {}, flags, io);
       },

@@ -81,7 +81,7 @@ function noWorker(serving: ServingParts | null, input: SearchInput | null): stri
 
 /** A search of `--fresh` has an id that no later question finds; a worker goes on with any that Temporal knows. */
 export function howToGoOn(input: SearchInput | null): string {
-  return `${wayOn(input)}: it goes on where it was and pays nothing twice`;
+  return `${wayOn(input)}: the search continues where it was and pays nothing twice`;
 }
 
 function wayOn(input: SearchInput | null): string {

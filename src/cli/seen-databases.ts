@@ -78,8 +78,8 @@ export async function recogniseAll(
 }
 
 function changedLine(before: SeenDatabase, now: Named): string {
-  const id = 'an "id" in the configuration keeps one that moves often';
-  return `'${now.name}' ${whatChanged(before, now)}: it is asked as another database (if it only moved: gate db adopt ${now.name}; ${id})`;
+  const id = 'if it moves often, give it an "id" in the configuration';
+  return `'${now.name}' ${whatChanged(before, now)}; it counts as another database (if it only moved: gate db adopt ${now.name}; ${id})`;
 }
 
 const HASHED = /^d-[0-9a-f]{16}$/;
@@ -89,7 +89,7 @@ export function whatChanged(before: SeenDatabase, now: Pick<Named, 'identity' | 
   const [was, is] = [before, now].map(({ addressLabel }) => visible(cut(addressLabel, 200)));
   if (was !== is) return `was ${was ?? ''} and is now ${is ?? ''}`;
   if (!HASHED.test(now.identity)) return `(${is ?? ''}) has the id ${now.identity} now`;
-  if (!HASHED.test(before.identity)) return `(${is ?? ''}) has no longer the id ${before.identity}`;
+  if (!HASHED.test(before.identity)) return `(${is ?? ''}) no longer has the id ${before.identity}`;
   if (/^[a-z]+:\/\//.test(now.addressLabel)) return `(${is ?? ''}) has other options in its URL now`;
   return `(${is ?? ''}) is another file now than on ${before.seenAt.slice(0, 10)}`;
 }

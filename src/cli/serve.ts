@@ -56,7 +56,9 @@ export async function serveUntilInterrupted(
     databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
   if (version !== null)
-    io.err(`worker version ${version.deploymentName}.${version.buildId}; it gets work once it is current\n`);
+    io.err(
+      `worker version ${version.deploymentName}.${version.buildId}; it gets work once you make this version current\n`,
+    );
   const forget = announce(config, {
     pid: process.pid,
     databases: names,

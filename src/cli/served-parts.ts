@@ -14,7 +14,7 @@ export function collectParts(text: string, before?: ServedParts): ServedParts {
     const [, model] = /^model:(.+)$/.exec(part) ?? [];
     if (part === 'workflow') parts = { ...parts, workflow: true };
     else if (model !== undefined) parts = { ...parts, models: [...parts.models, model] };
-    else throw new InvalidArgumentError(`'${part}' is nothing to serve; give workflow or model:NAME`);
+    else throw new InvalidArgumentError(`'${part}' cannot be served; give workflow or model:NAME`);
   }
   return parts;
 }

@@ -123,10 +123,11 @@ export async function findSearch(store: ObjectStore, wanted: string): Promise<st
     return newest.id;
   }
   if (!/^q-[0-9a-f]{2,}$/.test(wanted)) {
-    throw new UsageError(`'${wanted}' is no search id; give q-…, its beginning, or last (gate list shows them)`);
+    throw new UsageError(`'${wanted}' is not a search id; give q-…, its beginning, or last (gate list shows them)`);
   }
   const found = index.filter(({ id }) => id.startsWith(wanted));
-  if (found.length > 1) throw new UsageError(`'${wanted}' fits ${found.length} searches; give more of the id`);
+  if (found.length > 1)
+    throw new UsageError(`'${wanted}' is the beginning of ${found.length} search ids; give more of the id`);
   if (found[0] === undefined) throw unknown(wanted);
   return found[0].id;
 }

@@ -16,7 +16,7 @@ interface SqlFlags {
 export const sqlCommand: CommandFactory = (io) =>
   withExamples(
     new Command('sql')
-      .description('run one read-only query as the search would: same fence, access lists, time and row limits')
+      .description('run one read-only query, with the safeguards of a search: access lists, time and row limits')
       .argument('<query>', 'one SELECT; - reads it from standard input')
       .option(
         '--db <database>',
@@ -31,7 +31,7 @@ export const sqlCommand: CommandFactory = (io) =>
       )
       .option('--json', 'the same as --format json')
       .option('--max-rows <n>', 'at most this many rows', positiveInteger, 10_000)
-      .option('--timeout <seconds>', 'at most this long', positiveNumber, 25)
+      .option('--timeout <seconds>', 'at most this many seconds', positiveNumber, 25)
       .action(async (argument: string, flags: SqlFlags) => {
         const { questionText } = await import('./ask-input');
         const { loadConfig } = await import('../config');

@@ -11,8 +11,8 @@ export const statusCommand: CommandFactory = (io) =>
       .description('show where a question stands')
       .argument('[id]', 'search id, its beginning, or last', 'last')
       .option('--plan', 'show its newest plan')
-      .option('--memory', 'show what is proved: the updates that gate veto and gate pin name')
-      .option('--candidates', 'show the answers so far')
+      .option('--memory', 'show what is proved, with the ids that gate veto and gate pin take')
+      .option('--candidates', 'show the candidates for the answer')
       .option('--json', 'print JSON')
       .action(async (wanted: string, flags: { json?: boolean } & ViewFlags) => {
         const { openServices, findSearch } = await import('./services');

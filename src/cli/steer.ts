@@ -27,9 +27,7 @@ export function steeringCommand(name: string, description: string): Command {
 }
 
 export function addSteerOptions(command: Command): Command {
-  return command
-    .option('--author <name>', 'whose word it is (default: the user of this system)')
-    .option('--json', 'print JSON');
+  return command.option('--author <name>', 'who says it (default: your user name)').option('--json', 'print JSON');
 }
 
 const TEXT_CHARS = 2_000;
@@ -69,9 +67,9 @@ export async function sendSteering<K extends SteeringKind>(
 const DONE: Readonly<Record<SteeringKind, string>> = {
   hint: 'noted; every prompt from now on shows it',
   pause: 'paused; no model call is made until gate resume',
-  resume: 'goes on',
+  resume: 'continues',
   budget: 'has new limits',
-  veto: 'withdrawn, with all that rested on it',
+  veto: 'withdrawn, with everything that rested on it',
   pin: 'kept; rival readings are withdrawn',
   stop: 'ends with the best answer so far',
 };
@@ -88,7 +86,7 @@ export async function onRunning(
   const { openRunning } = await import('./temporal-session');
   const session = await openRunning(services.config, io.env, (address) => {
     throw new CommandFailed(
-      `no Temporal answers at ${address}: ${id} cannot be told; start it, or correct TEMPORAL_ADDRESS`,
+      `no Temporal answers at ${address}: the command cannot reach ${id}; start Temporal, or correct TEMPORAL_ADDRESS`,
     );
   });
   try {
@@ -101,7 +99,8 @@ export async function onRunning(
 
 async function notRunning({ store }: Services, id: string): Promise<CommandFailed> {
   const { inputOf, recordOf } = await import('./services');
-  if ((await recordOf(store, id)) !== null) return new CommandFailed(`${id} has finished: gate fork it`);
+  if ((await recordOf(store, id)) !== null)
+    return new CommandFailed(`${id} has finished; gate fork starts a new search from it`);
   const { howToGoOn } = await import('./search-status');
   return new CommandFailed(`${id} is not running; ${howToGoOn(await inputOf(store, id))}`);
 }
@@ -116,7 +115,7 @@ async function inTime<T>(session: TemporalSession, id: string, work: () => Promi
     const { isDeadline } = await import('./temporal-session');
     if (!isDeadline(error)) throw error;
     const seconds = ANSWER_WITHIN_MS / 1_000;
-    const line = `${id} did not take it within ${seconds} s: is a worker up? (gate status ${id}) It may still arrive.`;
+    const line = `${id} did not confirm within ${seconds} s: see with gate status ${id} whether a worker answers; the command may still arrive`;
     throw new CommandFailed(line, undefined, { cause: error });
   }
 }

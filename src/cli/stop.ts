@@ -5,7 +5,7 @@ import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from 
 
 export const stopCommand: CommandFactory = (io) =>
   withExamples(
-    addSteerOptions(steeringCommand('stop', 'answer now, with the best so far')).action(
+    addSteerOptions(steeringCommand('stop', 'end a running search now, with its best answer so far')).action(
       async (id: string, flags: SteerFlags) => {
         await sendSteering(id, 'stop', {}, flags, io);
       },

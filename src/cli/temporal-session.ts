@@ -172,7 +172,7 @@ export async function runningSearches(
 /** For commands that go on without Temporal. */
 export function sayStoreOnly({ err }: Pick<Io, 'err'>): (address: string) => void {
   return (address) => {
-    err(`no Temporal answers at ${address}: this is what the store holds; start it, or correct TEMPORAL_ADDRESS\n`);
+    err(`no Temporal answers at ${address}: showing what the store holds; start it, or correct TEMPORAL_ADDRESS\n`);
   };
 }
 

@@ -34,7 +34,7 @@ export async function startUiCodec(config: Config): Promise<UiCodec> {
     hint: ({ embedded }) =>
       embedded?.info.uiCodecEndpoint === server.url
         ? ''
-        : 'this server was up before: enter the codec endpoint in its UI (the glasses)\n',
+        : 'this server was already running: enter the codec endpoint in its UI (the glasses)\n',
     close: () => server.close(),
   };
 }

@@ -6,9 +6,9 @@ import { addSteerOptions, sendSteering, steeringCommand, words, type SteerFlags 
 export const vetoCommand: CommandFactory = (io) =>
   withExamples(
     addSteerOptions(
-      steeringCommand('veto', 'withdraw a grounding and all that rests on it')
-        .argument('<update>', 'id of the update (gate status ID --memory)')
-        .requiredOption('--reason <text>', 'why it is wrong; models are shown it'),
+      steeringCommand('veto', 'withdraw a proved reading and everything that rests on it')
+        .argument('<update>', 'id of the update (see gate status ID --memory)')
+        .requiredOption('--reason <text>', 'why it is wrong; the model sees this'),
     ).action(async (id: string, update: string, flags: SteerFlags & { readonly reason: string }) => {
       await sendSteering(id, 'veto', { update, reason: words(flags.reason, 'reason') }, flags, io);
     }),

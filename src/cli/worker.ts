@@ -8,11 +8,11 @@ export const workerCommand: CommandFactory = (io) =>
   withExamples(
     new Command('worker')
       .description(
-        'work on questions asked with the same configuration until stopped; any number may run, on any machine that reaches Temporal and the store',
+        'work on questions asked with the same configuration, until stopped; any number of workers may run, on any machine that reaches Temporal and the store',
       )
       .option(
         '--db <database>',
-        'serve this one only: a name, an SQLite file or a URL (repeatable; default: all configured)',
+        'serve only this database: a name, an SQLite file or a URL (repeatable; default: all configured)',
         collect,
       )
       .option(

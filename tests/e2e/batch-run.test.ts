@@ -75,7 +75,9 @@ describe('gate batch run', () => {
       first.child.kill('SIGINT');
       const { code, err } = await first.ended;
       expect(code).toBe(3);
-      expect(err).toMatch(/paused with \d+ questions open; the same command goes on and pays nothing twice/);
+      expect(err).toMatch(
+        /paused with \d+ questions open; run the same command again to continue; nothing is paid twice/,
+      );
       expect(resultsOf(home).every(({ status }) => status !== 'cancelled')).toBe(true);
       expect((await home.run(batch('--concurrency', '2'))).code).toBe(0);
       const { total } = summaryOf(home).usage;
@@ -89,7 +91,7 @@ describe('gate batch run', () => {
       writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices, budgets: { costUsd: null } }));
       const { code, err } = await home.run(batch('--concurrency', '1', '--max-total-cost', '0.01'));
       expect(code).toBe(3);
-      expect(err).toMatch(/questions not asked: raise --max-total-cost, and it goes on/);
+      expect(err).toMatch(/questions not asked: raise --max-total-cost and run it again to continue/);
       expect(summaryOf(home).complete).toBe(false);
       expect((await home.run(batch('--max-total-cost', '1000'))).code).toBe(0);
       expect(summaryOf(home).complete).toBe(true);

@@ -102,7 +102,7 @@ describe('gate fork', () => {
       /no checkpoint after iteration 99; the last is after iteration \d+ \(--at \d+\)/,
     ],
     ['a fork without the file', ['--at', '1'], 2, /its database sprint-[0-9a-f]+ is not configured here: add --db/],
-    ['a fork on another database', ['--at', '1', '--db', 'OTHER'], 2, /a fork goes on with the same database/],
+    ['a fork on another database', ['--at', '1', '--db', 'OTHER'], 2, /a fork needs the same one/],
     ['a fork at nothing', ['--at', '0'], 2, /give a whole number above 0/],
   ])('%s is one line', async (_what, args, code, says) => {
     const other = data.address({ engine: 'postgresql', database: 'sprint_pg' });
@@ -147,7 +147,10 @@ describe('commands to a running search', () => {
       { kind: 'hint', author: 'grace', text: 'points are per sprint' },
     ]);
     const late = await said('hint', 'last', 'too late');
-    expect(late).toMatchObject({ code: 1, line: expect.stringMatching(/has finished: gate fork it$/) as string });
+    expect(late).toMatchObject({
+      code: 1,
+      line: expect.stringMatching(/has finished; gate fork starts a new search from it$/) as string,
+    });
     expect(await said('cancel', 'q-0000000000000000')).toMatchObject({ code: 1 });
   });
 

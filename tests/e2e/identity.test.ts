@@ -56,7 +56,7 @@ test('one name in two folders is two databases: each gives its own answer, and t
     const second = await asked(home, two.env);
     expect(second).toMatchObject({ status: 'answered', rows: [[7]] });
     expect(second.id).not.toBe(first.id);
-    expect(second.err).toContain(`'sprint' was ${one.file} and is now ${two.file}: it is asked as another database`);
+    expect(second.err).toContain(`'sprint' was ${one.file} and is now ${two.file}; it counts as another database`);
     const paid = model.ledger().totals.asked;
     expect(await asked(home, one.env)).toMatchObject({ id: first.id, rows: [[8]] });
     expect(await asked(home, {}, DRIVERS, two.file)).toMatchObject({ id: second.id, rows: [[7]] });
@@ -76,7 +76,7 @@ test('a file that was replaced is asked anew; one with an id is not', async () =
     replace();
     const second = await asked(home, env);
     expect(second.err).toMatch(
-      /'sprint' \(.*sprint\.sqlite\) is another file now than on 2\d{3}-\d\d-\d\d: it is asked as/,
+      /'sprint' \(.*sprint\.sqlite\) is another file now than on 2\d{3}-\d\d-\d\d; it counts as/,
     );
     expect([first.rows, second.rows]).toEqual([[[8]], [[7]]]);
     configure({ path: './sprint.sqlite', id: 'sprint-nightly' });

@@ -126,7 +126,7 @@ test('a batch asks the web with the same flag', async () => {
   );
   const args = ['batch', 'run', 'q.jsonl', '--db', 'races=./races.sqlite', '--out', 'out', '--web', '--json'];
   const { code, out, err } = await home.run(args);
-  expect([code, err]).toEqual([0, expect.stringContaining('the web may be searched through searxng')]);
+  expect([code, err]).toEqual([0, expect.stringContaining('this search may query the web through searxng')]);
   expect(searched).toEqual(['close finish']);
   expect(JSON.parse(out)).toMatchObject({ usage: { total: { llmCalls: 4, lookups: 2 }, mean: { lookups: 2 } } });
   expect(readFileSync(join(home.folder, 'out', 'results.jsonl'), 'utf8')).toContain('"status":"answered"');

@@ -63,7 +63,7 @@ describe('databases of a batch', () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ['an address without a name', ['./a.sqlite'], /says neither for which database/],
+    ['an address without a name', ['./a.sqlite'], /write NAME=… for one database/],
     ['a name given twice', ['a=./a.sqlite', 'a=./b.sqlite'], /--db a is given twice/],
     ['two templates for one engine', ['./{database}.sqlite', './x/{database}.db'], /two templates for sqlite/],
   ])('%s is refused', (_claim, specs, line) => {
@@ -251,7 +251,7 @@ describe('the summary', () => {
     expect(summary).toMatchObject({ complete: false, notAsked: 1, judged: 1, ex: 1, reliability: null });
     expect(summary.infrastructureFailures).toEqual({ count: 1, reasons: { 'bad key': 1 } });
     expect(summaryText(summary, 100)).toMatch(
-      /Apart, not in any score: 1 infrastructure\n[^]*infrastructure failure \(1\): bad key/,
+      /Not in any score: 1 infrastructure\n[^]*infrastructure failure \(1\): bad key/,
     );
   });
 
@@ -309,7 +309,11 @@ describe('gate batch run', () => {
       ['q.jsonl', '--out', 'o'],
       /no database is given for a \(1 question\): add --db 'NAME=…' for each, or one template/,
     ],
-    ['a template without its place', ['q.jsonl', '--out', 'o', '--db', './a.sqlite'], /says neither/],
+    [
+      'a template without its place',
+      ['q.jsonl', '--out', 'o', '--db', './a.sqlite'],
+      /needs a name: write NAME=… for one database/,
+    ],
     ['no concurrency', ['q.jsonl', '--out', 'o', '--concurrency', '0'], /give a whole number above 0/],
     ['a folder that cannot be made', ['q.jsonl', '--db', 'a=./a.sqlite', '--out', 'q.jsonl'], /a file is in the way/],
   ])('%s ends with 2 and one line', async (_claim, args, expected) => {

@@ -57,7 +57,7 @@ test('a moved database stands for the one that was asked before', async () => {
   });
   const third = move(`${file}.3`);
   expect((await gate('db', 'adopt', 'shop')).out).toBe(
-    `adopted: 'shop' was ${onward} and is now ${third}; what was asked of it before is found again\n`,
+    `adopted: 'shop' was ${onward} and is now ${third}; its earlier questions and answers are found again\n`,
   );
   expect(before).not.toBe(resolved().identity);
 });
@@ -69,7 +69,7 @@ test('what cannot be adopted is one line that says why', async () => {
   expect((await gate('db', 'adopt', 'shop')).err).toMatch(/nothing to adopt: 'shop' \(.*\) is the database that was/);
   const unknown = await gate('db', 'adopt', 'stock');
   expect(unknown.code).toBe(2);
-  expect(unknown.err).toContain("'stock' is no configured database (configured: shop)");
+  expect(unknown.err).toContain("'stock' is neither a configured database (configured: shop)");
   rmSync(move());
   make(join(home, 'moved.sqlite'), 'id INTEGER PRIMARY KEY, sum REAL');
   const refused = await gate('db', 'adopt', 'shop');
@@ -91,7 +91,7 @@ test('a database that stands for one cannot stand for another', async () => {
   configure(join(home, 'other.sqlite'));
   await asked();
   configure(moved);
-  expect((await gate('db', 'adopt', 'shop')).err).toMatch(/stands for another database already \(d-.*only/);
+  expect((await gate('db', 'adopt', 'shop')).err).toMatch(/adopted already as another database \(d-.*only/);
 });
 
 test('an id is given by db add, takes over from the address by db adopt, and is shown by list and check', async () => {

@@ -212,7 +212,7 @@ describe('--docs', () => {
       (await gate('batch', 'run', 'q.jsonl', '--dry-run', '--model', 'm', ...flags)).err;
     expect(await ran()).toMatch(broken);
     expect(await ran('--no-docs')).not.toMatch(broken);
-    expect(await ran('--docs', '{database}/broken.yml')).toMatch(/--docs shop\/broken\.yml: cannot read it/);
+    expect(await ran('--docs', '{database}/broken.yml')).toMatch(/--docs shop\/broken\.yml: no such file or folder/);
   });
 
   test('a folder gives texts and notes, and leaves project files out', () => {

@@ -41,8 +41,13 @@ test('looks without paying, and with --call has one word embedded', async () => 
 
 test.each<[string, () => Asked, RegExp, RegExp]>([
   ['an unknown model', () => config('nosuch', 'sk-right'), /does not list nosuch/, /has no model "nosuch"/],
-  ['a wrong key', () => config('simulated-embedding', 'sk-wrong'), /closed to us/, /rejected the key: check EMBED_KEY/],
-  ['no key', () => config('simulated-embedding', null), /closed to us/, /needs a key: set EMBED_KEY/],
+  [
+    'a wrong key',
+    () => config('simulated-embedding', 'sk-wrong'),
+    /refuses access/,
+    /rejected the key: check EMBED_KEY/,
+  ],
+  ['no key', () => config('simulated-embedding', null), /refuses access/, /needs a key: set EMBED_KEY/],
   [
     'a closed port',
     () => config('simulated-embedding', null, 'http://127.0.0.1:9/v1'),

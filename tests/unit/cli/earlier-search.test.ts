@@ -113,14 +113,12 @@ describe('a question that an earlier version asked', () => {
     const { searchId, told } = await lookedUp([byName], { today });
     expect(searchId).toBe(now.searchId);
     expect(told).toEqual([
-      `asked before as ${byName} of a database called 'races'; whether it was this one cannot be told (its tables or their first rows are not what they were then): asked anew`,
+      `asked before as ${byName} of a database called 'races', which may be another one (its tables or their first rows have changed): asked again`,
     ]);
   });
 
   test('and whose description is gone is asked anew, in one line', async () => {
-    expect((await lookedUp([byName], { then: null })).told[0]).toContain(
-      'what it looked like then is no longer stored',
-    );
+    expect((await lookedUp([byName], { then: null })).told[0]).toContain('its earlier schema is no longer stored');
   });
 
   test('of an ad-hoc database is taken, because its name has a hash of the address', async () => {

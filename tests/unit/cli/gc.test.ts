@@ -518,7 +518,7 @@ describe('gate gc', () => {
       code: 0,
       out: expect.stringContaining('would remove 1 search, 0 shared objects') as string,
     });
-    expect(dry.out).toContain('note: Temporal cannot be asked what runs');
+    expect(dry.out).toContain('note: Temporal does not answer');
     expect(await store.list('runs/')).toHaveLength(3);
     const done = JSON.parse((await process.gate('gc', '--older-than', '30d', '--json')).out) as object;
     expect(done).toMatchObject({ dryRun: false, searches: [record.id], kept: [] });

@@ -52,7 +52,7 @@ describe('gate', () => {
     ],
     ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
     ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
-    ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is no role; allowed: evaluate, plan/],
+    ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
     ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
     [
@@ -69,7 +69,7 @@ describe('gate', () => {
     ['no database', ['ask', 'x'], /^gate: which database\? add --db with a name \(none is configured\)/],
     ['a path that does not exist', ['ask', 'x', '--db', './no.sqlite'], /no file .*no\.sqlite; correct the path/],
     ['an address of an unknown kind', ['sql', 'SELECT 1', '--db', 'mysql://h/d'], /mysql:\/\/ is not supported/],
-    ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is no search id/],
+    ['a search id that is none', ['trace', 'nonsense'], /'nonsense' is not a search id/],
     [
       'a query without quotes',
       ['sql', 'select', '1'],

@@ -29,7 +29,7 @@ test.each([
   await noteSeen(store, first, 'f', AT);
   const { notice, known } = await recognise(store, now);
   expect(notice).toMatch(said);
-  expect(notice).toMatch(/asked as another database .*gate db adopt shop/);
+  expect(notice).toMatch(/counts as another database .*gate db adopt shop/);
   expect(notice).not.toMatch(/\n|hunter2/);
   expect(known).toBe(now.identity);
 });

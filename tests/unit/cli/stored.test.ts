@@ -135,7 +135,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(performance.now() - since).toBeLessThan(8_000);
     expect(code).toBe(0);
     expect(out).toMatch(/q-0123456789abcdef\s+unknown/);
-    expect(err).toMatch(/^no Temporal answers at 127\.0\.0\.1:1: this is what the store holds.*\n$/);
+    expect(err).toMatch(/^no Temporal answers at 127\.0\.0\.1:1: showing what the store holds.*\n$/);
     expect(await process.gate('status', record.id)).toMatchObject({ code: 0, err });
     expect(process.io.printed.out).toContain('no Temporal answers');
     expect(await process.gate('status', record.id, '--plan')).toMatchObject({ code: 0, err });
@@ -143,7 +143,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(result.code).toBe(1);
     expect(result.err).toBe(`${err}gate: ${record.id} has no result in the store: it may still run\n`);
     expect((await process.gate('hint', record.id, 'look again')).err).toMatch(
-      /^gate: no Temporal answers at 127\.0\.0\.1:1: q-0123456789abcdef cannot be told; .*\n$/,
+      /^gate: no Temporal answers at 127\.0\.0\.1:1: the command cannot reach q-0123456789abcdef; .*\n$/,
     );
   }, 60_000);
 
@@ -179,7 +179,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(await process.gate('result', 'last')).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        'start gate worker with the same configuration and --db: it goes on where it was',
+        'start gate worker with the same configuration and --db: the search continues where it was',
       ) as string,
     });
     const status = await process.gate('status', 'q-0123');
@@ -223,7 +223,7 @@ describe('what is stored is shown without Temporal', () => {
     await addToIndex(store, { ...trace.input!, searchId: 'q-0123456789abcde0' }, 0);
     expect(await process.gate('status', 'q-0123')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('fits 2 searches') as string,
+      err: expect.stringContaining('is the beginning of 2 search ids') as string,
     });
   });
 

@@ -137,7 +137,7 @@ describe('loadConfig', () => {
       'a base URL that is none',
       undefined,
       { OPENAI_BASE_URL: 'localhost:11434' },
-      [expect.stringContaining("OPENAI_BASE_URL: 'localhost:11434' is no http(s) URL") as string],
+      [expect.stringContaining("OPENAI_BASE_URL: 'localhost:11434' is not an http(s) URL") as string],
     ],
     [
       'a base URL with a login, which would stand in every message',
@@ -152,7 +152,7 @@ describe('loadConfig', () => {
       'a base URL that is none and may hold a password',
       undefined,
       { OPENAI_BASE_URL: 'u:hunter2@h' },
-      ['OPENAI_BASE_URL: the value is no http(s) URL; for example http://127.0.0.1:11434/v1'],
+      ['OPENAI_BASE_URL: the value is not an http(s) URL; for example http://127.0.0.1:11434/v1'],
     ],
     [
       'an S3 endpoint with a login',

@@ -68,7 +68,7 @@ describe('resolveDatabase', () => {
   });
 
   test.each([
-    ['nothing', "'nothing' is no configured database (configured: shop, main, other, unescaped) and no file"],
+    ['nothing', "'nothing' is neither a configured database (configured: shop, main, other, unescaped) nor a file"],
     ['missing.sqlite', `no file ${join(cwd, 'missing.sqlite')}`],
     ['notes.txt', 'is not an SQLite database'],
     ['.', 'is a folder'],
@@ -76,15 +76,15 @@ describe('resolveDatabase', () => {
     ['postgres://h', 'names no database'],
     ['other', 'set the variable OTHER_URL'],
     ['', '--db is empty'],
-    ['constructor', "'constructor' is no configured database"],
-    ['__proto__', "'__proto__' is no configured database"],
+    ['constructor', "'constructor' is neither a configured database"],
+    ['__proto__', "'__proto__' is neither a configured database"],
     ['shop.sqlite/x', 'no file'],
-    ['/dev/null', 'is no file that can hold a database'],
+    ['/dev/null', 'is not a regular file'],
     ['sqlite:%zz', 'write % as %25'],
     ['file:///%2fx', 'cannot be read; give the plain path'],
     ['file://host/x', 'cannot be read; give the plain path'],
-    ['postgres://h/%zz', 'a % that begins no character'],
-    ['postgres://%zz@h/d', 'a % that begins no character'],
+    ['postgres://h/%zz', 'a % that does not encode a character'],
+    ['postgres://%zz@h/d', 'a % that does not encode a character'],
   ])('%s is refused with what to change', (spec, line) => {
     expect(() => resolveDatabase(config, spec, cwd)).toThrow(line);
   });

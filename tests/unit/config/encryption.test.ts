@@ -55,7 +55,7 @@ test.each([
   [{ keys: [{ id: 'k1', key: BASE64 }] }, /encryption.keys.0.key: unknown setting/],
   [{ keys: [{ id: 'k 1', env: 'A' }] }, /encryption.keys.0.id: use letters, digits/],
   [{ keys: [{ id: 'k1', env: 'UNSET' }] }, /set the variable UNSET; make one with: openssl rand -base64 32/],
-  [{ keys: [{ id: 'k1', env: 'SHORT' }] }, /SHORT is no key of 32 bytes in base64 or hexadecimal; make one with/],
+  [{ keys: [{ id: 'k1', env: 'SHORT' }] }, /SHORT is not a key of 32 bytes in base64 or hexadecimal; make one with/],
   [{ keys: [{ id: 'k1', file: 'none.key' }] }, /cannot read .*none.key \(ENOENT\)/],
   [
     {

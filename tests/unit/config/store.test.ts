@@ -65,8 +65,8 @@ test('the file may name other variables for the key, and a profile before all va
 });
 
 test.each<[string, unknown, Record<string, string>, string]>([
-  ['another scheme', {}, { GATE_STORE: 'gs://x/y' }, "GATE_STORE: 'gs://x/y' is no store; give a folder or s3://"],
-  ['no bucket', {}, { GATE_STORE: 's3://' }, "GATE_STORE: 's3://' is no store; give a folder or s3://BUCKET/PREFIX"],
+  ['another scheme', {}, { GATE_STORE: 'gs://x/y' }, "GATE_STORE: 'gs://x/y' is not a store; give a folder or s3://"],
+  ['no bucket', {}, { GATE_STORE: 's3://' }, "GATE_STORE: 's3://' is not a store; give a folder or s3://BUCKET/PREFIX"],
   ['a bucket that cannot be', {}, { GATE_STORE: 's3://Big_One' }, 'use 3 to 63 lower-case letters'],
   ['both kinds', { directory: 'a', s3: { bucket: 'abc' } }, {}, 'store: set directory or s3, not both'],
   [
@@ -76,15 +76,15 @@ test.each<[string, unknown, Record<string, string>, string]>([
     'store.s3.secretAccessKey: unknown setting',
   ],
   ['a variable that is not set', { s3: { bucket: 'abc', accessKeyIdEnv: 'NO_ID' } }, {}, 'set the variables NO_ID and'],
-  ['a prefix that climbs', { s3: { bucket: 'abc', prefix: '../x' } }, {}, "store: '../x' is no prefix"],
-  ['an endpoint that is no URL', {}, { GATE_STORE: 's3://abc', AWS_ENDPOINT_URL_S3: 'nine' }, "'nine' is no URL"],
+  ['a prefix that climbs', { s3: { bucket: 'abc', prefix: '../x' } }, {}, "store: '../x' is not a valid prefix"],
+  ['an endpoint that is no URL', {}, { GATE_STORE: 's3://abc', AWS_ENDPOINT_URL_S3: 'nine' }, "'nine' is not a URL"],
   ['a negative retention', { retentionDays: -1 }, {}, 'store.retentionDays'],
 ])('%s is one line that says what is allowed', (_claim, store, env, line) => {
   expect(() => load(store, env)).toThrow(line);
 });
 
 test('a password in GATE_STORE is not repeated', () => {
-  expect(() => load({}, { GATE_STORE: 'http://me:hush@host/x' })).toThrow("'http://***@host/x' is no store");
+  expect(() => load({}, { GATE_STORE: 'http://me:hush@host/x' })).toThrow("'http://***@host/x' is not a store");
 });
 
 test("the own store has the user's embedded server, and another one that of its place", () => {
