@@ -30,6 +30,7 @@ import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';
 import type { SteeringReply } from '../workflows/steering';
 import type { BatchProgress, runBatch, RunBatchInput } from '../workflows/run-batch';
+import { retriesUntilClosed } from './grpc-retries';
 import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
 import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
@@ -61,17 +62,24 @@ export class TemporalUnreachableError extends Error {
 export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   const { address, namespace, connectionOptions } = to;
   const converter = to.dataConverter ?? dataConverter;
-  const connection = await Connection.connect({ connectTimeout: 5_000, ...connectionOptions, address }).catch(
-    (error: unknown) => {
-      const message = `no Temporal at ${address}: start it, or correct TEMPORAL_ADDRESS (unset it to use the embedded one)`;
-      throw new TemporalUnreachableError(message, { cause: error });
-    },
-  );
+  const retries = retriesUntilClosed();
+  const { interceptors } = retries;
+  const connection = await Connection.connect({
+    ...{ connectTimeout: 5_000, interceptors },
+    ...connectionOptions,
+    address,
+  }).catch((error: unknown) => {
+    const message = `no Temporal at ${address}: start it, or correct TEMPORAL_ADDRESS (unset it to use the embedded one)`;
+    throw new TemporalUnreachableError(message, { cause: error });
+  });
   return {
     client: new Client({ connection, namespace, dataConverter: converter }),
     listing: new Client({ connection, namespace, dataConverter: forListing(converter) }),
     encrypts: converter.failureConverterPath !== undefined,
-    close: () => connection.close(),
+    async close() {
+      await retries.end();
+      await connection.close();
+    },
   };
 }
 
