@@ -16,7 +16,7 @@ export interface BatchEntry {
   readonly searchId: string;
   /** Title of the question's workflow in the UI, one line of at most 200 bytes. */
   readonly label: string;
-  /** Its name, for a column in the UI. */
+  /** The database's name, for a column in the UI. */
   readonly database?: string;
   readonly taskQueues: {
     readonly workflow: string;
@@ -24,7 +24,7 @@ export interface BatchEntry {
   };
 }
 
-/** An infrastructure failure says nothing about the method and is never counted as a wrong answer. */
+/** An infrastructure failure is not the method's fault and never counts as a wrong answer. */
 export type BatchOutcome =
   | { readonly kind: 'answer'; readonly status: AnswerStatus }
   | { readonly kind: 'infrastructure-failure'; readonly type: string; readonly message: string };
@@ -38,21 +38,21 @@ export interface BatchResult {
 
 export interface BatchPage {
   readonly entries: readonly BatchEntry[];
-  /** Questions of the page that have their final record already: nothing is started for them. */
+  /** Questions of the page that already have a final record; they are not started. */
   readonly finished: readonly { readonly n: number; readonly status: AnswerStatus }[];
 }
 
 export interface BatchActivities {
   loadBatchPage(input: { readonly batchId: string; readonly page: number }): Promise<BatchPage>;
   readAnswer(input: { readonly searchId: string }): Promise<AnswerSummary | null>;
-  /** Waits for a question that somebody else started, or that an earlier run of the batch did. */
+  /** Waits for a question that someone else, or an earlier run of the batch, has started. */
   followQuestion(input: { readonly searchId: string; readonly workflowId: string }): Promise<BatchOutcome>;
   recordResult(input: { readonly batchId: string } & Omit<BatchResult, 'schemaVersion'>): Promise<void>;
 }
 
 export interface BatchPorts {
   readonly store: ObjectStore;
-  /** The final record of a search; null while there is none. */
+  /** The final record of a search; null if there is none yet. */
   readonly readAnswer: (searchId: string) => Promise<AnswerSummary | null>;
 }
 
@@ -82,7 +82,7 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
   };
 }
 
-/** Writes the manifest; pages first, so that a header promises only what exists. */
+/** Writes the manifest: first the pages, then the header, which so never refers to missing pages. */
 export async function writeBatchManifest(
   store: ObjectStore,
   batchId: string,

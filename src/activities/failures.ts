@@ -1,7 +1,7 @@
 /**
- * One mapping from what ports throw to what Temporal does with it (design D5): outages are retried, a 429 after the
- * server's own delay, and what no retry can mend fails at once with a type and the setting to change. Messages are
- * cut to one line and stripped of credentials, because they are stored in the history.
+ * Maps the errors of ports to Temporal failures (design D5). Outages are retried, a 429 after the server's own delay. An
+ * error that no retry can fix fails at once, with a type and the setting to change. Messages are cut to one line and
+ * stripped of credentials, because they are stored in the history.
  */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import type { ModelErrorCode } from '../ports/language-model';
@@ -11,7 +11,7 @@ import type { WebErrorCode } from '../ports/web';
 
 interface Rule {
   readonly retry: boolean;
-  /** What to change; left out where the message already names it. */
+  /** What to change; not appended if the message already says it. */
   readonly advice?: string;
   /** Expected under load: logged at debug level and not counted as a failure. */
   readonly benign?: boolean;
@@ -44,13 +44,13 @@ const STORE_RULES: Readonly<Record<StoreErrorCode, Rule>> = {
   corrupt: { retry: false },
   missing: { retry: false },
   conflict: { retry: false },
-  // Another worker may have the key: nothing fails because this one lacks it.
+  // Another worker may have the key, so this is retried.
   'wrong-key': { retry: true },
   full: { retry: false, advice: 'free space in the store, then ask again: finished steps are kept' },
   misconfigured: { retry: false, advice: 'check GATE_STORE (gate doctor tries it)' },
 };
 
-/** What is wrong with a page is an observation (`steps/web.ts`): it gets here only where another try may help. */
+/** Errors of a page are observations (`steps/web.ts`). They arrive here only if another try may help. */
 const WEB_RULES: Readonly<Record<WebErrorCode, Rule>> = {
   connection: { retry: true },
   timeout: { retry: true },
@@ -75,7 +75,7 @@ const FAMILIES: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
 
 /** A server may ask for hours; the schedule-to-close limit of the activity is one hour. */
 const LONGEST_DELAY_MS = 10 * 60_000;
-/** An error that nothing foresaw may be a passing one, but not many times in a row. */
+/** An unexpected error may be temporary, so it is tried this often. */
 const UNFORESEEN_ATTEMPTS = 4;
 const DEFECTS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'ZodError']);
 
@@ -84,7 +84,7 @@ export interface FailureContext {
   readonly attempt: number;
 }
 
-/** Failures that are Temporal's own already pass through. `type` is `<Family>.<code>`, e.g. `ModelError.rate-limited`. */
+/** Temporal's own failures pass unchanged. The type of others is `<Family>.<code>`, e.g. `ModelError.rate-limited`. */
 export function toFailure(
   error: unknown,
   context: FailureContext = { attempt: 1 },
@@ -133,7 +133,7 @@ function describe(error: unknown) {
   return { name: error.name, code, message: error.message, retryAfterMs };
 }
 
-/** Errors of another realm (a test sandbox, a child process) are no `instanceof Error`; their names still tell. */
+/** Errors of another realm (a test sandbox, a child process) are not `instanceof Error`; they are recognised by their fields. */
 function isErrorLike(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'message' in value && 'name' in value;
 }
@@ -147,10 +147,10 @@ function unforeseen(name: string, message: string, context: FailureContext): App
   });
 }
 
-/** A message that names a setting of ours has said what to change. */
+/** A message with one of our settings already says what to change. */
 const SETTING = /\b(OPENAI|GATE|TEMPORAL)_[A-Z_]+\b|--(record|replay|model|db)\b/;
 
-/** Our adapters of databases mostly end with what to do. */
+/** Messages of our database adapters mostly end with an instruction. */
 const INSTRUCTION =
   /[:;.] (add|change|check|correct|give|grant|install|log in|name|open|renew|turn|use|write) [^:;]+(\([^)]*\))?$/i;
 

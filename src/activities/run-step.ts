@@ -1,11 +1,11 @@
 /**
- * The frame around every activity: heartbeats while the step runs, hands it the cancellation signal, and maps what it
- * throws (`failures.ts`). Cancellation reaches an activity only in the reply to a heartbeat, so beats are frequent.
+ * Runs a step as an activity: sends heartbeats, passes the cancellation signal, and maps errors (`failures.ts`). An activity
+ * learns of a cancellation only from the reply to a heartbeat, so heartbeats are frequent.
  */
 import { activityInfo, ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { toFailure } from './failures';
 
-/** Results are history; contents belong in the store (design D3). */
+/** A result becomes part of the history, so it must be small; contents belong in the store (design D3). */
 const LARGEST_RESULT_CHARS = 256 * 1024;
 const FIRST_BEAT_MS = 1_000;
 const LONGEST_BEAT_MS = 5_000;
@@ -30,7 +30,7 @@ export async function runStep<T>(step: (options: { readonly signal: AbortSignal 
   }
 }
 
-/** What a driver throws on abort says nothing; the reason for the abort decides between cancelled and "try elsewhere". */
+/** The error after an abort. The driver's own error says nothing; the reason of the abort decides: cancelled, or retry elsewhere. */
 function afterAbort(context: Context): Error | null {
   if (!context.cancellationSignal.aborted) return null;
   if (context.cancellationDetails?.workerShutdown === true) {
@@ -39,7 +39,7 @@ function afterAbort(context: Context): Error | null {
   return new CancelledFailure('the step was cancelled');
 }
 
-/** Most steps end before the first beat, and each is a write of the server: it comes a little later than at once. */
+/** The first heartbeat is delayed a little: most steps end before it, and each heartbeat is a write on the server. */
 function startHeartbeat(context: Context): () => void {
   const timeoutMs = context.info.heartbeatTimeoutMs;
   if (!timeoutMs) return () => undefined;

@@ -21,7 +21,7 @@ export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun 
 export type SqlInput = SqlStepInput | ToolInput | FinalInput;
 type ExecuteSql = (input: SqlInput) => Promise<SqlStepValue>;
 
-/** The timeline of the UI shows the type of a local activity and not its summary, so each purpose is a type as well. */
+/** The UI's timeline shows the type of a local activity, not its summary. So each purpose is also an activity type. */
 export type SqlActivities = Readonly<Record<'executeSql' | SqlInput['purpose'], ExecuteSql>>;
 
 export function createSqlActivities(steps: SqlSteps): SqlActivities {

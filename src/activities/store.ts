@@ -5,13 +5,13 @@ import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
 export type StoreSteps = Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep;
-/** The time is the activity's. */
+/** A remark without its time, which the activity sets. */
 export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
 
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
-  /** What the workflow does not know itself: the rest of the summary would stand in its history twice (D3). */
+  /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
   finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `useWeb`: one call of a web tool. A site that does not answer is tried a few times and is then an observation like any
- * other; an outage of the search provider is waited for like one of the database.
+ * `useWeb`: one call of a web tool. A site that does not answer is tried a few times; then the failure is an observation. An
+ * outage of the search provider is retried like an outage of the database.
  */
 import { activityInfo } from '@temporalio/activity';
 import type { SearchSteps, WebInput, WebRun } from '../search/steps';

@@ -1,7 +1,7 @@
 /**
  * The paper's ReAct agent over the same ports (App. B.1): one JSON action at a time, `tool_call` or `end`, within a budget
- * of tool calls: SQL, and the web where the question allows it. It shares the question, the tools, the ledger and the final record with the search, so that the two can
- * be compared on equal terms.
+ * of tool calls: SQL, and the web if the question allows it. It uses the same question, tools, ledger and final record as the
+ * search, so that the two can be compared on equal terms.
  *
  * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
  * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
@@ -39,7 +39,7 @@ export interface ActInput {
 
 export type Acted =
   | { readonly kind: 'tool'; readonly actionId: string }
-  /** Only where the question allows the web. */
+  /** Only if the question allows the web. */
   | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
   | { readonly kind: 'end'; readonly actionId: string }
   | { readonly kind: 'unanswerable'; readonly reason: string };
@@ -134,7 +134,7 @@ class ReactLoop {
     this.state = { ...this.state, usage: addUsage(this.state.usage, prepared.usage) };
   }
 
-  /** One action; the ending, if it was the last. */
+  /** Runs one action. Returns why the agent ended, if it was the last. */
   private async turn(): Promise<EndedBy | null> {
     const { searchId, iteration } = this.state;
     const { settings } = this.start;
@@ -196,7 +196,7 @@ class ReactLoop {
         return acted.error === null ? 'finished' : (this.stop() ?? 'finished');
       case 'tool':
         if (acted.error !== null) return this.stop() ?? 'iterations';
-        // With the budget used up by this very call, nobody could read the result.
+        // If this call used up the budget, nobody would read the result.
         if (this.stop() === null) await this.runTool(position, action.actionId);
         return null;
       case 'web':
@@ -248,7 +248,7 @@ class ReactLoop {
     this.state = { ...this.state, candidates: [candidate] };
   }
 
-  /** The agent has chosen already: what ran is the answer. */
+  /** The answer is the final SQL that ran: the agent has already chosen. */
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.ending = true;
     const broken = brokenModel(this.state, endedBy);

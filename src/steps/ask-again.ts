@@ -1,10 +1,10 @@
 /**
- * A search that failed because the model gave no usable reply would fail again at once: its journal holds the bad replies.
- * Asked again, it forgets them and asks the model anew. What came before them is kept and costs nothing. Their intents stay,
- * so the calls that are made again count as possibly billed.
+ * A search that failed because the model gave no usable reply would fail again at once, because its journal holds the bad
+ * replies. When it is asked again, they are deleted and the model is called again. Earlier calls are kept and cost nothing.
+ * The intents of the bad replies stay, so the repeated calls count as possibly billed.
  *
- * Only where nothing was built on the failure: a step after it would be met again with other inputs. Such a search
- * needs `--fresh`.
+ * This works only if no later step used the failed one, since that step would now get other inputs. Else the search needs
+ * `--fresh`.
  */
 import type { StepContext } from './context';
 
@@ -23,7 +23,7 @@ export async function forgetBadReplies({ deps, run }: StepContext): Promise<void
   for (const { id } of forgotten) await run.delete('reply', id);
 }
 
-/** Of a call of the journal: all tries of one step share it. */
+/** The position of a call in the journal. All tries of a step share it. */
 function positionOf(id: string): string {
   return id.replace(/\.try\d+\.seed-?\d+$/, '');
 }

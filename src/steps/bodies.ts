@@ -1,4 +1,4 @@
-/** Texts that a reply wrote, checked by the engine's parser and made into bodies (rule S8). */
+/** Checks the SQL of a reply by the engine's parser and makes it into bodies (rule S8). */
 import type { Assumption, Body, Operator } from '../domain';
 import type { SqlInspector } from '../ports';
 import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../search/body';
@@ -8,8 +8,8 @@ import type { StepContext } from './context';
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };
 
 /**
- * A body may read its declared inputs and any table of the schema: which tables a reading needs is often known only once it
- * is written, and its judge cannot declare. What it reads stands in the body itself (`relations`).
+ * A body may read its declared inputs and any table of the schema: the tables are often known only once the SQL is written,
+ * and the judge's reply cannot declare any. The body itself lists what it reads (`relations`).
  */
 export function operatorBody(
   sql: string,
@@ -30,7 +30,7 @@ export interface BodyScope {
   readonly hash: Hash;
 }
 
-/** A SELECT over base relations and some operators, with what the compiler needs to know of it. */
+/** A SELECT over base relations and some operators, in the form that the compiler needs. */
 export function selectText(
   sql: string,
   what: string,
@@ -44,7 +44,7 @@ export function selectText(
   return { kind: 'ok', value: { sql: text, inspection } };
 }
 
-/** A query over operators that is no operator itself, such as a control count. */
+/** A query over operators that is not an operator itself, such as a control count. */
 export function queryBody(
   sql: string,
   what: string,

@@ -1,4 +1,4 @@
-/** What is wrong with a body that was compiled and run: the text that goes back to the model, or null. */
+/** Errors of a body that was compiled and run: the text for the model, or null. */
 import type { Operator, SqlResult } from '../domain';
 import { CompileError } from '../search/compile';
 import type { LoadedPlan } from './load-plan';
@@ -7,7 +7,7 @@ export function isAnswer(plan: LoadedPlan, name: string): boolean {
   return plan.operators.at(-1)?.operator.name === name;
 }
 
-/** Null when the statement gave rows, even none. */
+/** Null if the statement ran, even if it gave no rows. */
 export function runError(result: SqlResult): string | null {
   switch (result.kind) {
     case 'rows':
@@ -23,8 +23,8 @@ export function runError(result: SqlResult): string | null {
 }
 
 /**
- * Null when the result carries the declared interface, whatever the case. Operators that others read are read by name, so
- * there the order does not matter; of the answer only its values are read, so there a column may lack its alias.
+ * Null if the result has the declared columns, in any case. The columns of an operator that others read are found by name,
+ * so their order does not matter. Only the values of the answer are read, so there a column may have another name.
  */
 export function columnDifference(
   operator: Pick<Operator, 'columns'>,
@@ -41,7 +41,7 @@ export function columnDifference(
   return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
 }
 
-/** The compiled text, or why the plan does not fit together. */
+/** The compiled text, or why the plan is inconsistent. */
 export function tryCompile(compile: () => string): { readonly sql: string | null; readonly error: string } {
   try {
     return { sql: compile(), error: '' };

@@ -1,6 +1,6 @@
 /**
- * From the tests of a reply to tests that may run: probes and predicates go through the engine's parser (rules S2, S8),
- * bodies of hypotheses are kept where they fit the operator's interface.
+ * Makes the tests of a reply into tests that may run. Probes and predicates are checked by the engine's parser (rules S2,
+ * S8); bodies of hypotheses are kept if they fit the operator's interface.
  */
 import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
@@ -24,7 +24,7 @@ export interface BuiltTest {
 
 export interface BuiltTests {
   readonly built: readonly BuiltTest[];
-  /** Why the others may not run. */
+  /** Why the other tests may not run. */
   readonly problems: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   };
 }
 
-/** What reads expressions takes them apart bracket by bracket; one that a model repeats without end would take minutes. */
+/** Expressions are read bracket by bracket, so an endless one, from a model that repeats itself, would take minutes. */
 const EXPRESSION_CHARS = 10_000;
 const SHOWN_CHARS = 500;
 
@@ -75,7 +75,7 @@ function expressionProblems(hypothesis: HypothesisReply, operator: string, inspe
   });
 }
 
-/** A body that does not fit is left out: it was optional, and the judgement may still write a better one. */
+/** A body that does not fit is left out. It is optional, and the judgement may still write one. */
 function buildHypothesis(
   { sql, ...reply }: HypothesisReply,
   operator: Operator,
@@ -92,10 +92,10 @@ function dependents(operators: readonly Operator[], name: string): ReadonlySet<s
   return found;
 }
 
-/** Chance that a rival reading is wrong, before anything was observed. */
+/** The risk of a rival reading before anything was observed. */
 const RIVAL_RISK = 0.5;
 
-/** Stores the proposal and its bodies; null when no test is left. */
+/** Stores the proposal and its bodies; null if no test is left. */
 export async function storeProposal(
   context: StepContext,
   proposalId: string,

@@ -1,6 +1,6 @@
 /**
- * `candidate`: a complete plan runs whole, with its control count and the other readings of the question's words, in one
- * snapshot; its result is compared with earlier candidates, oldest first (rule S5).
+ * `candidate`: runs a complete plan in one snapshot, together with its control count and the other readings of the
+ * question's words. Its result is compared with earlier candidates, oldest first (rule S5).
  */
 import type { Body, Dialect, SqlResult } from '../domain';
 import { isClocked } from '../search/clock';
@@ -50,7 +50,7 @@ interface Extras {
   readonly read: (results: readonly SqlResult[]) => Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>;
 }
 
-/** What runs beside the whole plan: its control count, and the other readings of the question's words. */
+/** The statements that run with the whole plan: its control count, and the other readings of the question's words. */
 export async function extraStatements(context: StepContext, plan: LoadedPlan, dialect: Dialect): Promise<Extras> {
   const control = await controlSql(context, plan, dialect);
   const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
@@ -74,14 +74,14 @@ export async function extraStatements(context: StepContext, plan: LoadedPlan, di
   };
 }
 
-/** The clock that a compiled statement was given; nothing where it reads none. */
+/** The clock that a compiled statement reads; empty if it reads none. */
 export function clockIn({ input }: StepContext, sql: string): Pick<CandidateContent, 'clock'> {
   return input.clock !== undefined && isClocked(sql) ? { clock: input.clock } : {};
 }
 
 const notRun: SqlResult = { kind: 'refused', message: 'the query was not run' };
 
-/** Digests what is too long to compare, stores the candidate and finds the first earlier one with an equal result. */
+/** Takes a digest of a result beyond the row cap, stores the candidate, finds the first earlier one with an equal result. */
 export async function finishCandidate(
   context: StepContext,
   content: CandidateContent,
@@ -121,7 +121,7 @@ async function firstEqual(
 ): Promise<string | null> {
   for (const id of against) {
     const other = await context.run.get('candidate', id);
-    // The question orders or it does not: where one plan says so, a result in another order is no second vote for it.
+    // If either plan says that the question asks for an order, a result in another order does not agree with it.
     const ordered = mine.ordered || other.ordered;
     if (equalResults(mine.result, other.result, { ordered, digests: [mine.digest, other.digest] })) return id;
   }
@@ -168,7 +168,7 @@ async function otherSql(
   return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [choice.operator]: body })), dialect)).sql;
 }
 
-/** A control counts only when it is one number. */
+/** The value of the control, if it is a single number. */
 function singleCount(result: SqlResult): number | null {
   if (result.kind !== 'rows' || result.rows.length !== 1 || result.rows[0]?.length !== 1) return null;
   const value = Number(result.rows[0][0] ?? Number.NaN);

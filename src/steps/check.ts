@@ -1,6 +1,6 @@
 /**
- * `check`: each new body runs over its inputs and returns its declared columns. One row is enough to learn that; the
- * whole plan runs later. Only the first cause is reported: what is built on a failing operator would fail with it.
+ * `check`: whether each new body runs over its inputs and returns its declared columns. One row is enough for that; the
+ * whole plan runs later. Operators that read a failing one fail too, so only the first cause is reported.
  */
 import type { SqlResult } from '../domain';
 import { compilePlan } from '../search/compile';
@@ -36,7 +36,7 @@ export async function check(context: StepContext, step: CheckInput): Promise<Che
   });
 }
 
-/** An operator over inputs without SQL cannot run yet; that is no failure of its body. */
+/** Whether all inputs have SQL. Otherwise the operator cannot run yet, which is not an error of its body. */
 function isRunnable(plan: LoadedPlan, name: string): boolean {
   const loaded = findLoaded(plan, name);
   if (loaded === undefined || loaded.body === null) return false;

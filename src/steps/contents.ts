@@ -1,6 +1,6 @@
 /**
- * The kinds of stored contents (design D1) and their schemas. Everything that control refers to by id is one of these,
- * under `runs/<search id>/<kind>/<id>.json`.
+ * The kinds of stored contents (design D1) and their schemas. Everything that the control loop refers to by id is one of
+ * these, under `runs/<search id>/<kind>/<id>.json`.
  */
 import { z } from 'zod';
 import {
@@ -24,16 +24,16 @@ import {
 
 const version = z.literal(1);
 
-/** What one search knows of its database; taken once, so that all its prompts agree. */
+/** What one search knows about its database; read once, so that all its prompts agree. */
 export const SchemaContent = z.object({
   schemaVersion: version,
   description: DatabaseDescription,
   /** The schema as models see it, within a budget of characters. */
   text: z.string(),
-  /** Tables whose columns stand in `text`; left out: all. */
+  /** Tables whose columns are in `text`; absent: all. */
   shown: z.array(z.string()).optional(),
   profiles: z.array(ColumnProfile),
-  /** Of the rows, when the search began (`SqlEngine.dataRevision`); left out: not known. */
+  /** Revision of the rows when the search began (`SqlEngine.dataRevision`); absent: unknown. */
   dataRevision: z.string().optional(),
 });
 export type SchemaContent = z.infer<typeof SchemaContent>;
@@ -43,21 +43,21 @@ export const PlanRefContent = z.object({
   bodies: z.array(z.tuple([z.string(), z.string().nullable(), z.string().nullable()])),
 });
 
-/** Of a truncated result, computed by the database (rule S5). */
+/** The digest of a truncated result, computed by the database (rule S5). */
 const Digest = z.object({ count: z.number(), hash: z.string() });
 
 export const Refresh = z.object({
   schemaVersion: version,
-  /** When the rows that are shown were last read. */
+  /** When the shown rows were last read. */
   asOf: z.string(),
   clock: z.string().optional(),
-  /** The `version` that is shown; null: the first record. */
+  /** Id of the shown `version`; null: the first record is shown. */
   version: z.string().nullable(),
-  /** False: it was only asked again to be replaced (`next`). */
+  /** False: asking again found the answer stale, and another search replaces it (`next`). */
   reused: z.boolean(),
   rowsChanged: z.boolean(),
   rowsBefore: z.string().nullable(),
-  /** The search that took its place, where this one no longer holds, and why. */
+  /** If this answer no longer holds: the search that replaces it, and why. */
   next: z.object({ nonce: z.string(), searchId: z.string(), reason: z.string() }).nullable(),
 });
 export type Refresh = z.infer<typeof Refresh>;
@@ -69,17 +69,17 @@ export const CandidateContent = z.object({
   result: SqlResult,
   digest: Digest.nullable(),
   control: z.number().nullable(),
-  /** What counted it. */
+  /** The SQL of the control count. */
   controlSql: z.string().optional(),
   ordered: z.boolean(),
-  /** What the other readings of the question's words would give. */
+  /** The results of other readings of the question's words. */
   wording: z.array(
     z.object({ operator: z.string(), taken: z.string(), other: z.string(), result: SqlResult.nullable() }),
   ),
-  /** When it ran, and the clock that its SQL was given; left out of what was stored before, the clock also where it reads none. */
+  /** When it ran, and the clock that its SQL read. Older versions stored neither; the clock is absent if the SQL reads none. */
   takenAt: z.string().optional(),
   clock: z.string().optional(),
-  /** null for a method that works without plans. */
+  /** null for a method without plans. */
   plan: PlanRefContent.nullable(),
   /** The sentence of a method without plans, with places for values. */
   answer: z.string().nullable(),
@@ -92,9 +92,9 @@ export const CallIntent = z.object({
   model: z.string(),
   role: z.string(),
   messages: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })),
-  /** Left out: that of the settings. */
+  /** Absent: the limit of the settings. */
   maxOutputTokens: z.number().int().positive().optional(),
-  /** Calls started that may have been billed and whose reply never came. */
+  /** Number of calls that may have been billed although no reply came. */
   unanswered: z.number().int(),
   startedAtMs: z.number(),
 });
@@ -121,28 +121,28 @@ export type CallReply = z.infer<typeof CallReply>;
 export const CONTENTS = {
   input: SearchInput,
   schema: SchemaContent,
-  /** Profiles of the columns that one plan touches beyond those of `schema`. */
+  /** Profiles of columns that a plan reads and that `schema` has no profile of. */
   profile: z.object({ schemaVersion: version, profiles: z.array(ColumnProfile) }),
-  /** Tables that one plan reads and that `schema` only lists by name: shown from then on. */
+  /** Tables that a plan reads and that `schema` only lists by name. Prompts show them from then on. */
   'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
-  /** The question's vector, paid once; `reply` null: asked, and not answered yet. */
+  /** The question's vector, paid once. `reply` null: requested, but no reply yet. */
   embedding: z.object({
     schemaVersion: version,
     model: z.string(),
     inputHash: z.string(),
-    /** Requests that may have been billed and whose reply never came. */
+    /** Number of requests that may have been billed although no reply came. */
     unanswered: z.number().int(),
     reply: z.object({ vector: z.base64(), tokens: z.number(), costUsd: z.number() }).nullable(),
   }),
-  /** How a schema that does not fit was ranked, where an embedding model is configured. */
+  /** How a schema that does not fit was ranked, if an embedding model is configured. */
   ranking: TableRanking.extend({
     schemaVersion: version,
-    /** Best first, with the ranks from 1; null: none. */
+    /** Best first, with ranks from 1; null: no rank. */
     shown: z.array(z.object({ table: z.string(), byWords: z.number().nullable(), byMeaning: z.number().nullable() })),
   }),
   plan: Plan,
   body: Body,
-  /** What an unproved body rests on, by body id. */
+  /** The assumptions of an unproved body, by body id. */
   assumptions: z.object({ schemaVersion: version, assumptions: z.array(Assumption) }),
   proposal: Proposal,
   observation: Observation.extend({ takenAt: z.string() }),
@@ -159,18 +159,18 @@ export const CONTENTS = {
     note: z.string(),
     sql: z.string().nullable(),
     answer: z.string().nullable(),
-    /** In place of `sql`: what to ask of the web. */
+    /** A web request, instead of `sql`. */
     web: z.object({ tool: z.enum(['web_search', 'fetch_url']), request: z.string() }).optional(),
   }),
   checkpoint: SearchState,
   result: AnswerRecord,
   /** The record with the rows that a later run of its SQL gave, `v1`, `v2`, … (`freshness.ts`). */
   version: z.object({ schemaVersion: version, record: AnswerRecord, digest: Digest.nullable() }),
-  /** What the search is worth when it was last asked again; one object, replaced each time. */
+  /** The outcome when the question was last asked again. One object, replaced each time. */
   refresh: Refresh,
   intent: CallIntent,
   reply: CallReply,
-  /** What a finished SQL step returned, so that a repeated one runs nothing again. */
+  /** The output of a finished SQL step, so that a repeated step does not run its SQL again. */
   step: z.object({ schemaVersion: version, output: z.unknown(), input: z.string().optional() }),
 };
 export type Kind = keyof typeof CONTENTS;

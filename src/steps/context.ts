@@ -11,18 +11,18 @@ export interface StepDeps {
   readonly store: ObjectStore;
   /** The model behind a configured name. */
   readonly models: (name: string) => LanguageModel;
-  /** By name; with an `identity`, an error where this process has another database under the name. */
+  /** The engine by name. With `identity`: an error if this process has another database under that name. */
   readonly engine: (
     database: string,
     identity?: string,
   ) => Promise<{ readonly engine: SqlEngine; readonly inspector: SqlInspector }>;
-  /** The parser alone, for steps that run no SQL; default: the engine's. */
+  /** A parser for steps that run no SQL; default: the engine's. */
   readonly inspector?: (database: string, dialect: Dialect) => Promise<SqlInspector>;
-  /** Left out: questions that allow the web fail here. */
+  /** Absent: questions that allow the web fail here. */
   readonly web?: () => Promise<Web>;
-  /** Ranks the tables of a large schema by meaning, too; left out: by words alone. */
+  /** Used to rank the tables of a large schema by meaning too; absent: by words only. */
   readonly embedder?: { readonly model: string; readonly open: () => Promise<Embedder> };
-  /** As far as the limit of a reply may be raised after one that was cut by it; default: `LARGEST_OUTPUT_TOKENS`. */
+  /** The highest token limit for repeating a reply that was cut at its limit; default: `LARGEST_OUTPUT_TOKENS`. */
   readonly outputCeiling?: number | null;
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
@@ -53,7 +53,7 @@ export function openEngine(context: StepContext): ReturnType<StepDeps['engine']>
   return context.deps.engine(context.input.question.database, context.input.identity);
 }
 
-/** Under which key the store keeps what is known of a database; no name begins with @. */
+/** The key under which the store keeps caches of a database. Identities get an @, which no name begins with. */
 export function databaseKey({ identity, question }: Pick<SearchInput, 'identity' | 'question'>): string {
   return identity === undefined ? question.database : identityKey(identity);
 }
@@ -67,14 +67,14 @@ export async function openInspector(context: StepContext): Promise<{ inspector: 
   return { inspector, dialect: engine.dialect };
 }
 
-/** For model steps: they parse SQL and run none, and may run where the database cannot be reached. */
+/** The parser for model steps. They run no SQL and may be on a worker that cannot reach the database. */
 export async function openParser(context: StepContext, dialect: Dialect): Promise<SqlInspector> {
   const { deps, input } = context;
   if (deps.inspector === undefined) return (await openEngine(context)).inspector;
   return deps.inspector(input.question.database, dialect);
 }
 
-/** What SQL of this search may read: the tables of the schema, and its clock where it has one. */
+/** The relations that SQL of this search may read: the tables of the schema, and its clock if it has one. */
 export function readableRelations({ input }: StepContext, { tables }: Pick<DatabaseDescription, 'tables'>): string[] {
   return [...tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
 }
@@ -85,7 +85,7 @@ export interface SqlRun {
   readonly usage: UsageDelta;
 }
 
-/** Statements in one read-only snapshot, with what they cost. */
+/** Runs statements in one read-only snapshot and counts their usage. */
 export async function runSql(context: StepContext, statements: readonly string[]): Promise<SqlRun> {
   if (statements.length === 0) return { results: [], takenAt: now(context), usage: {} };
   const { engine } = await openEngine(context);
@@ -121,8 +121,8 @@ export function now(context: StepContext): string {
 }
 
 /**
- * A finished step is not run again: its position gives what it returned the first time (D2, D5). One that may have run
- * ahead on a guess gives its input, too: a position that turned out to ask for something else runs anew.
+ * Runs a step once: a finished step returns its stored output (D2, D5). A step that may have run ahead also passes its
+ * `input`: if the step that is asked for has another one, it runs again.
  */
 export async function once<T extends object>(context: StepContext, work: () => Promise<T>, input?: object): Promise<T> {
   const key = input === undefined ? {} : { input: context.deps.hash(canonical(input)) };

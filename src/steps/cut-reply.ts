@@ -1,19 +1,19 @@
 /**
- * Replies that cannot be used: what was wrong with one, in a line for a person, and more room for one that was cut at the
- * limit of output tokens. A cut reply is asked for once more in the same words with a larger limit, as the next try of its
- * step: journalled, charged and held against the budgets like any other (D2). Later tries keep the larger limit.
+ * Unusable replies: the cause of one, in a line for a person, and a larger limit for one that was cut at the limit of output
+ * tokens. A cut reply is requested once more with the same messages and a larger limit, as the next try of its step:
+ * journalled, charged and counted against the budgets like any other (D2). Later tries keep the larger limit.
  */
 import { LARGEST_OUTPUT_TOKENS } from '../presets';
 import { clip } from '../clip';
 import type { Called } from './journal';
 
-/** How much more a reply may have than the one that was cut. */
+/** The factor by which the limit is raised after a cut reply. */
 const MORE = 4;
 const CAUSE_CHARS = 300;
-/** Of a cut reply, as much as a later try needs to see. */
+/** How many characters of a cut reply a later try shows. */
 const SEEN_CHARS = 2_000;
 
-/** The limit after a cut reply; the same one where it may not be raised. `ceiling` null: up to the largest. */
+/** The limit after a cut reply; unchanged if it may not be raised. `ceiling` null: up to the largest. */
 export function moreRoom(limit: number, ceiling: number | null | undefined): number {
   return Math.max(limit, Math.min(limit * MORE, ceiling ?? LARGEST_OUTPUT_TOKENS));
 }
@@ -22,7 +22,7 @@ export function isCut({ finishReason }: Pick<Called, 'finishReason'>): boolean {
   return finishReason === 'length';
 }
 
-/** For the model: its reply was too long, and what of it the next try repeats. */
+/** The failure of a cut reply, for the model: error, hint, and the part of the reply that the next try shows. */
 export function cutFailure(text: string, limit: number) {
   return {
     text: text.length > SEEN_CHARS ? `${clip(text, SEEN_CHARS)}…` : text,
@@ -31,12 +31,12 @@ export function cutFailure(text: string, limit: number) {
   };
 }
 
-/** One line: what a person would change. `error` is what the parser found. */
+/** The cause in one line, with what to change. `error` is the parser's. */
 export function causeOf(called: Called, limit: number, error: string): string {
   const { finishReason, text, usage } = called;
   if (isCut(called)) {
     const tokens = usage.completionTokens ?? 0;
-    // An endpoint whose context is full cuts earlier.
+    // The endpoint may cut earlier, if its context is full.
     return tokens < limit / 2 && text.trim() !== ''
       ? `the reply was cut at ${figure(tokens)} tokens, below the limit of ${figure(limit)}: the endpoint has a limit of its own, such as its context length`
       : `the reply was cut at ${figure(limit)} tokens: raise models.maxOutputTokens`;

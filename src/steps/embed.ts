@@ -1,14 +1,14 @@
-/** One request to the embedding model, tried again a little: a ranking is worth seconds, and not the hour of an outage. */
+/** A request to the embedding model with a few short retries: a ranking is worth seconds of waiting, not a long outage. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelError, type Embedded, type Embedder, type ModelErrorCode } from '../ports';
 
 const AGAIN_AFTER_MS = [500, 2_000];
-/** Who asks for more is not waited for. */
+/** If the endpoint asks for a longer wait, the request fails. */
 const LONGEST_WAIT_MS = 10_000;
 const PASSING: ReadonlySet<ModelErrorCode> = new Set(['rate-limited', 'server-error', 'connection']);
 const MAY_BE_BILLED: ReadonlySet<ModelErrorCode> = new Set(['connection', 'timeout', 'server-error']);
 
-/** As for model calls: a lost reply says nothing about the bill. */
+/** Whether a failed request may have been billed, as for model calls: after a lost reply that is unknown. */
 export function mayBeBilled({ code }: ModelError): boolean {
   return MAY_BE_BILLED.has(code);
 }

@@ -6,7 +6,7 @@ import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 import { evidenceTexts, planTextOf } from './texts';
 
-/** Scores compare trajectories; the rows themselves were judged before. */
+/** How much of a result is shown: scores compare trajectories, and the rows were judged before. */
 const SEEN_CHARS = 800;
 
 export async function evaluate(context: StepContext, step: EvaluateInput): Promise<ModelOutcome<Evaluation>> {

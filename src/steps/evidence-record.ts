@@ -1,6 +1,6 @@
 /**
- * The evidence of an answer, operator by operator: what was proved by which rows, what stayed an assumption, which choice
- * did not matter, and which readings were rejected and why.
+ * The evidence of an answer, for each operator: what was proved by which rows, what is still an assumption, which choice is
+ * immaterial, and which readings were rejected and why.
  */
 import type {
   AnswerRecord,
@@ -62,7 +62,7 @@ interface Scene {
   readonly immaterial: ReadonlySet<string>;
 }
 
-/** A proof that came after the run counts: the candidate was updated in place (rule S4). */
+/** The candidate's bodies with their current proofs: a proof after its run updates the candidate in place (rule S4). */
 function currentBodies(
   view: CandidateView,
   stored: readonly (readonly [string, string | null, string | null])[],
@@ -91,7 +91,7 @@ async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidenc
   return { ...base, ...rest, ...(sources.length === 0 ? {} : { sources }) };
 }
 
-/** The web behind an operator: what its own texts cite, and not what another search said of it. */
+/** The web addresses that an operator's own texts cite, without those from another search. */
 async function citedBy({ context }: Scene, loaded: LoadedOperator, rest: Rest): Promise<string[]> {
   const { operator, assumptions, update } = loaded;
   if (update?.updateId.startsWith(KNOWN) === true) return [];
@@ -110,7 +110,7 @@ type Update = NonNullable<LoadedOperator['update']>;
 
 async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
   const elsewhere = update.searchId !== context.run.searchId;
-  // What came from a memory is proved where it was learned; a fork has its parent's evidence itself.
+  // Evidence of an update from the memory is in the search that proved it. A fork has copies of its parent's evidence.
   const run = update.updateId.startsWith(KNOWN)
     ? createRunStore(context.deps.store, update.searchId, context.deps.hash)
     : context.run;

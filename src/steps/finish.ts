@@ -92,7 +92,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   return result === null ? record : { ...record, answer: answerOf(input, record) };
 }
 
-/** Of a record with rows; SQL that is asked for alone comes without words. */
+/** The answer text of a record with rows; null in output mode `sql`, whose records have no words. */
 export function answerOf({ question }: SearchInput, record: AnswerRecord): string | null {
   return question.outputMode === 'sql' ? null : answerText(record);
 }
@@ -119,7 +119,7 @@ async function wordsOf(
 
 type Source = NonNullable<AnswerRecord['sources']>[number];
 
-/** What was asked of the web, in the order of the search. */
+/** The web lookups, in the order of the search. */
 async function lookupsOf({ run, input }: StepContext, state: SearchState): Promise<Observation[]> {
   if (input.question.tools.every((tool) => tool === 'execute_sql')) return [];
   const ids = [...new Set([...state.trajectories.flatMap(({ attempts }) => attempts), ...(state.lookups ?? [])])];
@@ -127,7 +127,7 @@ async function lookupsOf({ run, input }: StepContext, state: SearchState): Promi
   return seen.flatMap((each) => (each?.web === undefined ? [] : [each]));
 }
 
-/** A page that was read twice with the same text is one source. */
+/** The sources. A page that was read twice with the same text counts once. */
 function sourcesOf({ lookups = [] }: SearchState, seen: readonly Observation[]): Source[] {
   const citations = seen.flatMap(({ observationId, web }): Source[] =>
     (web?.citations ?? []).map((citation) =>
@@ -182,7 +182,7 @@ function summaryOf(
   };
 }
 
-/** Small, so that a list of searches reads no record. */
+/** Writes a small index entry, so that listing searches does not read their records. */
 async function writeIndex(context: StepContext, record: AnswerRecord): Promise<void> {
   const { id, status, endedBy, database, method, preset, startedAt, endedAt } = record;
   const entry = {

@@ -1,19 +1,19 @@
 /**
- * The model calls of this process that are under way, and replies that the store would not take (design D2).
+ * The model calls of this process that are in flight, and replies that could not be stored (design D2).
  *
- * 1. A step that is tried again while its first try still waits for the model (its heartbeats were lost with the server)
- *    joins that call instead of paying for a second one. The call is given up when nobody waits for it any more.
- * 2. A reply that could not be stored is kept: the next try stores it and asks nobody.
+ * 1. A step may be tried again while its first try still waits for the model, because its heartbeats were lost. The second
+ *    try joins the call instead of paying for another. The call is cancelled when nobody waits for it any more.
+ * 2. A reply that could not be stored is kept in memory: the next try stores it without another call.
  */
 import type { ObjectStore } from '../ports';
 import type { CallReply } from './contents';
 
 export interface Flights {
-  /** Joins the call with this key, or begins it. */
+  /** Joins the call with this key, or starts it. */
   ride(key: string, signal: AbortSignal, fly: (signal: AbortSignal) => Promise<CallReply>): Promise<CallReply>;
-  /** Paid and not stored yet, by the same keys. */
+  /** Paid replies that are not stored yet, by the same keys. */
   readonly unstored: Map<string, CallReply>;
-  /** Pauses before a reply is offered to the store again. */
+  /** Pauses before further attempts to store a reply. */
   readonly storeAgainAfterMs: readonly number[];
 }
 
@@ -23,7 +23,7 @@ interface Flight {
   riders: number;
 }
 
-/** Eleven seconds: most outages of a store, and less than a step has beyond its model call. */
+/** Eleven seconds in total: longer than most outages of a store, shorter than a step's time beyond its model call. */
 const STORE_AGAIN_AFTER_MS = [100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000];
 
 export function createFlights(storeAgainAfterMs: readonly number[] = STORE_AGAIN_AFTER_MS): Flights {
@@ -62,7 +62,7 @@ export function createFlights(storeAgainAfterMs: readonly number[] = STORE_AGAIN
 
 const ofStores = new WeakMap<ObjectStore, Flights>();
 
-/** One for all steps over a store: the tries of a step share nothing else. */
+/** One object for all steps on a store, because tries of a step share nothing else. */
 export function flightsOf(store: ObjectStore): Flights {
   const flights = ofStores.get(store) ?? createFlights();
   ofStores.set(store, flights);

@@ -1,11 +1,11 @@
 /**
- * A fork: a new search that goes on from a checkpoint of another one (design D4). It takes along what the parent had
- * stored until then, the journal of its model calls included (D2), and needs the parent no more afterwards.
+ * A fork: a new search that continues from a checkpoint of another one (design D4). It copies everything that the parent had
+ * stored until then, including the journal of its model calls (D2), and does not need the parent afterwards.
  *
- * 1. Contents are copied as they are stored; an object that one refers to is written again first, so that its age begins
- *    anew and no sweep takes it away (`objects.ts`).
- * 2. What the parent did after that iteration is left out, and so is its ending: the fork decides and pays for itself.
- * 3. The checkpoint is written last. A fork that has it is complete, and making it again changes nothing.
+ * 1. Contents are copied as they are stored. An object that one refers to is written again first: that resets its age, so
+ *    `gate gc` does not delete it (`objects.ts`).
+ * 2. Later work of the parent and its ending are not copied: the fork decides and pays for itself.
+ * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
  */
 import type { Remark, SearchInput, SearchState, Usage } from '../domain';
 import { StoreError, type ObjectStore } from '../ports';
@@ -24,7 +24,7 @@ export interface ForkDeps {
 export interface Fork {
   /** The checkpoint of the parent after `input.parent.iteration`. */
   readonly state: SearchState;
-  /** With `parent`. */
+  /** Its `parent` must be set. */
   readonly input: SearchInput;
   readonly hint: Pick<Remark, 'author' | 'text'> | null;
   readonly nowMs: number;
@@ -47,7 +47,7 @@ export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState
   return state;
 }
 
-/** It pays only what it adds itself; its limits are those of its input. */
+/** The fork's first state. It counts only its own usage; its limits are those of its input. */
 export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
   const { steered } = state;
   const remarks = steered?.remarks ?? [];
@@ -58,7 +58,7 @@ export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
     searchId: input.searchId,
     startedAtMs: nowMs,
     usage: NO_USAGE,
-    // Other settings may allow more plans.
+    // The fork's settings may allow more plans of the root.
     trajectories: state.trajectories.map((trajectory) =>
       trajectory.id === ROOT && trajectory.status === 'exhausted' && trajectory.selections < settings.maxPlans
         ? { ...trajectory, status: 'open' as const }
@@ -115,16 +115,16 @@ async function copyContents(deps: ForkDeps, state: SearchState, { from, to, afte
   for (let at = 0; at < taken.length; at += AT_ONCE) await Promise.all(taken.slice(at, at + AT_ONCE).map(copy));
 }
 
-/** Whether a content was there when the iteration ended. */
+/** Whether a content existed when the iteration ended. */
 export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
   if (['input', 'result', 'version', 'refresh', 'selection'].includes(kind)) return false;
-  // Checkpoints carry the iteration that runs next; the one of the fork is its own.
+  // A checkpoint has the number of the next iteration. The one forked from is written separately.
   if (kind === 'checkpoint') return iterationOf(id) !== null && (iterationOf(id) as number) <= after;
   if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;
   if (kind === 'candidate') return state.candidates.some((candidate) => candidate.id === id);
   const iteration = iterationOf(id);
   if (iteration !== null) return iteration <= after;
-  // Of steps and calls outside iterations only the first one was before; `select` was the end.
+  // Of steps and calls outside iterations, only `prepare` came before; `select` belongs to the ending.
   return !['step', 'intent', 'reply'].includes(kind) || id === 'prepare' || id.startsWith('prepare.');
 }
 

@@ -1,12 +1,12 @@
 /**
- * The record of a search as it stands: the first one, or the version with the rows that a later run of its SQL gave, and when
- * its rows were last read. The first record and its rows are never replaced.
+ * The current record of a search: the first one, or a version with the rows of a later run of its SQL, and when its rows were
+ * last read. The first record and its rows are never replaced.
  */
 import type { AnswerRecord } from '../domain';
 import type { Contents } from './contents';
 import type { RunStore } from './run-store';
 
-/** The id of the one `refresh` of a search. */
+/** The id of a search's only `refresh` object. */
 export const LAST = 'last';
 
 export async function latestRecord(run: RunStore): Promise<AnswerRecord | null> {
@@ -27,7 +27,7 @@ export function shownAs(record: AnswerRecord, refresh: Contents['refresh']): Ans
   };
 }
 
-/** With the fields that a record written before they existed lacks. */
+/** Adds the fields that older records lack. */
 export function withFreshness(record: AnswerRecord): AnswerRecord & {
   readonly asOf: string;
   readonly reused: boolean;

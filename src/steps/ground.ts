@@ -1,6 +1,6 @@
 /**
- * Role `ground`: a verdict on every hypothesis, the winner's body, facts and what to try next (design §3, step 4). What
- * the data contradicts is not kept (rules S1, S2); whether a winner is proved is settled by execution afterwards.
+ * Role `ground`: a verdict on every hypothesis, the winner's body, facts and what to try next (design §3, step 4). Verdicts
+ * that the data contradicts are not kept (rules S1, S2). Execution decides afterwards whether a winner is proved.
  */
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
@@ -75,7 +75,7 @@ function read(judge: Judge, reply: GroundReply): Read<Grounded> {
 
 type Judgement = GroundReply['judgements'][number];
 
-/** The judgement as far as the data lets it stand, or what is wrong with its SQL. */
+/** The judgement without the verdicts that the data contradicts, or the error in its SQL. */
 function judgeOperator(judge: Judge, judgement: Judgement): Judged | string {
   const operator = findLoaded(judge.plan, judgement.operator)?.operator;
   if (operator === undefined) return `there is no operator ${judgement.operator}`;
@@ -101,7 +101,7 @@ function judgeOperator(judge: Judge, judgement: Judgement): Judged | string {
   return { grounding, body };
 }
 
-/** The observation with rows that judged the operator last; a reply may name it in other words. */
+/** The id of the last observation with rows for the operator. Not taken from the reply, which may name it differently. */
 function observedIn(observations: readonly Observation[], { operator, winner }: Judgement): string {
   const covering = observations.filter(({ tests }) => tests.some((test) => test.operator === operator));
   const telling = covering.filter(({ tests }) =>
@@ -116,7 +116,7 @@ function hasRows({ result }: TestOutcome): boolean {
   return result.kind === 'rows' && result.rows.length > 0;
 }
 
-/** What all probes of the attempt said of each hypothesis: in a rollout one id is tested more than once. */
+/** The outcomes of each hypothesis over all probes of the attempt: in a rollout one is tested several times. */
 export function mergedOutcomes(
   observations: readonly Pick<Observation, 'tests'>[],
   operator: string,
@@ -173,14 +173,14 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
   };
 }
 
-/** Until it is proved, a winner's body rests on the reading itself. */
+/** The assumptions of a winner's body until it is proved: the reading itself. */
 function unproved({ plan }: Judge, grounding: OperatorGrounding): Assumption[] {
   const before = findLoaded(plan, grounding.operator)?.assumptions.map(({ risk }) => risk) ?? [];
   const risk = before.length === 0 ? 0.5 : Math.max(...before) / 2;
   return [{ kind: 'meaning', statement: grounding.summary || `${grounding.operator} as judged`, risk }];
 }
 
-/** Bodies for other operators; one that does not parse is dropped, its operator stays as it was. */
+/** Stores bodies for other operators. One that does not parse is dropped, and its operator stays unchanged. */
 async function storeWritten(
   { context, plan, scope }: Judge,
   reply: GroundReply,
@@ -192,7 +192,7 @@ async function storeWritten(
     if (made?.kind !== 'ok') continue;
     await storeBody(context, made.value, assumptions);
     const risk = assumptions.reduce((highest, each) => Math.max(highest, each.risk), 0);
-    // Reading a table that nobody declared is an assumption, said or not: such a body is no mere arithmetic (rule S4).
+    // To read an undeclared table is an assumption, even if the reply does not say so: it is not mere arithmetic (rule S4).
     const unsaid =
       operator?.relations.length === 0 && made.value.relations.some((relation) => relation !== CLOCK) ? 1 : 0;
     written.push({
@@ -205,7 +205,7 @@ async function storeWritten(
   return written;
 }
 
-/** A fact needs rows that show it; without any, nothing was established. */
+/** Stores facts. A fact needs an observation with rows. */
 async function storeFacts(
   { context, observations, plan, step }: Judge,
   facts: readonly string[],
@@ -235,7 +235,7 @@ function plain(text: string): string {
   return text.toLowerCase().replace(/\W+/g, ' ').trim();
 }
 
-/** Probes that came along may read what this reply settled or wrote; those that cannot run are dropped. */
+/** The next tests of the reply. Their probes may read bodies of this reply; tests that cannot run are dropped. */
 function nextTests({ scope }: Judge, reply: GroundReply, judged: readonly Judged[], written: Grounded['written']) {
   const fresh = [
     ...judged.flatMap(({ grounding, body }) => (body === null ? [] : [grounding.operator])),

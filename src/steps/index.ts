@@ -1,6 +1,6 @@
 /**
- * The contents half of the search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps`
- * for the method `react`. A root builds them once; activities and in-process runs call the same ones.
+ * The steps of a search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps` for the
+ * method `react`. A composition root builds them once; activities and in-process runs call the same functions.
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
 import type { ReactSteps } from '../methods/react';
@@ -28,7 +28,7 @@ export { LAST, latestRecord, withFreshness } from './freshness';
 export { refresh, supersede } from './refresh';
 export { createRunStore, readAsStored, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
 
-/** What a person said, for the prompts that follow. */
+/** Stores a person's remark for later prompts. */
 export interface RemarkStep {
   keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
   };
 }
 
-/** Stores what a search starts from; every step of it begins by loading this. */
+/** Stores the input of a search, which every step loads first. */
 export async function storeInput(deps: Pick<StepDeps, 'store' | 'hash'>, input: SearchInput): Promise<void> {
   await createRunStore(deps.store, input.searchId, deps.hash).put('input', input.searchId, input);
 }

@@ -1,14 +1,14 @@
 /**
- * A model call is paid once (design D2). The key is the structural position with the try and the seed; hash and model of
- * the request are a check, not part of it.
+ * A model call is paid once (design D2). The key is the structural position with the try and the seed. The hash and the
+ * model of the request are checked; they are not part of the key.
  *
- * 1. A stored reply is returned and nothing is paid.
- * 2. An intent is written before the call and the reply before anything is returned, so a crash repeats at most the
- *    call in flight, and that one is counted as possibly billed. A store that is away or full loses no reply: it is
- *    offered again, room is made for it, and at last it is kept in memory (`flights.ts`).
- * 3. A request that differs from the one that was answered under its key is an error: nothing may guess which one is
- *    right. An intent without a reply is replaced: it is asked anew in any case, after a deploy perhaps in other words.
- * 4. The first reply stays: a worker that was thought dead and comes back with its own takes over the stored one.
+ * 1. A stored reply is returned, and nothing is paid.
+ * 2. An intent is written before the call, and the reply before it is returned. So a crash repeats at most the call in
+ *    flight, which then counts as possibly billed. No reply is lost if the store is unreachable or full: storing it is tried
+ *    again, space is freed for it, and at last it is kept in memory (`flights.ts`).
+ * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
+ *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
+ * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
@@ -39,7 +39,7 @@ export interface Called {
   readonly usage: UsageDelta;
 }
 
-/** Replies of the server that no provider bills; a lost connection or a timeout may have been billed. */
+/** Errors that no provider bills. After a lost connection or a timeout the call may have been billed. */
 const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
   'rate-limited',
   'authentication',
@@ -57,7 +57,7 @@ export async function callOnce(call: Call): Promise<Called> {
   const known = await call.run.find('reply', id);
   if (known !== null) {
     const reply = await checked(known, call, inputHash, id);
-    // Gave its room to the reply when the store was full.
+    // When the store was full, the intent was deleted to make room for the reply.
     if ((await call.run.find('intent', id)) === null)
       await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
     return answered(id, reply);
@@ -86,7 +86,7 @@ export async function journalled(
   return { intent, text: reply.reply.text, finishReason: reply.reply.finishReason };
 }
 
-/** Of a try that was begun before; null for a new one. */
+/** The intent of a try that was begun before; null for a new one. */
 export function begun(run: RunStore, position: string, tryNumber: number, seed: number): Promise<CallIntent | null> {
   return run.find('intent', callId(position, tryNumber, seed));
 }
@@ -115,8 +115,8 @@ async function checked(found: CallReply, call: Call, inputHash: string, id: stri
 }
 
 /**
- * Another version of this program may word a role's instructions (the system message) and its reply schema otherwise. What
- * the role was told of the question, the database and the search is the same then, and its reply stays paid for.
+ * Whether the request differs only in the role's instructions (the system message) and the reply schema, as after an upgrade
+ * of this program. What it says about question, database and search is the same, so the paid reply is used.
  */
 async function asksTheSame({ run, request }: Call, id: string): Promise<boolean> {
   const intent = await run.find('intent', id);
@@ -159,7 +159,7 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
   };
 }
 
-/** A paid reply is not given up at the first refusal: what the store holds at the end is returned. */
+/** Stores a paid reply, with retries. Returns the reply that the store holds at the end. */
 async function storeReply(call: Call, id: string, paid: CallReply): Promise<CallReply> {
   const pauses = [...call.flights.storeAgainAfterMs];
   let intent: CallIntent | null = null;
@@ -179,12 +179,12 @@ async function storeReply(call: Call, id: string, paid: CallReply): Promise<Call
       await sleep(pause, undefined, { signal: call.signal });
     }
   }
-  // While there is no room for it, the reply stands alone and `callOnce` writes the intent again.
+  // Without space for the intent, only the reply is stored; `callOnce` writes the intent again later.
   if (intent !== null) await call.run.put('intent', id, intent).catch(ignoreFull);
   return paid;
 }
 
-/** Prompts are longer than replies: where nothing more fits, the room of the intent does. */
+/** Deletes the intent of a call if the store is full: prompts are longer than replies, so the reply fits in its place. */
 async function makeRoom(call: Call, id: string, inputHash: string): Promise<CallIntent> {
   const intent = (await call.run.find('intent', id)) ?? intentOf(call, inputHash, 1);
   await call.run.delete('intent', id);
@@ -195,7 +195,7 @@ function ignoreFull(error: unknown): void {
   if (!(error instanceof StoreError) || error.code !== 'full') throw error;
 }
 
-/** Somebody else was faster. Both were billed; one is confirmed, and the other is possibly billed. */
+/** Another process stored its reply first. Both calls were billed: one counts as billed, the other as possibly billed. */
 async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallReply> {
   const first = await checked(await call.run.get('reply', id), call, paid.inputHash, id);
   if (first.possiblyBilledCalls >= paid.possiblyBilledCalls) return first;

@@ -1,6 +1,6 @@
 /**
- * A plan by reference made whole: interfaces from the plan's content, bodies and proofs as control has them now, and the
- * names that each body's text uses bound to operators of this plan (rules S3, S8).
+ * Loads a plan by reference: interfaces from the plan's content, the current bodies and proofs, and for each body which
+ * operators of this plan the names in its text refer to (rules S3, S8).
  */
 import type { Assumption, Body, Operator, Plan, Update } from '../domain';
 import { clockOperator, CLOCK, readsClock } from '../search/clock';
@@ -20,7 +20,7 @@ export interface LoadedPlan {
   readonly plan: Plan;
   readonly ref: PlanRef;
   readonly operators: readonly LoadedOperator[];
-  /** What its SQL may read as `gate_clock`; null: this search has no clock of its own. */
+  /** The relation `gate_clock` for its SQL; null: this search has no clock. */
   readonly clock: PlanOperator | null;
 }
 
@@ -60,7 +60,7 @@ export function findLoaded(plan: LoadedPlan, name: string): LoadedOperator | und
   return plan.operators.find(({ operator }) => operator.name === name);
 }
 
-/** The same plan with other bodies for some operators, written for this plan's own names. */
+/** The same plan with other bodies for some operators. The new bodies use this plan's names. */
 export function withBodies(plan: LoadedPlan, bodies: Readonly<Record<string, Body>>): LoadedPlan {
   return {
     ...plan,
@@ -71,7 +71,7 @@ export function withBodies(plan: LoadedPlan, bodies: Readonly<Record<string, Bod
   };
 }
 
-/** The written operators as the compiler takes them, in plan order, behind the clock. */
+/** The written operators in the compiler's form: the clock first, then in plan order. */
 export function planOperators(plan: LoadedPlan): PlanOperator[] {
   const written = plan.operators.flatMap((loaded) =>
     loaded.body === null
@@ -85,7 +85,7 @@ function clocked(body: Body): PlanOperator['body'] {
   return readsClock(body.relations) ? { ...body, reads: [...body.reads, CLOCK] } : body;
 }
 
-/** Text that came with an update binds by the bodies it was proved over; any other text uses this plan's names. */
+/** Maps the names in a body's text to operators. SQL of an update is matched by the bodies it was proved over; other SQL uses this plan's names. */
 function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: Body): Record<string, string> {
   if (update === null) return {};
   const bound = body.reads.map((local): [string, string] => {
@@ -98,7 +98,7 @@ function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: 
   return Object.fromEntries(bound);
 }
 
-/** The operator and all that read it, directly or through others. */
+/** The operator and all operators that read it, directly or through others. */
 export function builtOn(plan: LoadedPlan, name: string): ReadonlySet<string> {
   const found = new Set([name]);
   for (const { operator } of plan.operators)
@@ -106,7 +106,7 @@ export function builtOn(plan: LoadedPlan, name: string): ReadonlySet<string> {
   return found;
 }
 
-/** What the operators that a text reads, and all below them, rest on (rule S10). */
+/** The updates and assumed bodies of the named operators and of all that they read (rule S10). */
 export function restsOn(plan: LoadedPlan, names: readonly string[]): { updates: string[]; assumedBodies: string[] } {
   const reached = new Set<string>();
   const visit = (name: string): void => {

@@ -1,13 +1,13 @@
 /**
- * Lookups on the web as contents: what a reply asks for is an action each, what came of it an observation. Prompts of the
- * search show all of them; the record and the report cite them.
+ * Lookups on the web as contents: each request of a reply is an action, its result an observation. All later prompts of the
+ * search show them; the record and the report cite them.
  */
 import { clip } from '../clip';
 import type { PromptContext, LookupsReply } from '../prompts';
 import type { Lookup, MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
 
-/** How texts of models name an observation of the web. */
+/** Ids of web observations, as models cite them. */
 const CITED = /\bi\d+\.t\d+(?:-\d+)?\.w\d+\b/g;
 
 export async function storeLookups(
@@ -21,7 +21,7 @@ export async function storeLookups(
   return named.map(({ web, actionId }) => ({ actionId, tool: web.tool }));
 }
 
-/** All together get the room of two results; the fewer they are, the more of each is shown. */
+/** All lookups together get the space of two results: the fewer there are, the more of each is shown. */
 export async function webTexts({ run, settings }: StepContext, { web = [] }: MemoryRef) {
   const room = Math.min(settings.csvChars, Math.floor((2 * settings.csvChars) / Math.max(1, web.length)));
   const seen = await Promise.all(web.map((id) => run.get('observation', id)));
@@ -37,19 +37,19 @@ function cutText(text: string, room: number): string {
   return text.length <= room ? text : `${clip(text, room)}\n(cut here)`;
 }
 
-/** Addresses behind the lookups that a text cites, `[i1.t0.w1]`. */
+/** The addresses of the lookups that a text cites, such as `[i1.t0.w1]`. */
 export async function citedIn({ run }: Pick<StepContext, 'run'>, text: string): Promise<string[]> {
   const ids = [...new Set([...text.matchAll(CITED)].map(([id]) => id))];
   const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
   return [...new Set(seen.flatMap((each) => each?.web?.citations ?? []).map(({ url }) => url))];
 }
 
-/** For readers of other searches, who cannot look up an id: the addresses in its place. */
+/** Replaces cited ids by addresses, for readers of other searches, which do not have the ids. */
 export async function spelledOut(context: Pick<StepContext, 'run'>, text: string): Promise<string> {
   let spelled = text;
   for (const [id] of text.matchAll(CITED)) {
     const urls = await citedIn(context, id);
-    // By a function: an address may hold what a replacement text would read as a pattern.
+    // A function, because `$` in an address would have a meaning in a replacement string.
     spelled = spelled.replace(id, () => urls.join(', ') || 'a lookup without result');
   }
   return spelled;

@@ -14,7 +14,7 @@ const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body
 /** How the ids of updates from a memory begin. */
 export const KNOWN = 'known.';
 
-/** Copies the snapshot into the search's own contents, so that it stays what it was, and returns its control view. */
+/** Copies the snapshot into the search's own contents, so that it does not change, and returns its control view. */
 export async function takeMemory(context: StepContext, fingerprint: string): Promise<UpdateView[]> {
   const { deps, run, settings } = context;
   if (settings.memoryScope !== 'database') return [];
@@ -33,7 +33,7 @@ export async function takeMemory(context: StepContext, fingerprint: string): Pro
   return views;
 }
 
-/** Only what rests on nothing unproved is worth other questions' trust. */
+/** Publishes the updates that rest on nothing unproved; other questions may rely only on these. */
 export async function publishMemory(context: StepContext, updates: readonly UpdateView[]): Promise<void> {
   const { deps, run, settings } = context;
   if (settings.memoryScope !== 'database') return;
@@ -44,10 +44,10 @@ export async function publishMemory(context: StepContext, updates: readonly Upda
     const update = { ...own, mapping, summary };
     if (update.searchId !== run.searchId || update.dependsOn.assumedBodies.length > 0) continue;
     const body = await run.get('body', update.bodyId);
-    // What it proved, it proved of one day.
+    // A proof that reads the clock holds for one day only.
     if (readsClock(body.relations)) continue;
     const key = `${folder(context, update.dependsOn.schemaFingerprint)}${run.searchId}.${update.updateId}.json`;
-    // The same search writes the same entry, so a repeated ending changes nothing.
+    // The same search writes the same entries, so repeating the step changes nothing.
     await deps.store.put(key, writeEnvelope('memory', { schemaVersion: 1, update, body }, deps.hash), {
       overwrite: true,
     });

@@ -1,6 +1,6 @@
 /**
- * The frame of a model step: messages, the journalled call, the parsed and further checked reply. A later try repeats the
- * conversation of the try before with its reply and the exact error (paper, App. B.4). Every try is charged.
+ * Runs a model step: builds the messages, makes the journalled call, parses and checks the reply. A later try repeats the
+ * conversation of the try before, with its reply and the exact error (paper, App. B.4). Every try is charged.
  */
 import type { Role } from '../domain';
 import { ModelError, type ChatMessage, type ModelRequest } from '../ports';
@@ -24,9 +24,9 @@ export interface RoleTask<Reply, View> {
   readonly schema: ModelRequest['schema'];
   readonly messages: () => ChatMessage[];
   readonly parse: (text: string) => Parsed<Reply>;
-  /** Checks that need the inspector; stores nothing, so that a repeated try can ask for the same error again. */
+  /** Checks that need the inspector. It stores nothing itself, so that a repeated try gives the same error. */
   readonly read: (reply: Reply) => Promise<Read<View>>;
-  /** What a retry should know beyond the error, delimited; from the reply and the error. */
+  /** More information for a retry, delimited. `text` is the reply with the error. */
   readonly details?: (text: string) => Promise<string | null>;
 }
 
@@ -57,9 +57,9 @@ export async function runModelStep<Reply, View>(
 /** What a try sends. */
 interface Conversation {
   readonly messages: ChatMessage[];
-  /** Of output tokens. */
+  /** The limit of output tokens. */
   readonly limit: number;
-  /** In place of it, should the endpoint refuse the larger limit: it bills nothing for a refusal. */
+  /** The conversation to use if the endpoint refuses the larger limit; it bills nothing for a refusal. */
   readonly instead?: () => Promise<Conversation>;
 }
 
@@ -90,7 +90,7 @@ async function askedWith<R, V>(
   }
 }
 
-/** The id of what a try makes: the position, and the try when it is a later one. */
+/** The id of contents that a try makes: the position, and for later tries their number. */
 export function contentId(step: Pick<ModelStep, 'position' | 'tryNumber'>): string {
   return step.tryNumber === 0 ? step.position : `${step.position}.try${step.tryNumber}`;
 }
@@ -121,7 +121,7 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   const failure = await failureOf(task, before.text, step.executionError);
   const wasCut = isCut(before) && !failure.ran;
   const started = await begun(run, step.position, step.tryNumber, settings.seed);
-  // A try that was begun is made again as it was, also one of a version that knew nothing of cut replies.
+  // A try that was begun is repeated unchanged, even if it is from a version that did not handle cut replies.
   const isOld = started !== null && started.maxOutputTokens === undefined;
   const { text, error, hint } = wasCut && !isOld ? cutFailure(before.text, limit) : { ...failure, text: before.text };
   const repeated = async (): Promise<Conversation> => {

@@ -1,11 +1,11 @@
 /**
- * Large contents by what they hold: stored once as `objects/sha256/<hh>/<name>`, however many searches refer to them, so
- * that a thousand questions about one database share its schema.
+ * Large contents, stored by their hash: once as `objects/sha256/<hh>/<name>`, however many searches refer to them. So a
+ * thousand questions about one database share its schema.
  *
  * 1. An object never changes. It is written before anything refers to it, and its text is checked by hash when it is read.
- * 2. Whoever is about to refer to an object writes it again, unless this process did so shortly before: its age begins
- *    anew, and `gate gc` keeps what is young (`REWRITE_AFTER_MS` is far below its grace period).
- * 3. What was read and checked is kept in memory within a bound, frozen, because every step loads the same schema.
+ * 2. Before a step refers to an object, it writes the object again, unless this process did so recently. That resets its
+ *    age, and `gate gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
+ * 3. Checked objects are cached in memory up to a limit, and frozen, because every step loads the same schema.
  */
 import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
@@ -14,7 +14,7 @@ import type { Hash } from '../search/body';
 import { broughtBack } from './swept';
 
 export const OBJECTS = 'objects/sha256/';
-/** In characters of JSON: smaller contents are one object with their envelope. */
+/** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
 export const INLINE_LIMIT = 8 * 1024;
 export const REWRITE_AFTER_MS = 10 * 60_000;
 const CACHE_CHARS = 32 * 1024 * 1024;
@@ -26,7 +26,7 @@ export function objectKey(name: string): string {
   return `${OBJECTS}${name.slice(0, 2)}/${name}`;
 }
 
-/** Null for another key. */
+/** The name of an object from its key; null for any other key. */
 export function objectName(key: string): string | null {
   const name = key.slice(key.lastIndexOf('/') + 1);
   return name !== '' && objectKey(name) === key ? name : null;
@@ -48,15 +48,15 @@ export async function putObject(store: ObjectStore, text: string, hash: Hash): P
 
 interface Wanted {
   readonly reference: ObjectReference;
-  /** Of the text. */
+  /** Hash of the text. */
   readonly sha256: string;
-  /** Whose content it is, for the message. */
+  /** The key that refers to it, for error messages. */
   readonly key: string;
   readonly kind: string;
   readonly hash: Hash;
 }
 
-/** `parse` gives the content that is remembered; it is frozen. */
+/** `parse` makes the content that is cached, frozen. */
 export async function getObject(
   store: ObjectStore,
   wanted: Wanted,
@@ -92,7 +92,7 @@ interface Known {
   readonly contents: BoundedMap<unknown>;
 }
 
-/** One memory per store of this process. */
+/** One cache per store of this process. */
 const KNOWN = new WeakMap<ObjectStore, Known>();
 
 function known(store: ObjectStore): Known {
@@ -111,7 +111,7 @@ function forgetOldest(map: Map<string, unknown>, limit: number): void {
   }
 }
 
-/** Many callers get the same one. */
+/** Frozen, because many callers share it. */
 export function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) frozen(inner);

@@ -1,12 +1,12 @@
 /**
- * Contents that this process wrote or read before, parsed and checked, so that a step which loads input, schema, plan and
- * bodies again pays for one parse (D1).
+ * A cache of contents that this process wrote or read, parsed and checked. Every step loads input, schema, plan and bodies,
+ * and so parses them only once (D1).
  *
- * 1. As a rule the store is asked each time, and what is remembered counts only while the text there is the same: a step
- *    whose first try still runs somewhere may write its observation, update or checkpoint again with other contents.
- * 2. Not even read again is what can have one text only under its id: a body, named by the hash of what it holds, and
- *    what a model step makes of one journalled reply, whose id holds the try (`plan`, `proposal`).
- * 3. A content is frozen, since many steps get the same one. The journal is its own memory: a call is made once.
+ * 1. Usually the text is read from the store each time, and the cached content is used only if the text is the same: a first
+ *    try of a step that still runs elsewhere may write its observation, update or checkpoint again with other contents.
+ * 2. Contents that can have only one text under their id are not read again: a body, named by its hash, and the result of
+ *    one journalled reply, whose id includes the try (`plan`, `proposal`).
+ * 3. Contents are frozen, because many steps share them. The journal is not cached: each call is made once.
  */
 import { BoundedMap } from '../bounded-map';
 import type { ObjectStore } from '../ports';
@@ -19,12 +19,12 @@ const READ_ONCE: ReadonlySet<Kind> = new Set(['intent', 'reply', 'checkpoint', '
 
 interface Remembered {
   readonly text: string;
-  /** null: written here and not read yet. */
+  /** null: written by this process and not parsed yet. */
   readonly content: unknown;
 }
 
 export interface RememberedContents {
-  /** Null when it is not there. */
+  /** Null if it is not stored. */
   read(kind: Kind, key: string, parse: (text: string) => Promise<unknown>): Promise<unknown>;
   put(kind: Kind, key: string, text: string, options: { readonly overwrite: boolean }): Promise<void>;
   delete(key: string): Promise<void>;
@@ -32,7 +32,7 @@ export interface RememberedContents {
 
 const OF_STORES = new WeakMap<ObjectStore, RememberedContents>();
 
-/** One memory per store of this process. */
+/** One cache per store of this process. */
 export function rememberedContents(store: ObjectStore): RememberedContents {
   const found = OF_STORES.get(store) ?? remembering(store, new BoundedMap(MAX_CHARS));
   OF_STORES.set(store, found);

@@ -1,6 +1,6 @@
 /**
- * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests where the preset lets the
- * plan carry them (design §3, step 3). Bodies go through the engine's parser before they are stored (rule S8).
+ * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests if the preset asks for them
+ * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
 import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
 import type { SqlInspector } from '../ports';
@@ -89,11 +89,11 @@ function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read
 
 type OperatorReply = PlanReply['operators'][number];
 
-/** The operator, or what is wrong with it. What its SQL reads of the schema is thereby declared (rule S8). */
+/** The operator, or its errors. Tables of the schema that its SQL reads are added to the declared ones (rule S8). */
 function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | string[] {
   const { sql, mapping, assumptions, ...said } = reply;
   const scope = bodyScope(writer);
-  // The clock is no data: an interface with it is the same without.
+  // The clock is not data, so it is not part of the interface.
   const ofData = (relation: string): boolean => relation !== CLOCK;
   const declared = said.relations
     .map((relation) => knownRelation(relation, scope.relations) ?? relation)
@@ -129,7 +129,7 @@ function bodyScope({ context, inspector, description }: Writer): BodyScope {
   return { inspector, hash: context.deps.hash, relations: readableRelations(context, description) };
 }
 
-/** As the schema names it, so that one table has one name in every interface (rule S3). */
+/** The table's name in the schema, so that a table has the same name in every interface (rule S3). */
 function knownRelation(relation: string, known: readonly string[]): string | null {
   const plain = relation.replace(/["`[\]]/g, '').trim();
   return (
@@ -143,7 +143,7 @@ function unique(names: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-/** A known intent copied with other case or blanks is still the same intent (rule S3). */
+/** The known intent, if the reply copied it with other case or blanks (rule S3). */
 function knownIntent(intent: string, known: readonly string[]): string {
   const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
   return known.find((each) => plain(each) === plain(intent)) ?? intent.trim();
@@ -199,7 +199,7 @@ async function storePlan(
   };
 }
 
-/** A control count that does not parse is left out: it is an extra, and not worth another paid plan. */
+/** A control count that does not parse is left out: it is optional, and not worth another model call. */
 function extraBody(writer: Writer, operators: readonly Operator[], sql: string | null): Body | null {
   if (sql === null) return null;
   const known = {
@@ -210,7 +210,7 @@ function extraBody(writer: Writer, operators: readonly Operator[], sql: string |
   return made.kind === 'ok' ? made.value : null;
 }
 
-/** Nor is the SQL of another wording: without it the answer names the other reading in words only. */
+/** SQL of another reading that does not parse is left out too: the answer then names that reading in words only. */
 function otherReading(
   writer: Writer,
   operators: readonly Operator[],
@@ -222,7 +222,7 @@ function otherReading(
   return made.kind === 'ok' ? made.value : null;
 }
 
-/** Tests that cannot run are dropped: their operators get a proposal of their own. */
+/** The first tests. Tests that cannot run are dropped; their operators get a separate proposal later. */
 function firstTests(writer: Writer, operators: readonly Operator[], reply: PlanReply): readonly BuiltTest[] {
   return buildTests(reply.tests, {
     ...bodyScope(writer),

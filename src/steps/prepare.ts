@@ -1,6 +1,6 @@
 /**
- * `prepare`: what one search knows of its database, taken once: the description, the schema text, profiles of the columns
- * that the question is likely to touch, and the memory snapshot of scope `database`.
+ * `prepare`: reads once what a search knows about its database: the description, the schema text, profiles of columns that
+ * the question likely needs, and the memory snapshot of scope `database`.
  */
 import { SqlEngineError } from '../ports';
 import { placeNotes } from '../search/documentation';
@@ -17,7 +17,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
   await forgetBadReplies(context);
   return once(context, async () => {
     const { engine } = await openEngine(context);
-    // Before anything is read: what changes later is then seen to have changed.
+    // Taken before anything is read, so that any later change is noticed.
     const dataRevision = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
     const description = await engine.describe({ signal: context.signal });
     if (description.tables.length === 0) {

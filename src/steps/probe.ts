@@ -1,6 +1,6 @@
 /**
- * `probe`: the probes of a proposal with their predicates and agreement counts, all in one snapshot (rule S2), then the
- * whole plan under each rival reading where that can show that the choice does not matter (rule S9).
+ * `probe`: runs the probes of a proposal with their predicates and agreement counts, all in one snapshot (rule S2). Then it
+ * runs the whole plan under each rival reading, if that can show that the choice is immaterial (rule S9).
  */
 import type { Body, Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
@@ -55,14 +55,14 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
 interface PreparedTest {
   readonly test: Test;
   readonly probeSql: string;
-  /** Why the probe cannot run in the plan as it is now. */
+  /** Why the probe cannot run in the current plan. */
   readonly error: string | null;
   readonly predicates: readonly PredicateStatement[];
   /** The probe, then its predicates. */
   readonly statements: readonly string[];
 }
 
-/** The plan may have changed since the test was written: what it reads must still have SQL. */
+/** The plan may have changed since the test was written: the operators that it reads must still have SQL. */
 function prepareTest(test: Test, plan: LoadedPlan, inspector: SqlInspector, dialect: Dialect): PreparedTest {
   const inspection = inspector.inspect(test.probe);
   if (inspection.kind !== 'select') return unable(test, inspection.message);
@@ -106,7 +106,7 @@ interface MaterialityRun {
 
 const NOT_RUN: MaterialityRun = { of: () => null, usage: {} };
 
-/** Runs when every operator has SQL under every combination; a compile error means that the rest is not written. */
+/** Runs only if every operator has SQL in every combination. A compile error means that some operators have none. */
 async function materiality(
   context: StepContext,
   plan: LoadedPlan,

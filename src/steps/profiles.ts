@@ -1,8 +1,7 @@
 /**
- * Column profiles for a search (design §3, Profiles): taken by SQL without a model call, within a budget of columns and
- * time, and kept per database and schema, so that the next search on it finds them, until the database has changed (where
- * the engine can tell) or a day has passed. What fails or is too slow is left out: a profile is help for the planner and
- * no part of any proof.
+ * Column profiles for a search (design §3, Profiles): computed by SQL without a model call, within a budget of columns and
+ * time. They are cached per database and schema until the database changes (if the engine can tell), and for a day at most.
+ * Profiles that fail or are too slow are left out: they help the planner and are no part of a proof.
  */
 import { z } from 'zod';
 import { ColumnProfile, type DatabaseDescription, type TableDescription } from '../domain';
@@ -24,9 +23,9 @@ import { readEnvelope, writeEnvelope } from './run-store';
 const LIKELY_COLUMNS = 60;
 const TOUCHED_COLUMNS = 40;
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** No further table is begun after this much time. */
+/** After this time no further table is profiled. */
 const TOTAL_MS = 15_000;
-/** Rows come and go without a trace. */
+/** How long a profile is kept: rows may change without any sign. */
 const KEPT_MS = 24 * 3_600_000;
 
 export interface Profiled {
@@ -34,7 +33,7 @@ export interface Profiled {
   readonly usage: UsageDelta;
 }
 
-/** Columns that the question's words make likely. */
+/** Profiles the columns that the question's words make likely. */
 export async function profileLikely(context: StepContext, description: DatabaseDescription): Promise<Profiled> {
   if (!context.settings.profiles) return { profiles: [], usage: {} };
   const { text, context: told, instructions } = context.input.question;
@@ -42,7 +41,7 @@ export async function profileLikely(context: StepContext, description: DatabaseD
   return profile(context, description, selectProfileTargets(description, words, LIKELY_COLUMNS));
 }
 
-/** Columns that a new plan touches and that have no profile yet; once per plan, so that its prompts stay the same. */
+/** Profiles the columns that a new plan reads and that have no profile yet; once per plan, so that its prompts stay the same. */
 export async function profileTouched(context: StepContext, planId: string, plan: LoadedPlan): Promise<UsageDelta> {
   if (!context.settings.profiles || (await context.run.find('profile', planId)) !== null) return {};
   const { description, profiles: known } = await context.run.get('schema', SCHEMA_ID);
@@ -83,7 +82,7 @@ function touchedColumns(
     .filter(({ columns }) => columns.length > 0);
 }
 
-/** A quoted name of several words counts when all of them occur. */
+/** Whether the words name the column. For a quoted name of several words, all must occur. */
 function isNamed(column: string, words: ReadonlySet<string>): boolean {
   return (column.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? []).every((word) => words.has(word));
 }
@@ -134,9 +133,9 @@ async function profileTable(
 
 const Cached = z.object({
   schemaVersion: z.literal(1),
-  /** As the engine gave it; empty where it gives none. */
+  /** The engine's revision; empty if it gives none. */
   revision: z.string().default(''),
-  /** Of the oldest profile. */
+  /** Time of the oldest profile. */
   takenAtMs: z.number().default(0),
   profiles: z.array(ColumnProfile),
 });
@@ -146,7 +145,7 @@ function isValid(kept: Cached | null, revision: string, nowMs: number): kept is 
   return kept !== null && kept.revision === revision && nowMs - kept.takenAtMs < KEPT_MS;
 }
 
-/** Readable where it can be: stores take keys of few bytes, and engines names of many. */
+/** The cache key: readable if possible, a hash if a database name is too long for a store's key. */
 function cacheKey(
   { input, deps }: StepContext,
   { fingerprint }: DatabaseDescription,

@@ -1,4 +1,4 @@
-/** What every role is told: the question, the schema, profiles, proved readings and facts, loaded by reference. */
+/** The part of the prompt for every role: the question, the schema, profiles, proved readings and facts. */
 import type { ColumnProfile, SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
 import { CLOCK_CONTEXT } from '../search/clock';
@@ -15,8 +15,8 @@ export const SCHEMA_ID = 'schema';
 const PROFILE_CHARS = 16_000;
 
 /**
- * `plans`: profiles that were taken when these plans were checked are shown as well. `views`: the plans whose tables are
- * shown although the schema only lists them.
+ * `plans`: also show the profiles that were computed when these plans were checked. `views`: show the tables of these plans
+ * even if the schema only lists them by name.
  */
 export async function promptContext(
   context: StepContext,
@@ -56,7 +56,7 @@ export async function promptContext(
   };
 }
 
-/** A context may tell a clock of its own, as benchmarks do: then no other is named. */
+/** The context with the search's clock, unless the context names a clock itself, as benchmarks do. */
 function contextOf({ question, clock }: SearchInput): string | null {
   return question.context ?? (clock === undefined ? null : CLOCK_CONTEXT);
 }

@@ -1,11 +1,11 @@
 /**
- * The proof of an answer in a few short lines. They stand in the result of the workflow, so that who opens a finished search
- * in the Temporal UI reads them without a worker and without the store; the whole evidence is in the record.
+ * The proof of an answer in a few short lines. They are part of the workflow's result, so that the Temporal UI shows them
+ * without a worker and without the store. The full evidence is in the record.
  */
 import type { AnswerRecord } from '../domain';
 import { cut } from '../search/preview';
 
-/** The result of a workflow is part of its history (design D3). */
+/** The most lines, because the result of a workflow is part of its history (design D3). */
 const LINES = 5;
 const CHARS = 120;
 

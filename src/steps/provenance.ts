@@ -1,11 +1,11 @@
-/** What an observation, and whatever is concluded from it, rests on (rule S10). */
+/** The dependencies of an observation and of everything concluded from it (rule S10). */
 import type { Dependencies } from '../domain';
 import type { StepContext } from './context';
 import type { Contents } from './contents';
 import { restsOn, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
 
-/** Operators that the probes read, by name in their texts, and whatever the given operators read. */
+/** Covers the operators that the probes name in their SQL, and the operators that the given ones read. */
 export async function dependencies(
   context: StepContext,
   plan: LoadedPlan,
@@ -22,7 +22,7 @@ export async function dependencies(
     .filter((name) => probes.some((probe) => new RegExp(`\\b${name}\\b`).test(probe)));
   return {
     ...restsOn(plan, [...read, ...alsoReads]),
-    // A proof rests on bodies and rows; a remark that a model read on the way is no premise of it.
+    // A proof rests on bodies and rows, not on facts that the model read.
     facts: [],
     database: context.input.question.database,
     schemaFingerprint: schema.description.fingerprint,

@@ -1,7 +1,7 @@
 /**
- * The question's vector, paid once per search: an intent before the request and the vector after it, as for every model
- * call (`journal.ts`). A crash in between is asked again, and the lost request is counted as possibly billed; a step whose
- * time is over leaves the request running, and its next try joins it.
+ * The question's vector, paid once per search: an intent is stored before the request and the vector after it, as for every
+ * model call (`journal.ts`). After a crash in between, the request is repeated, and the lost one counts as possibly billed.
+ * If a step times out, the request continues, and the next try of the step joins it.
  */
 import { ModelError, type Embedder } from '../ports';
 import { unitVector } from '../search/schema-ranking';
@@ -11,7 +11,7 @@ import { embedded, mayBeBilled } from './embed';
 import { shareWork } from './shared-work';
 import { fromBase64, toBase64 } from './vector-store';
 
-/** Of the question; what is longer says more than a ranking of tables needs. */
+/** The most characters of the question that are embedded; more do not help to rank tables. */
 const QUESTION_CHARS = 4_000;
 
 export interface QuestionVector {
@@ -44,7 +44,7 @@ async function askOnce(
     reply: null,
   };
   await run.put('embedding', position, intent);
-  // Every request has a time limit of its own, and there are few tries.
+  // No abort signal: every request has its own time limit, and there are few tries.
   const unlimited = new AbortController().signal;
   const { vectors, tokens, costUsd } = await embedded(embedder, [text], unlimited).catch(async (error: unknown) => {
     if (error instanceof ModelError && !mayBeBilled(error))
@@ -56,7 +56,7 @@ async function askOnce(
   return asked(reply, unanswered);
 }
 
-/** What a question without its vector may have cost. */
+/** Usage of requests for the vector that may have been billed without a reply. */
 export async function unanswered({ run, position }: StepContext): Promise<UsageDelta> {
   return billed((await run.find('embedding', position))?.unanswered ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
- * The ranking of a schema that does not fit its budget, where an embedding model is configured: how near the tables are to
- * the question in meaning. Where the model fails, the search goes on with the ranking by words and says so.
+ * Ranks the tables of a schema that does not fit its budget by nearness in meaning to the question, if an embedding model is
+ * configured. If that model fails, the search continues with the ranking by words and warns.
  */
 import type { DatabaseDescription } from '../domain';
 import { ModelError, type Embedder } from '../ports';
@@ -16,11 +16,11 @@ import { nearnessOf, type Paid } from './table-vectors';
 export interface MeaningRank {
   readonly nearness: Nearness | null;
   readonly usage: UsageDelta;
-  /** For the record, once it is known what is shown. */
+  /** The ranking for the record, made once the shown tables are known. */
   readonly told: (context: SchemaContext, description: DatabaseDescription) => Contents['ranking'];
 }
 
-/** Null where nothing is configured, or nothing has to be left out. */
+/** Null if no embedding model is configured, or the whole schema fits. */
 export async function rankByMeaning(
   context: StepContext,
   description: DatabaseDescription,
@@ -60,9 +60,9 @@ interface Ranked {
 
 const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
-/** What the tables cost was paid once, and perhaps by a try of this step that ranked them and did not end. */
+/** Includes the cost of an earlier try of this step that ranked the tables but did not finish. */
 function afterAll(before: Contents['ranking'] | null, ranked: Ranked): Ranked {
-  // With the question's tokens, where there are any: its journal gives them again to each try.
+  // `before.tokens` includes the question's tokens, which the journal returns to each try: do not add them twice.
   if (before === null || before.tokens === 0) return ranked;
   const { usage, paid } = ranked;
   return {

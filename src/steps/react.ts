@@ -14,7 +14,7 @@ import { once, openInspector, runSql, type SqlRun, type StepContext } from './co
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 
-/** Observations belong to an operator; the agent has none. */
+/** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
 
 export async function act(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
@@ -84,7 +84,7 @@ export async function tool(context: StepContext, step: ToolInput): Promise<ToolR
   });
 }
 
-/** The final SQL is executed before the agent may end; what fails goes back to it. */
+/** Runs the final SQL before the agent may end; an error goes back to it. */
 export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);

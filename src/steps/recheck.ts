@@ -1,7 +1,7 @@
 /**
- * Whether what an answer rests on still holds: the probes that proved its readings run again with their predicates (rules
- * S1, S2), and the whole plan under the rival readings that made no difference (rule S9). Each recheck names its statements,
- * so that all of them run in one snapshot with the answer's own SQL.
+ * Checks whether the proofs of an answer still hold. The probes that proved its readings run again with their predicates
+ * (rules S1, S2), and the whole plan runs under the rival readings that made no difference (rule S9). Each recheck returns
+ * its statements, so that all of them run in one snapshot with the answer's own SQL.
  */
 import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../domain';
 import { withClock } from '../search/clock';
@@ -23,9 +23,9 @@ export interface Recheck {
 }
 
 export interface Rechecked {
-  /** Why it no longer holds; null: it does. */
+  /** Why it no longer holds; null if it does. */
   readonly why: string | null;
-  /** What the probe shows now. */
+  /** The current result of the probe. */
   readonly evidence: Partial<Pick<Evidence, 'probe' | 'observed'>>;
 }
 
@@ -38,7 +38,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
   if (judged === undefined) return lost(operator, 'its evidence is no longer in the store');
   const { clock } = context.input;
   const again = seen.map(({ observationId, outcome, test }) => {
-    // What could not run then showed nothing.
+    // A probe that could not run then proved nothing.
     const ran = outcome.result.kind === 'rows';
     const probeSql = clock === undefined ? outcome.probeSql : withClock(outcome.probeSql, clock, dialect);
     const predicates = ran ? predicateStatements(probeSql, test) : [];
@@ -74,7 +74,7 @@ interface Reobserved {
   readonly now: TestOutcome;
 }
 
-/** A predicate of the winner that was true and is not, or another requirement of rule S1. */
+/** Why the winner is no longer proved: a predicate that was true and is not, or another requirement of rule S1; else null. */
 function unprovedBy(
   { settings }: StepContext,
   { operator, verdicts }: Update,
@@ -100,10 +100,10 @@ function unprovedBy(
   return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
 }
 
-/** All that the attempt observed of the operator, with the tests behind it and the reading that won. */
+/** All observations of the attempt on the operator, with their tests and the winning reading. */
 async function attemptOf(context: StepContext, update: Update) {
   const { deps, run: own } = context;
-  // What came from a memory is proved where it was learned.
+  // The evidence of an update from the memory is in the search that proved it.
   const run = update.updateId.startsWith(KNOWN) ? createRunStore(deps.store, update.searchId, deps.hash) : own;
   const { operator, groundingId, observationId } = update;
   const grounding = groundingId === null ? null : await run.find('grounding', groundingId);
@@ -123,7 +123,7 @@ function lost(operator: string, why: string): Recheck {
   return { operator, statements: [], read: () => ({ why: `${operator}: ${why}`, evidence: {} }) };
 }
 
-/** The plan under each rival body of an operator whose reading made no difference. */
+/** Runs the plan under each rival body of an operator whose reading made no difference. */
 export async function materialityRecheck(
   context: StepContext,
   plan: LoadedPlan,

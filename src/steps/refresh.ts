@@ -1,13 +1,13 @@
 /**
- * A stored answer asked for again (docs/freshness.md): its final SQL runs again, with everything that proved it, in one
- * read-only snapshot and without a model call.
+ * Refreshes a stored answer that is asked for again (docs/freshness.md): its final SQL runs again with everything that proved
+ * it, in one read-only snapshot and without a model call.
  *
- * 1. Another schema, a proof that no longer holds, or SQL that no longer runs: the answer is stale, and says why. The
- *    search is then made anew by whoever asked.
- * 2. Else the rows are what they are now. Equal ones (rule S5) leave the record as it is; others make a version of it.
- * 3. What was found unanswerable holds while the database can tell that no row has changed. What was abstained from has
- *    nothing to run: it keeps the date on which it was decided.
- * 4. A clock that the SQL reads is set to the one of this asking (`search/clock.ts`).
+ * 1. If the schema changed, a proof no longer holds, or the SQL no longer runs, the answer is stale, with the reason. The
+ *    caller then starts a new search.
+ * 2. Otherwise the current rows are returned. Equal rows (rule S5) leave the record unchanged; others make a new version.
+ * 3. An unanswerable result holds as long as the database can tell that no row has changed. An abstained one has nothing to
+ *    run and keeps the date of its decision.
+ * 4. A clock that the SQL reads is set to the time of this request (`search/clock.ts`).
  */
 import type { AnswerRecord, Dialect, SqlResult } from '../domain';
 import { withClock } from '../search/clock';
@@ -27,12 +27,12 @@ import { materialityRecheck, proofRecheck, type Recheck } from './recheck';
 
 export type Refreshed =
   | { readonly kind: 'current'; readonly record: AnswerRecord }
-  /** `revision`: of what was seen; the same for the same database, so that the search made anew is found again. */
+  /** `revision` is equal for the same state of the database, so that the new search is found again. */
   | { readonly kind: 'stale'; readonly reason: string; readonly revision: string }
-  /** It took too long, which says nothing about the answer. */
+  /** The SQL took too long, which says nothing about the answer. */
   | { readonly kind: 'timeout'; readonly afterMs: number };
 
-/** `first`: the record that the search ended with. */
+/** `first`: the record at the end of the search. */
 export async function refresh(context: StepContext, first: AnswerRecord): Promise<Refreshed> {
   const { engine } = await openEngine(context);
   const schema = await context.run.find('schema', SCHEMA_ID);
@@ -114,14 +114,14 @@ async function runAgain(
     ...{ ...was, asOf: takenAt, reused: true, rowsChanged: !isEqual, rowsBefore: isEqual ? null : was.asOf },
     ...(content.clock === undefined || clock === undefined ? {} : { clock }),
   };
-  // The same rows in the same words: also of what was counted beside them.
+  // Also compare the words: they include counts besides the rows.
   if (isEqual && record.answer === answerOf(context.input, shown.record)) return keep(context, shown.record, state);
   const version = `v${Number((before?.version ?? 'v0').slice(1)) + 1}`;
   await context.run.put('version', version, { schemaVersion: 1, record, digest: isEqual ? shown.digest : digest });
   return keep(context, record, { ...state, version });
 }
 
-/** What the other readings give now, and what the sentence may count. */
+/** The current results of the other readings, and the control count for the sentence. */
 function beside(
   first: AnswerRecord,
   { control, controlSql, wording }: Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>,
@@ -153,7 +153,7 @@ async function recheckAll(
   return (await Promise.all([...proofs, ...others])).filter((each) => each !== null);
 }
 
-/** Of the trajectory that the candidate came from, by the last checkpoint. */
+/** The attempts of the candidate's trajectory, from the last checkpoint. */
 async function attemptsOf({ deps, run }: StepContext, candidate: string | undefined): Promise<readonly string[]> {
   const prefix = `runs/${run.searchId}/checkpoint/i`;
   const iterations = (await deps.store.list(prefix)).map((key) => Number.parseInt(key.slice(prefix.length), 10));
@@ -162,7 +162,7 @@ async function attemptsOf({ deps, run }: StepContext, candidate: string | undefi
   return state.trajectories.find(({ id }) => id === trajectory)?.attempts ?? [];
 }
 
-/** What the last asking showed. */
+/** The record that was shown last. */
 async function shownNow(
   { run }: StepContext,
   first: AnswerRecord,
@@ -185,7 +185,7 @@ async function keep(context: StepContext, record: AnswerRecord, state: Contents[
   return { kind: 'current', record: shownAs(record, state) };
 }
 
-/** Leads whoever asks again from a stale search to the one that takes its place. */
+/** Stores which search replaces a stale one, so that asking again finds it. */
 export async function supersede(
   run: RunStore,
   first: AnswerRecord,

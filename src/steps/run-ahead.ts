@@ -1,6 +1,6 @@
 /**
- * Runs the step that control will most likely ask for next, in the same round trip (design D3). It is done and stored at
- * its own position; its cost is returned apart, because the step that it ran along with is charged for it.
+ * Runs the step that the control loop will most likely ask for next, in the same round trip (design D3). Its output is
+ * stored at its own position. Its cost is returned separately, because the current step is charged for it.
  */
 import type { CandidateRun, FollowUp, Probed, UsageDelta } from '../search/steps';
 import { candidate } from './candidate';

@@ -1,11 +1,12 @@
 /**
  * Typed contents of one search over the object store.
  *
- * 1. An envelope carries a hash of its data, checked on every read: a damaged object is an error and never an answer.
+ * 1. An envelope has a hash of its data, which is checked on every read: a damaged object is always an error.
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
  * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
- * 4. Data of an older schema version is lifted by upcasters before it is parsed; a newer one asks for an upgrade.
- * 5. Every step loads much of what the steps before it wrote: it is parsed once per process (`parsed.ts`).
+ * 4. Upcasters convert data of an older schema version before it is parsed. Data of a newer one is an error that asks for an
+ *    upgrade.
+ * 5. Contents are parsed once per process (`parsed.ts`), because every step loads much of what earlier steps wrote.
  */
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
@@ -18,26 +19,26 @@ export interface RunStore {
   readonly searchId: string;
   get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
   find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
-  /** Replaces what is there, unless told not to: then another content is a conflict. */
+  /** Replaces an existing content by default. With `overwrite: false`, a different content is a conflict. */
   put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
   delete(kind: Kind, id: string): Promise<void>;
 }
 
-/** Lifts data of the given version by one. */
+/** For each kind and version, converts data of that version to the next one. */
 export type Upcasters = Partial<Record<string, Readonly<Record<number, (data: Record<string, unknown>) => unknown>>>>;
 
 const LATEST = 1;
 const Envelope = z.object({
   schemaVersion: z.number(),
   kind: z.string(),
-  /** Of the data's JSON, wherever it is. */
+  /** Hash of the data's JSON, in the envelope or in an object of its own. */
   sha256: z.string(),
   data: z.unknown().optional(),
   object: ObjectReference.optional(),
 });
 type Envelope = z.infer<typeof Envelope>;
 
-/** What many searches may hold alike, or is read again and again; the journal and checkpoints are one search's own. */
+/** Kinds that many searches may share or that are read often. The journal and checkpoints belong to one search. */
 const SHARED: ReadonlySet<Kind> = new Set([
   'input',
   'schema',
@@ -76,7 +77,7 @@ export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
   return envelopeText(kind, JSON.stringify(data), hash);
 }
 
-/** States and prompts are long: their JSON is made once for the hash and the envelope. */
+/** Uses the same JSON for the hash and the envelope, because states and prompts are long. */
 function envelopeText(kind: string, json: string, hash: Hash): string {
   const head = JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json) });
   return `${head.slice(0, -1)},"data":${json}}`;
@@ -90,18 +91,18 @@ interface Reading<S extends z.ZodType = z.ZodType> {
   readonly upcasters?: Upcasters;
 }
 
-/** Of what is never large enough for an object of its own. */
+/** Reads an envelope whose data is never large enough for an object of its own. */
 export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading<S>): z.infer<S> {
   return readInline(openEnvelope(text, reading), reading);
 }
 
-/** The object that a stored content of a search refers to, if it does. */
+/** The object that a stored content refers to, if any. */
 export function referenceIn(text: string, key: string): ObjectReference | null {
   const envelope = Envelope.safeParse(parseJson(text, key));
   return envelope.data?.object ?? null;
 }
 
-/** A content as it was stored, also by another version of this program; null when it is not there. */
+/** A content as stored, also by another version of this program; null if it is not stored. */
 export async function readAsStored(store: ObjectStore, key: string, kind: Kind, hash: Hash): Promise<unknown> {
   const text = await store.get(key);
   if (text === null) return null;

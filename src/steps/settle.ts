@@ -1,6 +1,6 @@
 /**
- * `settle`: the winners' bodies run over their inputs, and what meets rule S1 becomes an update with everything it rests
- * on (rule S10). A body that runs but falls short of proof is reported as assumed; one that fails, with its error.
+ * `settle`: runs the winners' bodies over their inputs. A body that meets rule S1 becomes an update, with its dependencies
+ * (rule S10). A body that runs without proof is reported as assumed, one that fails is reported with its error.
  */
 import type { Body, OperatorGrounding, Proof, SqlResult, TestOutcome, Update } from '../domain';
 import { compilePlan } from '../search/compile';

@@ -1,12 +1,12 @@
 /**
- * Work of this process that does not end with the step that began it: whoever needs the same joins it, and so does a step
- * that is tried again after its time was over. It has to have a time limit of its own.
+ * Shared work of this process that continues after the step that began it. Other steps that need the same result join it, and
+ * so does a later try of a step that timed out. The work must have its own time limit.
  */
 import type { ObjectStore } from '../ports';
 
 const OF_STORES = new WeakMap<ObjectStore, Map<string, Promise<unknown>>>();
 
-/** `key` names the work and thereby the type of its result. */
+/** `key` identifies the work, and so also the type of its result. */
 export async function shareWork<T>(
   store: ObjectStore,
   key: string,

@@ -1,7 +1,6 @@
 /**
- * Tables of a large schema that a prompt shows in detail beyond the first choice: those that a plan names although the
- * schema only lists them. Stored with the plan, so that the prompts that follow it agree, and a repeated step writes the
- * same again.
+ * Further tables of a large schema that prompts show in detail: those that a plan names although the schema only lists them
+ * by name. They are stored with the plan, so that later prompts agree and a repeated step writes the same.
  */
 import type { Dialect, TableDescription } from '../domain';
 import { data } from '../prompts';
@@ -13,10 +12,10 @@ import { SCHEMA_ID } from './prompt-context';
 
 const EXTRA_CHARS = 16_000;
 const EXTRA_TABLES = 20;
-/** Of the columns that a retry is told. */
+/** The most characters about columns in a retry. */
 const HINT_CHARS = 6_000;
 
-/** `relations`: what the plan declares; `text`: its words, which may name more. */
+/** `relations`: the plan's declared tables; `text`: its words, which may name more. */
 export async function showTables(
   context: StepContext,
   planId: string,
@@ -36,7 +35,7 @@ export async function showTables(
   });
 }
 
-/** The columns of the tables that these plans brought into view; empty where the schema shows everything. */
+/** The columns of the tables that these plans added; empty if the schema shows all tables. */
 export async function extraTables(
   context: StepContext,
   schema: Pick<SchemaContent, 'description' | 'shown'>,
@@ -53,7 +52,7 @@ export async function extraTables(
   );
 }
 
-/** For a retry: what a text names that the schema only lists. Null where there is none. */
+/** For a retry: columns of tables that a text names and the schema only lists. Null if there are none. */
 export async function columnsOfNamed(context: StepContext, text: string): Promise<string | null> {
   const schema = await context.run.get('schema', SCHEMA_ID);
   const tables = namedIn(text, listedOnly(schema)).slice(0, EXTRA_TABLES);

@@ -1,11 +1,12 @@
 /**
- * Taking unneeded contents out of a store that looks at an object's age and deletes it in two requests, as a bucket does.
- * Whoever writes the object anew in between would lose it: its text is the same, so that no condition of S3 tells the new
- * one from the old one on every server. So the text is laid aside first, and whoever misses the object brings it back.
+ * Deletes unneeded contents from a store, such as a bucket, that needs one request to read an object's age and another to
+ * delete it. A process that writes the object again in between would lose it, and no condition of S3 detects that on every
+ * server, because the text is the same. So a copy is kept first, and a process that misses the object restores it.
  *
- * 1. `swept/<key>` is written before the object is deleted. It goes in a later sweep, when it is older than the grace
- *    period and still nothing refers to its content (`gc-sweep.ts`); by then whoever wrote the object anew refers to it.
- * 2. A store that looks and deletes in one step needs none of this and frees the space at once.
+ * 1. `swept/<key>` is written before the object is deleted. A later sweep deletes the copy if it is older than the grace
+ *    period and still nothing refers to its content (`gc-sweep.ts`). By then a process that wrote the object again also
+ *    refers to it.
+ * 2. A store that checks and deletes in one step needs no copy and frees the space at once.
  */
 import { StoreError, type ObjectStore } from '../ports';
 
@@ -19,17 +20,17 @@ export async function sweepAway(store: ObjectStore, key: string, unmodifiedSince
   await store.delete(key, { unmodifiedSinceMs });
 }
 
-/** The text of a missing object, which is then there again; null when it is really gone. */
+/** Restores a missing object from its copy and returns its text; null if there is no copy. */
 export async function broughtBack(store: ObjectStore, key: string): Promise<string | null> {
   if (store.deletesInTwoRequests !== true) return null;
   const text = await store.get(`${SWEPT}${key}`);
-  // Also where a sweep has just brought it back and taken the copy away.
+  // A sweep may just have restored the object and deleted the copy.
   if (text === null) return store.get(key);
   await store.put(key, text, { overwrite: true });
   return text;
 }
 
-/** Null for what nobody can use: damaged, or of a key that is gone. */
+/** The text; null if it is damaged or its encryption key is missing. */
 async function readable(store: ObjectStore, key: string): Promise<string | null> {
   try {
     return await store.get(key);

@@ -1,10 +1,10 @@
 /**
- * Vectors of all tables of a schema: what the store has, and the rest from the model, in batches.
+ * Vectors of all tables of a schema: those in the store, and the rest from the model, in batches.
  *
- * 1. Searches of one process that need the same vectors share one computation, and it does not end with the step that began
- *    it: a step that is tried again joins it. Who comes first is charged for it.
- * 2. It has a time limit. What was paid until then is kept, so that the next search goes on where this one ended.
- * 3. Every text has its own vector (`vector-store.ts`): after a change of the schema only the changed tables are paid.
+ * 1. Searches of one process that need the same vectors share one computation. It continues after the step that began it, so
+ *    a later try joins it. The first search is charged for it.
+ * 2. It has a time limit. Vectors paid until then are kept, so the next search continues where this one ended.
+ * 3. Every text has its own vector (`vector-store.ts`): after a schema change only changed tables are paid.
  */
 import { BoundedMap } from '../bounded-map';
 import type { DatabaseDescription } from '../domain';
@@ -25,20 +25,20 @@ export interface VectorDeps {
 export interface VectorRequest {
   /** As `databaseKey` gives it. */
   readonly database: string;
-  /** What it is called here. */
+  /** Its name on this process. */
   readonly name?: string;
   readonly description: DatabaseDescription;
-  /** Of length 1; decides how long all vectors are. */
+  /** The question's vector, of length 1. All vectors have its number of dimensions. */
   readonly question: Float32Array;
   readonly signal: AbortSignal;
 }
 
-/** What was paid for tables, by whoever it is charged to. */
+/** The usage for tables that the caller is charged for. */
 export interface Paid {
   readonly texts: number;
   readonly tokens: number;
   readonly costUsd: number;
-  /** Batches that were asked for and never came; left out: none. */
+  /** Number of requested batches without a reply; absent: none. */
   readonly possiblyBilledCalls?: number;
 }
 
@@ -47,12 +47,12 @@ export type Near =
   | { readonly kind: 'failed'; readonly error: ModelError; readonly paid: Paid };
 
 export const REQUESTS_AT_ONCE = 4;
-/** Of all tables together, unless one request may take longer. */
+/** Time limit for all tables together, unless one request may take longer. */
 const TIME_LIMIT_MS = 60_000;
 const USED_AGAIN_AFTER_MS = 12 * 3_600_000;
-/** Of one schema; above, reading them takes longer than a question should wait. */
+/** Limit for the vectors of one schema: reading more takes longer than a question should wait. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of this process. */
+/** Cache limit of this process. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
 const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
@@ -94,7 +94,7 @@ interface Outcome {
 
 interface Memory {
   readonly vectors: BoundedMap<KeptVectors>;
-  /** Outcomes that somebody was charged for. */
+  /** Outcomes that were already charged to a search. */
   readonly charged: WeakSet<Outcome>;
 }
 
@@ -158,12 +158,12 @@ interface Made {
   readonly vectors: Map<string, Float32Array>;
   tokens: number;
   costUsd: number;
-  /** Batches that may have been billed and whose vectors never came. */
+  /** Number of batches that may have been billed without a reply. */
   lost: number;
   error: ModelError | null;
 }
 
-/** A failed batch ends it, and those before it are kept. */
+/** Requests batches until one fails. Earlier batches are kept. */
 async function make(
   embedder: Embedder,
   missing: readonly (readonly [hash: string, text: string])[],
@@ -181,7 +181,7 @@ async function make(
         await makeBatch(embedder, batch, { made, length, signal: controller.signal });
       } catch (error) {
         const failure = modelErrorOf(error, controller.signal);
-        // One that another's failure broke off was under way, too.
+        // A batch that was aborted by another's failure was in flight, too.
         if (controller.signal.aborted || mayBeBilled(failure)) made.lost += 1;
         made.error ??= failure;
         controller.abort(made.error);
@@ -212,10 +212,10 @@ async function makeBatch(
   }
 }
 
-/** What is no failure of the model is a defect, and thrown as it is. */
+/** The error as a `ModelError`. Any other error is a defect of the program and is thrown unchanged. */
 function modelErrorOf(error: unknown, signal: AbortSignal): ModelError {
   if (error instanceof ModelError) return error;
-  // A pause between two tries says only that it was ended.
+  // An aborted pause between two tries has only a generic error; use the signal's reason.
   const reason: unknown = signal.aborted ? signal.reason : null;
   if (reason instanceof ModelError) return reason;
   throw error;

@@ -1,4 +1,4 @@
-/** Plans and evidence in the form that prompts take, from contents. */
+/** Converts stored plans and evidence to the form that prompts need. */
 import type { HypothesisVerdict, TestOutcome } from '../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from '../prompts';
 import { resultText } from '../search/preview';
@@ -41,8 +41,8 @@ function operatorText(
 }
 
 /**
- * Evidence by attempt id: observations, each with the judgement that stands among the given ids. What was judged already
- * is shown shorter than what is to be judged now, so that a long search does not outgrow its prompts.
+ * Evidence by attempt id: observations, each with its judgement, if that is among the given ids. Observations that were
+ * already judged are shown shorter, so that the prompts of a long search do not grow too large.
  */
 export async function evidenceTexts(
   context: StepContext,
@@ -91,7 +91,7 @@ async function testTexts(
   grounding?: Grounding,
 ): Promise<TestText[]> {
   const proposal = await context.run.get('proposal', observation.proposalId);
-  // Room for a result is shared by the probes of an attempt, as each of them is one of the prompt's tables.
+  // The probes of an attempt share the space for a result.
   const share = Math.floor(maxChars / Math.max(1, observation.tests.length));
   return Promise.all(
     observation.tests.map(async (outcome) => {

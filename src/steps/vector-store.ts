@@ -1,11 +1,11 @@
 /**
- * Vectors of tables as the store keeps them: `embeddings/<database>/<model>/<fingerprint>.json` refers to one object by
- * content, with the vectors in 32 bits as base64 and, for each, the hash of the text that it was made of.
+ * Vectors of tables in the store: `embeddings/<database>/<model>/<fingerprint>.json` refers to one object with the vectors
+ * (32 bits, base64) and, for each, the hash of its text.
  *
- * 1. A vector belongs to a text. What a changed schema left as it was keeps its vector, and a changed comment gets a new one
- *    although the fingerprint, which knows no comments, stays.
- * 2. It is a cache: an entry that is damaged or whose object is missing is as good as none. A store that is away is an
- *    error, as everywhere.
+ * 1. A vector belongs to a text. After a schema change, unchanged tables keep their vectors. A changed comment gives a new
+ *    vector, although the fingerprint, which ignores comments, stays the same.
+ * 2. It is a cache: an entry that is damaged or has no object counts as missing. An unreachable store is an error, as
+ *    everywhere.
  * 3. An entry in use is written again once a day, so that its age for `gate gc` is the time since its last use.
  */
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const KIND = 'embeddings';
 export interface KeptVectors {
   /** Numbers of one vector. */
   readonly length: number;
-  /** Where the vector of a text begins, by the text's hash. */
+  /** The start of each vector in `numbers`, by the hash of its text. */
   readonly at: ReadonlyMap<string, number>;
   readonly numbers: Float32Array;
   readonly usedAtMs: number;
@@ -55,7 +55,7 @@ export function folderOf({ database, model }: Pick<VectorPlace, 'database' | 'mo
   return `${EMBEDDINGS}${encodeURIComponent(database)}/${encodeURIComponent(model)}/`;
 }
 
-/** Of this schema, else the youngest of the same database and model: whichever database it was, equal texts have equal vectors. */
+/** The entry of this schema, else the newest one of the same database and model. Equal texts have equal vectors anyway. */
 export async function readVectors(place: VectorPlace): Promise<KeptVectors | null> {
   const own = await readEntry(place, keyOf(place));
   if (own !== null) return own;
@@ -74,7 +74,7 @@ export async function writeVectors(place: VectorPlace, { length, at, numbers, us
   const content: z.infer<typeof Content> = { schemaVersion: 1, length, texts, numbers: toBase64(numbers) };
   const text = JSON.stringify(content);
   const name = (store.nameOf ?? hash)(text);
-  // Before anything refers to it, and young: the rule of `objects.ts`.
+  // Written before anything refers to it, which also resets its age (`objects.ts`, rules 1 and 2).
   await store.put(objectKey(name), text, { overwrite: true });
   const object = { name, bytes: Buffer.byteLength(text) };
   const entry = { schemaVersion: 1, kind: KIND, sha256: hash(text), object, usedAtMs } as const;
@@ -85,7 +85,7 @@ function keyOf(place: VectorPlace): string {
   return `${folderOf(place)}${place.fingerprint}.json`;
 }
 
-/** The object that an entry refers to, for the sweeper; null for what is no entry. */
+/** The object that an entry refers to, for `gate gc`; null if it is not an entry. */
 export function vectorsReference(text: string | null): ObjectReference | null {
   return Entry.safeParse(parsed(text)).data?.object ?? null;
 }
@@ -119,6 +119,6 @@ export function toBase64(numbers: Float32Array): string {
 
 export function fromBase64(text: string): Float32Array {
   const { buffer, byteOffset, byteLength } = Buffer.from(text, 'base64');
-  // A copy: the bytes of a small buffer need not begin where a float may.
+  // Copied, because a small buffer may not be aligned for floats.
   return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength));
 }

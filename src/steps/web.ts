@@ -1,12 +1,12 @@
 /**
- * `web`: one call of a web tool as a cited observation, once by its position.
+ * `web`: one call of a web tool as an observation that can be cited, made once per position.
  *
- * 1. A page that cannot be had is an observation, and the search goes on. What may pass is tried again before that.
- * 2. So is an outage of the provider where the caller can do without (`mayFail`); else it is thrown. A key or a setting
- *    that is wrong always ends the search: it was promised the web, and a person has to mend it.
- * 3. What the web said is asked for once: an observation that stands is returned, also when its step did not end.
- * 4. Only URLs are fetched that the user wrote or that the web itself gave: a model that was talked into it cannot put
- *    what it read in the database into an address.
+ * 1. If a page cannot be fetched, that is an observation and the search continues. Temporary failures are retried first.
+ * 2. An outage of the provider is also an observation if the caller allows it (`mayFail`); else it is thrown. A wrong key or
+ *    setting always ends the search, because a person must correct it.
+ * 3. A call is not repeated: a stored observation is returned, even if its step did not finish.
+ * 4. Only URLs that the user or an earlier web result gave are fetched. So a model under the influence of hostile text cannot
+ *    send database values out in an address.
  */
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
@@ -19,7 +19,7 @@ type Seen = Omit<WebObservation, 'tool' | 'request'>;
 const PASSING: ReadonlySet<WebErrorCode> = new Set(['connection', 'timeout', 'rate-limited', 'server-error']);
 const FOR_A_PERSON: ReadonlySet<WebErrorCode> = new Set(['authentication', 'not-configured', 'misconfigured']);
 const URL_CHARS = 2_000;
-/** With a site that says when it may be asked again. */
+/** The longest wait that a site may ask for. */
 const PATIENCE_MS = 30_000;
 
 export async function web(context: StepContext, step: WebInput, mayRetry: boolean): Promise<WebRun> {
@@ -98,7 +98,7 @@ async function fetched(context: StepContext, port: Web, asked: Asked, mayRetry: 
   }
 }
 
-/** A page may not make the search wait as long as it likes. */
+/** Whether the site asks for a longer wait than `PATIENCE_MS`. */
 function asksForLong(error: unknown): boolean {
   return ((error as WebError).options.retryAfterMs ?? 0) > PATIENCE_MS;
 }
@@ -122,10 +122,10 @@ function citation(context: StepContext, url: string, title: string | null, text:
   return { url, title, fetchedAt: now(context), sha256: context.deps.hash(text) };
 }
 
-/** By the URL without its fragment. Rows of the database are no source: a query can write any address into them. */
+/** Compares URLs without fragment. Database rows are no source of URLs: a query can produce any address. */
 async function isKnown(context: StepContext, { request, turns }: Asked): Promise<boolean> {
   const wanted = plainUrl(request);
-  if (wanted === null) return true; // No URL at all: the port says what is wrong with it.
+  if (wanted === null) return true; // Not a URL: the port's error says what is wrong.
   const { text, context: told, instructions, documents } = context.input.question;
   const written = [text, told ?? '', instructions ?? '', ...documents.map((document) => document.text)];
   if (written.flatMap(urlsIn).some((url) => plainUrl(url) === wanted)) return true;
@@ -140,14 +140,14 @@ function plainUrl(text: string): string | null {
   return url.href;
 }
 
-/** As people write them: the sentence around goes on after a full stop, a quotation mark or a bracket. */
+/** The URLs in a text, without the full stop, quotation mark or bracket of the sentence around them. */
 function urlsIn(text: string): string[] {
   return [...text.matchAll(/https?:\/\/[^\s<>"'`[\]{}|\\^“”„‘’‚«»‹›（）「」『』【】、。，；：]+/gi)]
     .map(([url]) => withoutEnd(url))
     .filter((url) => url.length <= URL_CHARS);
 }
 
-/** A bracket belongs to the address if it was opened there, as in `…/Week_(ISO)`. */
+/** A closing bracket belongs to the address only if it was opened in it, as in `…/Week_(ISO)`. */
 function withoutEnd(url: string): string {
   let end = url.length;
   let open = url.split('(').length - url.split(')').length;
@@ -163,7 +163,7 @@ function messageOf(error: unknown): string {
   return cut((error as Error).message.replace(/\s+/g, ' '), 300);
 }
 
-/** By name: the error may be of another realm. */
+/** Checked by name, because the error may be of another realm. */
 function webCode(error: unknown): WebErrorCode | null {
   const isWeb = typeof error === 'object' && error !== null && 'name' in error && error.name === 'WebError';
   return isWeb ? (error as WebError).code : null;

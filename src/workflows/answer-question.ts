@@ -1,11 +1,10 @@
 /**
  * One question as a durable workflow: the control loop of the method runs here, every step is an activity.
  *
- * 1. The search id names the search over retries, continue-as-new and repeated questions (design D4).
- * 2. A cancelled or exhausted search completes with the best answer so far (D6); one that no retry can mend leaves a
- *    final record with status `failed`, and the workflow fails with the line that says what to change.
- * 3. It continues as new between iterations only, and carries the control state; at once when a newer build of the
- *    worker is current.
+ * 1. The search id stays the same over retries, continue-as-new and repeated questions (design D4).
+ * 2. A search that is cancelled or out of budget completes with the best answer so far (D6). After an error that no retry
+ *    can fix, it stores a final record with status `failed`, and the workflow fails with a message that says what to change.
+ * 3. It continues as new only between iterations, with the control state; at the next one if a newer worker build is current.
  */
 import {
   allHandlersFinished,
@@ -40,7 +39,7 @@ export interface AnswerQuestionInput {
   readonly searchId: string;
   readonly settings: Settings;
   readonly taskQueues: StepQueues;
-  /** A checkpoint to go on from; null starts afresh. */
+  /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
   /** Upper limit of one model request. */
   readonly modelTimeoutMs: number;
@@ -56,7 +55,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let progress: Progress | null = null;
   setHandler(progressQuery, () => progress, { description: 'Iteration, plan, frontier and usage of the search' });
   const root = CancellationScope.current();
-  // A person who wants the answer now gives up the step under way, and only that.
+  // The command "stop" cancels only the current step.
   const scope = new CancellationScope();
   let stopping = false;
   const steered: { search: SteeredSearch | null } = { search: null };
@@ -75,7 +74,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       attributes.set([statusIs(isPaused ? 'paused' : 'running')]);
     },
   });
-  // The summary of the workflow stays with its first run; its memo goes along.
+  // The workflow's summary stays with its first run, but its memo is carried over continue-as-new.
   const label = workflowInfo().memo?.['label'];
   const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
@@ -90,7 +89,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       progress = now;
       setCurrentDetails(`${title}${progressMarkdown(now)}`);
     },
-    // The hook by which a search takes the path it began with (docs/changing-the-search.md).
+    // So that a running search stays on the path that it began with (docs/changing-the-search.md).
     patched,
     afterIteration: (state) => {
       iterations += 1;
@@ -114,17 +113,17 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   };
   const outcome = await scope.run(() => runMethod(input, hooks, () => desk.unpaused(), ending));
   ended = true;
-  // An update that came at the last moment is answered before its workflow is gone.
+  // Answer late updates before the workflow closes.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   if (outcome.kind === 'finished') return outcome.summary;
   const state = steered.search?.state() ?? outcome.state;
   return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: desk.pause });
 }
 
-/** What the UI shows of a search that is over, in whatever way. */
+/** What the UI shows of a finished search, however it ended. */
 interface Ending {
   finished(summary: AnswerSummary, state: SearchState): void;
-  /** Not even its record could be written. */
+  /** Called if even the record could not be written. */
   unrecorded(reason: string): void;
 }
 

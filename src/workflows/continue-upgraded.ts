@@ -1,6 +1,6 @@
 /**
- * Continues as new on the current build of the worker, where worker versioning is on and the server says that there is a
- * newer one than the run is pinned to (docs/deploying.md); else as the run was. A server that never says so changes nothing.
+ * Continues as new. With worker versioning, if the server reports a newer worker build than the one the run is pinned to
+ * (docs/deploying.md), the new run goes to the current build; else it stays as it was.
  */
 import {
   makeContinueAsNewFunc,

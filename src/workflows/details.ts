@@ -1,6 +1,6 @@
 /**
- * The current details of a question or batch in the Temporal UI, as Markdown. The UI shows them in a frame that is too low
- * for long ones, so that what matters most comes first. It asks a worker for them, also after the end.
+ * The current details of a question or batch in the Temporal UI, as Markdown. The UI's frame for them is small, so the most
+ * important comes first. The UI asks a worker for them, also after the workflow has ended.
  */
 import type { Usage } from '../domain';
 import type { Progress } from '../search/control';
@@ -31,7 +31,7 @@ export function progressMarkdown(progress: Progress): string {
   return joined(sections);
 }
 
-/** What a search came to, and why it may be believed. */
+/** The outcome of a search and its proof. */
 export function endingMarkdown(summary: AnswerSummary): string {
   const { id, status, endedBy, answer, reason, proof = [], sql, usage } = summary;
   return joined([

@@ -1,9 +1,9 @@
 /**
- * How errors of workflows become failures in the history. A message may quote what a step came upon, so with encryption
- * on, messages and stack traces travel as payloads, which are encrypted; with it off they stay readable in the UI.
+ * How errors of workflows become failures in the history. A message may quote data. So with encryption, messages and stack
+ * traces are stored as payloads, which are encrypted; without it they stay readable in the UI.
  *
- * The bundle is built once for both: the worker that loads it sets the mode (`workers/workflow-bundle.ts`). Failures of
- * either kind are understood in both.
+ * There is one bundle for both modes; the worker that loads it sets the mode (`workers/workflow-bundle.ts`). Both modes can
+ * read failures of either kind.
  */
 import { DefaultFailureConverter } from '@temporalio/common';
 

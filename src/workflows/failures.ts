@@ -1,4 +1,4 @@
-/** A workflow fails only by ApplicationFailure: any other throw would make Temporal retry the workflow task for ever. */
+/** A workflow may only fail with an ApplicationFailure: after any other error Temporal retries the workflow task for ever. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import { reasonOf } from '../search/control';
 

@@ -1,7 +1,7 @@
 /**
- * What a person reads in the timeline of the Temporal UI: one short line per activity, such as
- * `iter 2 · ground op_gaps (attempt 1)`. Names, ids and counters only: no row value, no text of a model (design D7).
- * Pure; the names behind an id are those that earlier replies of this run brought.
+ * The summaries of activities in the timeline of the Temporal UI: one short line each, such as
+ * `iter 2 · ground op_gaps (attempt 1)`. Only names, ids and counters: no row values, no text of a model (design D7).
+ * Pure; the names behind an id come from earlier replies of this run.
  */
 import type { ActInput, FinalInput, ToolInput } from '../methods/react';
 import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput, WebInput } from '../search/steps';
@@ -48,7 +48,7 @@ export class Labels {
     }
   }
 
-  /** Neither query nor address: both are words of a model. */
+  /** Without query or address: both come from a model. */
   web(input: WebInput): string {
     return label(input, input.tool === 'web_search' ? 'search the web' : 'fetch a page');
   }
@@ -57,7 +57,7 @@ export class Labels {
     return `final record: ${input.status} (${input.endedBy})`;
   }
 
-  /** Learns which operators an id stands for from the replies that bring both. */
+  /** Learns from a reply which operators an id refers to. */
   learn(value: unknown): void {
     const known = value as Known | null;
     if (known === null || typeof known !== 'object') return;
@@ -85,7 +85,7 @@ export class Labels {
   }
 }
 
-/** The fields of replies that connect an id with operators. */
+/** The fields of replies that hold an id and its operators. */
 interface Known {
   readonly proposalId?: string | null;
   readonly proposed?: readonly string[];
@@ -113,7 +113,7 @@ function label(step: { readonly position: string; readonly tryNumber?: number },
   return cut(`${prefix}${text}`, notes.length === 0 ? '' : ` (${notes.join(', ')})`);
 }
 
-/** Names are ASCII; the two separators take three bytes more than their length. */
+/** Names are ASCII, but the two separators have three more bytes than characters. */
 function cut(text: string, suffix: string): string {
   const room = MAX_BYTES - suffix.length - 8;
   return text.length <= room ? text + suffix : `${text.slice(0, room)}…${suffix}`;

@@ -2,9 +2,9 @@
  * The ports of both methods as Temporal activities (design D1): every model call and SQL round trip is one activity
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
- * 1. Checkpoints and the final record are written even after a cancellation (design D6); everything else ends with it.
- * 2. Short work in this worker's reach runs as a local activity: one event instead of six (D3), and no hand-over. SQL gets
- *    one short try there; what it cannot finish at once goes the regular way, with heartbeats and retries.
+ * 1. Checkpoints and the final record are written even after a cancellation (design D6). A cancellation ends all other steps.
+ * 2. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
+ *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
 import {
   ActivityCancellationType,
@@ -29,12 +29,12 @@ import { Labels } from './labels';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {
-  /** By model name: those of models with limits. */
+  /** The queues of models with limits, by model name. */
   readonly models?: Readonly<Record<string, string>>;
 }
 
 export interface ProxyOptions {
-  /** Asked before every model call, and awaited: a paused search spends nothing. */
+  /** Awaited before every model call, because a paused search must spend nothing. */
   readonly mayCall?: () => Promise<void> | null;
   readonly taskQueues: StepQueues;
   /** Model name per role; `default` serves the roles not listed. */
@@ -45,10 +45,10 @@ export interface ProxyOptions {
   readonly sqlTimeoutMs: number;
 }
 
-/** How long an outage may last before a search gives up; a new `ask` then goes on from its checkpoint. */
+/** How long an outage may last before a search fails. A new `ask` then continues from its checkpoint. */
 const OUTAGE_MS = 60 * 60_000;
 const STATEMENTS_PER_STEP = 60;
-/** A model with limits is waited for: in its queue, and at the worker for a place (`LONGEST_WAIT_MS` of the paced model). */
+/** How long a call may wait for a model with limits: in its queue, and at the worker (`LONGEST_WAIT_MS` of the paced model). */
 const QUEUED_MS = 6 * 60 * 60_000;
 const PLACE_MS = 120_000;
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
@@ -60,8 +60,8 @@ const COMMON: ActivityOptions = {
 };
 
 /**
- * Store writes are short and run in the worker that has the workflow: as local activities they leave one event each and
- * no copy of the state in the history (design D3).
+ * Store writes are short and run in the worker that has the workflow. As local activities each adds one event and no copy of
+ * the state to the history (design D3).
  */
 const STORING: LocalActivityOptions = {
   startToCloseTimeout: '30s',
@@ -69,13 +69,13 @@ const STORING: LocalActivityOptions = {
   retry: RETRY,
 };
 
-/** A local activity cannot heartbeat, and signals wait for it: below the workflow task's own heartbeat of 8 s. */
+/** Local activities have no heartbeats, and signals wait for them. So the limit is below the workflow task's heartbeat of 8 s. */
 const SHORT_SQL: LocalActivityOptions = {
   startToCloseTimeout: '3s',
   retry: { maximumAttempts: 1 },
 };
 
-/** The port's own time limits are far shorter. */
+/** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
 export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
@@ -84,7 +84,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   const callMs = options.modelTimeoutMs + 15_000;
   const model: ActivityOptions = {
     ...COMMON,
-    // The last call of an outage gets its time as well.
+    // A call that begins at the end of an outage still gets its full time.
     scheduleToCloseTimeout: OUTAGE_MS + callMs,
     startToCloseTimeout: callMs,
   };
@@ -99,14 +99,14 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     return {
       ...model,
       taskQueue: queue,
-      // Eager dispatch would go past the queue's rate.
+      // Eager dispatch would bypass the queue's rate limit.
       allowEagerDispatch: false,
       scheduleToCloseTimeout: QUEUED_MS + callMs,
       startToCloseTimeout: callMs + PLACE_MS,
     };
   }
 
-  /** The role decides the type of the value; activities cannot say so in their signature. */
+  /** The role decides the type of the value, which the signature of an activity cannot express. */
   async function callModel<T extends ModelStepValue>(input: ModelStepInput | ActInput): Promise<ModelOutcome<T>> {
     const activities = proxyActivities<ModelActivities>({ ...modelOptions(input.role), summary: labels.model(input) });
     const paused = options.mayCall?.() ?? null;
@@ -122,7 +122,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     labels.learn(value);
     return value as T;
   }
-  // A database that was slow once is not asked twice for every step; reading a large schema says nothing about the rest.
+  // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
   let trySqlHere = true;
   async function shortSql(input: SqlStepInput | ToolInput | FinalInput, summary: string): Promise<SqlStepValue | null> {
     if (!trySqlHere) return null;

@@ -1,11 +1,12 @@
 /**
- * A batch as one durable workflow: it keeps N questions in flight over a stored manifest, each a workflow of its own.
+ * A batch as one durable workflow. It works through a stored manifest and keeps N questions in flight, each a workflow of
+ * its own.
  *
- * 1. Questions outlive the batch (they are abandoned, not terminated, when it closes) and have ids of their own, so that
- *    a batch run again joins what still runs and starts nothing that has its final record.
- * 2. Between pages it continues as new when its history has grown; what is in flight is carried over and followed.
- * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch goes on.
- * 4. Cancelled, it starts nothing more, cancels what is in flight, waits for their final records, and completes.
+ * 1. Questions continue when the batch closes (abandoned, not terminated) and have ids of their own. So a batch that is run
+ *    again joins running questions and does not start finished ones.
+ * 2. Between pages it continues as new if its history is long. Questions in flight are carried over and followed.
+ * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch continues.
+ * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
  */
 import {
   CancellationScope,
@@ -44,7 +45,7 @@ export interface RunBatchInput {
   readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun' | 'searchAttributes'>;
   /** History events after which the batch continues as new, at the next page. */
   readonly eventsPerRun: number;
-  /** What an earlier run handed over. */
+  /** State handed over by the run before. */
   readonly resume: {
     readonly page: number;
     readonly counts: BatchCounts;
@@ -66,7 +67,7 @@ export const batchProgressQuery = defineQuery<BatchProgress>('progress');
 export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
   const batch = new Batch(input, CancellationScope.current());
   setHandler(batchProgressQuery, () => batch.progress(), { description: 'Counts per status and questions in flight' });
-  // A cancellation is noticed by the loop, which then ends in order; it must not cut off its bookkeeping.
+  // The loop notices a cancellation itself and ends in order: a cancelled scope would interrupt its bookkeeping.
   return CancellationScope.nonCancellable(() => batch.run());
 }
 
@@ -75,7 +76,7 @@ const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' }
 class Batch {
   private readonly inFlight = new Map<number, BatchEntry>();
   private readonly failures: unknown[] = [];
-  /** Questions asked for and not begun: the server drops those of a parent that closes. */
+  /** Child workflows requested but not started yet: the server would drop them if the batch closed now. */
   private starting = 0;
   private counts: BatchCounts;
   private page: number;
@@ -186,7 +187,7 @@ class Batch {
     await Promise.all([...this.inFlight.values()].map((entry) => this.cancel(entry)));
   }
 
-  /** One that has just ended, or not yet begun (then it is cancelled as soon as it has), is no longer there to cancel. */
+  /** Cancels a question. Ignores that it has just ended, or has not started yet: then it is cancelled once it has. */
   private async cancel(entry: BatchEntry): Promise<void> {
     await getExternalWorkflowHandle(questionWorkflowId(entry.searchId))
       .cancel()

@@ -1,8 +1,8 @@
 /**
  * The search attributes by which the Temporal UI lists and filters searches and batches (docs/temporal-ui.md). Temporal
- * never encrypts them: with encryption on only counters and states are set.
- * A server refuses attributes that its namespace does not know, so whoever starts a workflow asks first and says in the
- * input whether to set any (`workers/search-attributes.ts`).
+ * never encrypts them: with encryption on, only counters and states are set.
+ * A server refuses attributes that its namespace does not know. So the starter of a workflow asks the server first, and says
+ * in the input which ones to set (`workers/search-attributes.ts`).
  */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 
@@ -13,7 +13,7 @@ export const GATE_ATTRIBUTES = {
   database: defineSearchAttributeKey('GateDatabase', KEYWORD),
   method: defineSearchAttributeKey('GateMethod', KEYWORD),
   status: defineSearchAttributeKey('GateStatus', KEYWORD),
-  /** Of a batch: `12 of 30`. */
+  /** Progress of a batch: `12 of 30`. */
   progress: defineSearchAttributeKey('GateProgress', KEYWORD),
   iteration: defineSearchAttributeKey('GateIteration', INT),
   calls: defineSearchAttributeKey('GateCalls', INT),
@@ -23,7 +23,7 @@ export const GATE_ATTRIBUTES = {
 /** `counters`: encryption is on, so neither the question nor the database is shown. */
 export type ShownAttributes = 'all' | 'counters';
 
-/** What a workflow starts with. The label begins with the database, which has a column of its own. */
+/** The attributes at the start. The database is cut off the label, because it has a column of its own. */
 export function startAttributes(
   shown: ShownAttributes,
   { label, database, method }: { readonly label: string; readonly database?: string; readonly method: string },

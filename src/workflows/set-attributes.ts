@@ -1,6 +1,6 @@
 /**
- * Search attributes of a running workflow. Setting some is an event of its history (design D3): only changed values are
- * set, at the end and at most once in `QUIET_MS`.
+ * Search attributes of a running workflow. Each update is an event in its history (design D3), so only changed values are
+ * set: at most once in `QUIET_MS`, and at the end.
  */
 import type { SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
@@ -9,13 +9,13 @@ import type { ShownAttributes } from './search-attributes';
 const QUIET_MS = 10_000;
 
 export interface Attributes {
-  /** Sets them now. */
+  /** Sets the attributes now. */
   set(pairs: readonly SearchAttributePair[]): void;
-  /** Sets them unless some were set a moment ago. */
+  /** Sets the attributes, unless some were set within `QUIET_MS`. */
   setNowAndThen(pairs: readonly SearchAttributePair[]): void;
 }
 
-/** Undefined, as in the input of a workflow from before: none are set. */
+/** `shown` undefined, as in the inputs of older workflows: no attributes are set. */
 export function openAttributes(shown: ShownAttributes | undefined): Attributes {
   let last = Date.now();
   const set = (pairs: readonly SearchAttributePair[]): void => {

@@ -1,9 +1,9 @@
 /**
  * Steering as workflow updates, one per command so that the UI and any client can send them, and the queries beside it.
  *
- * 1. A validator refuses what makes no sense and says why; nothing of a refused update enters the history.
- * 2. Waiting while paused counts for no budget; a pause is carried over continue-as-new.
- * 3. The words of a person are stored before any prompt refers to them.
+ * 1. A validator refuses a command that cannot be applied and says why. A refused update does not enter the history.
+ * 2. Paused time counts for no budget. A pause is carried over continue-as-new.
+ * 3. A person's words are stored before any prompt refers to them.
  */
 import {
   ApplicationFailure,
@@ -18,16 +18,16 @@ import type { StoreActivities } from '../activities/store';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
 import type { Progress, SteeredSearch } from '../search/control';
 
-/** Time that the search spent paused, and since when it is: part of what continue-as-new carries. */
+/** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {
   readonly pausedMs: number;
   readonly since: number | null;
 }
 
-/** What an update is sent: the command without its kind, which the update's name says. */
+/** The argument of an update: the command without its kind, which is the update's name. */
 export type SteeringArgs<K extends SteeringKind> = Omit<SteeringOf<K>, 'kind'>;
 export interface SteeringReply {
-  /** The remark that models are shown from now on, if the command left one. */
+  /** The remark that prompts show from now on, if the command has one. */
   readonly remarkId: string | null;
 }
 
@@ -51,11 +51,11 @@ const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
 };
 
 export interface SteeringDesk {
-  /** Opens updates and queries on a search that begins. */
+  /** Registers the updates and queries for a search that begins. */
   attach(search: SteeredSearch): void;
-  /** Milliseconds of the clock that budgets are measured by: it stands still during a pause. */
+  /** The time in milliseconds by which budgets are measured: it stops during a pause. */
   now(): number;
-  /** Resolves when the search may spend again; null: it may now. */
+  /** Resolves when the search may spend again; null if it may now. */
   unpaused(): Promise<void> | null;
   readonly pause: Pause;
 }
@@ -92,7 +92,7 @@ export function openDesk(options: DeskOptions): SteeringDesk {
     const remark = remarkOf(steering);
     let remarkId: string | null = null;
     if (remark !== null) {
-      // Counted at once, so that two updates under way do not take the same name.
+      // Counted before the await, so that two concurrent updates do not get the same id.
       remarks = Math.max(remarks, attached.state().steered?.remarks.length ?? 0) + 1;
       remarkId = `h${String(remarks)}`;
       await store.saveRemark(options.searchId, { ...remark, remarkId });
@@ -100,14 +100,14 @@ export function openDesk(options: DeskOptions): SteeringDesk {
     attached.steer({ steering, remarkId });
     if (steering.kind === 'stop') {
       stopping = true;
-      // In a workflow task of its own: an update that is answered together with the end of its workflow can get lost.
+      // In a separate workflow task: the reply to an update can get lost if the workflow ends in the same task.
       void sleep(1, { summary: 'stop' }).then(options.stop);
     }
     return { remarkId };
   }
 
   const pausedMs = (): number => pause.pausedMs + (pause.since === null ? 0 : Date.now() - pause.since);
-  // Not before there is a search to steer: an update that came earlier waits for its handler.
+  // Handlers are set only when there is a search to steer; an earlier update waits for its handler.
   const attach = (attached: SteeredSearch): void => {
     search = attached;
     for (const kind of Object.keys(DESCRIPTIONS) as SteeringKind[]) {
@@ -138,7 +138,7 @@ export function openDesk(options: DeskOptions): SteeringDesk {
   };
 }
 
-/** The workflow has no schema at hand; this is what a client that is not ours may get wrong. */
+/** Checks the arguments by hand, because other clients may send anything and the bundle has no zod. */
 function wrong(steering: Steering): string | null {
   const text = (value: unknown) => typeof value === 'string' && value.trim() !== '' && value.length <= 2_000;
   if (!text(steering.author)) return 'it needs an author';
