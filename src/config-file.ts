@@ -1,6 +1,6 @@
 /**
- * The configuration file as JSON. `JSON.parse` keeps the last of two settings of one name and says nothing, so that a
- * second `access` would undo the first: names that are given twice are a mistake here.
+ * The configuration file as JSON. Duplicate settings are errors: `JSON.parse` would silently keep only the last one, so a
+ * second `access` would replace the first.
  */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-errors';
@@ -32,7 +32,7 @@ export function readConfigFile(path: string): ConfigText {
   return { json, text };
 }
 
-/** Paths of what stands twice in one object of a text that is JSON. */
+/** Paths of duplicate names within one object. The text must be valid JSON. */
 export function namesGivenTwice(text: string): readonly string[] {
   const twice: string[] = [];
   /** One for each open brace or bracket; `names` null: an array. */

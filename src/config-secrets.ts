@@ -1,8 +1,8 @@
-/** Where secrets of the configuration come from, and where they must not stand. */
+/** Reads secrets for the configuration, and finds secrets in places where they must not be. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** What the file holds, empty if nothing; null when it cannot be read, which is a problem of `place`. */
+/** The content of the file. Null if it cannot be read, which is reported for `place`. */
 export function secretFile(path: string, place: string, problems: string[]): string | null {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -27,13 +27,13 @@ export function endpointKey(
   return secretFile(resolve(at.base, apiKeyFile), `${place}.apiKeyFile`, at.problems);
 }
 
-/** What no HTTP header can hold; an error of the network would quote it. */
+/** Reports a key with characters that no HTTP header can hold: the network error would quote the key. */
 export function checkKey(key: string, source: string, problems: string[]): void {
   if (/^[\u0021-\u007e]+$/.test(key)) return;
   problems.push(`${source}: holds a line break, a space or another character that no key has: copy the key again`);
 }
 
-/** In its login or, as drivers take it too, in a parameter; paths of files and names of variables are no secrets. */
+/** Whether a URL holds a password, in its login or in a parameter. Paths of files and names of variables are no secrets. */
 export function holdsPassword(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { password, searchParams } = new URL(url);
@@ -42,7 +42,7 @@ export function holdsPassword(url: string): boolean {
   return password !== '' || [...searchParams.keys()].some((name) => secret.test(name) && !named.test(name));
 }
 
-/** An address goes into messages: nobody may log in with it. */
+/** Whether an address holds a login. That is not allowed, because addresses appear in messages. */
 export function holdsLogin({ baseUrl }: Keyed): boolean {
   if (baseUrl === undefined) return false;
   const { username, password } = new URL(baseUrl);

@@ -1,14 +1,14 @@
 /**
- * Which database it is, whatever it is called: a short hash over where it lies and who reads it.
+ * The identity of a database, independent of its name: a short hash of where it is and who reads it.
  *
- * 1. Nothing secret goes in: no password, no key, no parameter that could hold one. The label holds no more than the hash.
+ * 1. Secrets are not part of it: no password, no key, no parameter that could hold one. The same holds for the label.
  * 2. A server's database is host, port and database (Snowflake: account, database and schema), and what decides which rows and
  *    tables a session sees: the search path, and whose rights it has (row policies, grants, Snowflake's active role). Those are
  *    the role where one is set, else the login. Passwords, keys, TLS, warehouse and access lists change none of it.
  * 3. A file is its real path, its inode and the time of its birth. A file put in place of another one has another inode, or,
  *    since file systems give a freed inode to the next file, a later birth. Whatever SQLite does with a file, a checkpoint and
  *    VACUUM included, writes into the file that is there. Device numbers are left out, because a restart may change them.
- * 4. `id` of the configuration stands for all of it.
+ * 4. An `id` in the configuration replaces all of this.
  */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -58,11 +58,11 @@ interface Place {
   readonly scheme: string;
   readonly place: readonly string[];
   readonly reader: string;
-  /** What else decides what is seen, and is too long to show. */
+  /** Further settings that decide which data is visible, too long for the label. */
   readonly details: readonly string[];
 }
 
-/** What a URL leaves out, the driver takes from the environment of libpq. */
+/** The driver takes parts that the URL does not give from the environment variables of libpq. */
 function postgresPlace({ hostname, port, pathname, username, searchParams }: URL, role: string | null): Place {
   const { PGHOST, PGPORT, PGDATABASE, PGUSER, PGOPTIONS, USER, USERNAME } = process.env;
   const host = searchParams.get('host') || decodeURIComponent(hostname) || PGHOST || 'localhost';

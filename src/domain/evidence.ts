@@ -1,6 +1,6 @@
 /**
- * What is asked of the data and what it said: tests (rival hypotheses and one probe), observations, verdicts,
- * grounding updates and facts. All immutable and stored under their structural ids (rules S1, S2, S10, S11).
+ * Tests (rival hypotheses and one probe), observations, verdicts, grounding updates and facts. All are immutable and stored
+ * under structural ids (rules S1, S2, S10, S11).
  */
 import { z } from 'zod';
 import { OperatorName } from './plan';
@@ -16,7 +16,7 @@ export const Hypothesis = z.object({
   predicates: z.array(z.string()),
   /** Two SQL expressions over `observation`: rows that agree, and rows examined. */
   agreement: z.object({ matching: z.string(), examined: z.string() }).nullable(),
-  /** The operator's body under this reading, where it can be written already. */
+  /** The operator's body under this reading, if it can already be written. */
   bodyId: z.string().nullable(),
 });
 export type Hypothesis = z.infer<typeof Hypothesis>;
@@ -33,7 +33,7 @@ export const Proposal = z.object({
   schemaVersion: z.literal(1),
   proposalId: z.string(),
   tests: z.array(Test),
-  /** Preset `paper`: the rollout has nothing more to ask. */
+  /** Preset `paper`: the rollout needs no further probe. */
   done: z.boolean(),
 });
 export type Proposal = z.infer<typeof Proposal>;
@@ -51,7 +51,7 @@ export type HypothesisOutcome = z.infer<typeof HypothesisOutcome>;
 /** Rule S9: the whole plan run under each rival reading. */
 export const MaterialityOutcome = z.object({
   combinations: z.number().int(),
-  /** True only when every combination ran, gave a result that can establish it, and all results are equal. */
+  /** True only if every combination ran, no result was empty, NULL, zero or truncated, and all results are equal. */
   immaterial: z.boolean(),
   reason: z.string(),
   /** The bodies of all other operators; it holds only relative to them. */
@@ -77,17 +77,17 @@ export const Citation = z.object({
 });
 export type Citation = z.infer<typeof Citation>;
 
-/** What the web said to one call of a tool. */
+/** The result of one call of a web tool. */
 export const WebObservation = z.object({
   tool: z.enum(['web_search', 'fetch_url']),
   /** The query, or the URL. */
   request: z.string(),
-  /** `refused`: nothing was sent, or not to be read. */
+  /** `refused`: no request was sent, or the page may not be read. */
   outcome: z.enum(['found', 'nothing', 'failed', 'refused']),
   /** The results or the page, or why there is none. */
   text: z.string(),
   citations: z.array(Citation),
-  /** What a result or page names: only such URLs are fetched later. */
+  /** URLs in the results or page: only such URLs may be fetched later. */
   urls: z.array(z.string()),
 });
 export type WebObservation = z.infer<typeof WebObservation>;
@@ -108,7 +108,7 @@ export const HypothesisVerdict = z.object({
   hypothesis: z.string(),
   verdict: Verdict,
   reason: z.string(),
-  /** Set where the model's verdict was contradicted by its own predicates and therefore not kept. */
+  /** Set if the model's verdict was replaced because its own predicates contradict it. */
   overruled: z.string().nullable(),
 });
 export type HypothesisVerdict = z.infer<typeof HypothesisVerdict>;

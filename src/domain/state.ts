@@ -78,7 +78,7 @@ export const CandidateBody = z.object({
   operator: z.string(),
   bodyId: z.string(),
   updateId: z.string().nullable(),
-  /** Counts for independence (rule S4): unproved, and not mere arithmetic over other operators. */
+  /** Whether sharing it makes derivations dependent (rule S4): it is unproved and not mere arithmetic over other operators. */
   counts: z.boolean(),
 });
 export type CandidateBody = z.infer<typeof CandidateBody>;
@@ -112,7 +112,7 @@ export const Usage = z.object({
   sqlExecutions: z.number().int(),
   sqlMs: z.number(),
   sqlRows: z.number().int().default(0),
-  /** On the web, failed ones included; left out where nobody looked. */
+  /** Web lookups, including failed ones; absent if there were none. */
   lookups: z.number().int().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
@@ -149,18 +149,18 @@ const HumanVerdict = z.object({
   remarkId: z.string(),
   /** A pin: what the operator means. Other readings of the same intent are its rivals. */
   intent: z.string().optional(),
-  /** A pin of an operator: where its SQL can be written in again, since it uses these names. */
+  /** For the pin of an operator: the names that its SQL uses, so that it can be written in again where they match. */
   written: z.object({ operator: z.string(), inputs: z.array(z.string()) }).optional(),
 });
 export type HumanVerdict = z.infer<typeof HumanVerdict>;
 
-/** What people told the search, as control needs it; the words are stored as remarks. */
+/** People's commands in the form that the control loop needs. Their words are stored as remarks. */
 export const Steered = z.object({
   /** Ids of the remarks that models are shown. */
   remarks: z.array(z.string()),
   vetoes: z.array(HumanVerdict),
   pins: z.array(HumanVerdict),
-  /** New limits in place of the ones it started with. */
+  /** New limits that replace the first ones. */
   budgets: Budgets.nullable(),
 });
 export type Steered = z.infer<typeof Steered>;
@@ -177,7 +177,7 @@ export const SearchState = z.object({
   candidates: z.array(CandidateView),
   usage: Usage,
   events: z.array(SearchEvent),
-  /** Observations of the web, oldest first: known to every trajectory, evidence for none; left out where nobody looked. */
+  /** Ids of web observations, oldest first, known to every trajectory; absent if there are none. */
   lookups: z.array(z.string()).optional(),
   steered: Steered.optional(),
 });

@@ -1,6 +1,6 @@
 /**
- * What a person may tell a running search. Each is a workflow update: refused with a reason, or applied and recorded. What
- * a model should know of it becomes a remark, human evidence under its author's name.
+ * Commands of a person to a running search. Each is a workflow update: refused with a reason, or applied and recorded. The
+ * part that models should know becomes a remark: human evidence under its author's name.
  */
 import { z } from 'zod';
 import { Budgets } from './question';
@@ -12,11 +12,11 @@ export const Steering = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hint'), author, text: z.string().min(1).max(2_000) }),
   z.object({ kind: z.literal('pause'), author }),
   z.object({ kind: z.literal('resume'), author }),
-  /** New limits; what is left out stays, null lifts a limit. */
+  /** New limits. Limits that are not given stay unchanged; null removes a limit. */
   z.object({ kind: z.literal('budget'), author, budgets: Budgets.partial() }),
-  /** Withdraws an update with everything that rests on it; its SQL is not taken up again for that operator. */
+  /** Withdraws an update with everything that rests on it. Its SQL is not used again for that operator. */
   z.object({ kind: z.literal('veto'), author, update: z.string().min(1), reason }),
-  /** Keeps a reading: that of an update, or of an operator of the plan as it is now. */
+  /** Keeps a reading: of an update, or the current one of an operator. */
   z.object({ kind: z.literal('pin'), author, target: z.string().min(1), reason }),
   /** Answer now, with the best so far. */
   z.object({ kind: z.literal('stop'), author }),

@@ -1,4 +1,4 @@
-/** A model that turns texts into vectors, so that what means alike lies near. Adapters throw `ModelError`. */
+/** A model that turns texts into vectors; texts with similar meaning get near vectors. Adapters throw `ModelError`. */
 export interface Embedded {
   /** One per text, in their order, all of the same length. */
   readonly vectors: readonly (readonly number[])[];

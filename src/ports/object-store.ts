@@ -1,10 +1,10 @@
 /**
  * Text objects under readable keys (`runs/<search id>/plans/p1.json`).
  *
- * 1. `put` is atomic and idempotent: a reader sees a whole object or none, the same text again is a no-op, another text
- *    under an existing key is a conflict. With `overwrite` the text is written in any case and its age begins anew.
- * 2. `delete` of what is not there is a no-op. With `unmodifiedSinceMs` an object that was written later is kept, so that
- *    a sweeper does not take what a writer has just put.
+ * 1. `put` is atomic and idempotent: a reader sees a whole object or none, writing the same text again does nothing, and a
+ *    different text under an existing key is a conflict. With `overwrite` the text is always written, which resets its age.
+ * 2. `delete` of a missing object does nothing. With `unmodifiedSinceMs` an object that was written later is kept, so that
+ *    `gate gc` does not delete an object that was just written.
  */
 export interface ObjectStore {
   get(key: string): Promise<string | null>;
@@ -14,9 +14,9 @@ export interface ObjectStore {
   /** The same keys with size and age, by the store's own clock. */
   entries(prefix: string): Promise<readonly ObjectEntry[]>;
   delete(key: string, options?: { readonly unmodifiedSinceMs?: number }): Promise<void>;
-  /** A delete with `unmodifiedSinceMs` looks first and deletes then: somebody may write in between (`steps/swept.ts`). */
+  /** A delete with `unmodifiedSinceMs` needs two requests, so another process may write in between (`steps/swept.ts`). */
   readonly deletesInTwoRequests?: boolean;
-  /** Names an object by its content where a plain hash would tell too much of it; default: SHA-256. */
+  /** Names an object by its content. Used where a plain hash would reveal too much; default: SHA-256. */
   readonly nameOf?: (text: string) => string;
 }
 
@@ -31,7 +31,7 @@ export type StoreErrorCode =
   | 'corrupt'
   | 'missing'
   | 'conflict'
-  /** Passing: retried. */
+  /** Temporary: retried. */
   | 'unavailable'
   | 'full'
   /** Encrypted with a key that is not configured here; another worker may have it. */

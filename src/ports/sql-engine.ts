@@ -26,13 +26,12 @@ export interface SqlEngine {
   run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot>;
   describe(options: { readonly signal: AbortSignal }): Promise<DatabaseDescription>;
   /**
-   * A cheap sign of everything that `describe` reads, so that a description can be kept: it changes with the structure,
-   * with what may be seen, and when tables grow or shrink a lot. An engine without it is described anew each time.
+   * A cheap revision of everything that `describe` reads, for caching descriptions: it changes with the structure, with the
+   * rights of the reader, and when tables grow or shrink a lot. Without it, descriptions are not cached.
    */
   revision?(options: { readonly signal: AbortSignal }): Promise<string>;
   /**
-   * A cheap sign of the rows: as long as it stays, no row has changed. Null, or an engine without it: cannot be told, which
-   * counts as changed.
+   * A cheap revision of the rows: as long as it is equal, no row has changed. If it is null or missing, rows count as changed.
    */
   dataRevision?(options: { readonly signal: AbortSignal }): Promise<string | null>;
   /** Row count and an order-independent hash of a SELECT's whole result, for results beyond the row cap (rule S5). */

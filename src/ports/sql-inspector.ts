@@ -9,7 +9,7 @@ export type Inspection =
       /** The text starts with its own WITH clause. */
       readonly hasWith: boolean;
     }
-  /** Not one SELECT, or a construct that the fence forbids; the message says which and what to write instead. */
+  /** Not one SELECT, or a forbidden construct; the message says which and what to write instead. */
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'syntax-error'; readonly message: string };
 

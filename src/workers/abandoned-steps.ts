@@ -1,13 +1,13 @@
 /**
- * Steps that a killed process of this machine held. Temporal itself can only wait until their heartbeats have been missing
- * for long enough; a worker that starts on the same queues knows at once that their process is gone.
+ * Takes over steps of a killed process on this machine. Temporal itself would wait for the heartbeat timeout; a worker that
+ * starts on the same queues can see at once that the process is gone.
  *
- * 1. Such a step fails as if its process had said so, and Temporal tries it again at once, by its retry policy. If it had
- *    ended after all, Temporal refuses, and nothing is lost: the journal has its reply.
- * 2. The workflow's next task comes to whoever is there, instead of waiting for the process that has it in memory.
- * 3. What is not known for certain is left alone, and to the heartbeat timeout.
- * 4. Temporal is told of a step by its name alone, whoever holds it by then. So it is tried again a moment later only: other
- *    workers that started at the same time and saw the dead process, too, find nothing under way.
+ * 1. The step is reported as failed, and Temporal retries it at once by its retry policy. If the step had ended after all,
+ *    Temporal refuses the report and nothing is lost: the journal has its reply.
+ * 2. The workflow's next task goes to any worker, instead of waiting for the dead process that has it in memory.
+ * 3. If it is not certain that the process is gone, the step is left to the heartbeat timeout.
+ * 4. A report names only the step, not the process that holds it. So the retry starts after a short delay: another worker
+ *    that also saw the dead process then finds no step in progress, and does not fail the new try.
  */
 import type { NativeConnection } from '@temporalio/worker';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
@@ -15,13 +15,13 @@ import { each } from '../limiter';
 import { unlessGone } from './not-found';
 import { isGone } from './process-identity';
 
-/** More than that many searches are left to the heartbeat timeout. */
+/** The most searches that are checked; steps of further ones are left to the heartbeat timeout. */
 const MOST = 1_000;
 const PAGE = 200;
 const AT_ONCE = 8;
 /** `PendingActivityState`: taken by a worker. */
 const STARTED = 2;
-/** Longer than an answer of the server takes. */
+/** Longer than the server takes to answer. */
 const AGAIN_AFTER = { nanos: 250_000_000 };
 
 interface Execution {
@@ -31,7 +31,7 @@ interface Execution {
 
 type Service = NativeConnection['workflowService'];
 
-/** Returns how many steps were given back. */
+/** Returns how many steps were reported as failed. */
 export async function releaseAbandonedSteps(
   { workflowService: service }: Pick<NativeConnection, 'workflowService'>,
   namespace: string,
@@ -59,7 +59,7 @@ async function runningOn(service: Service, namespace: string, taskQueues: readon
   return found;
 }
 
-/** Searches whose steps may be on these queues. A model's queue is none of theirs, and has calls of all of them. */
+/** Query for searches whose steps may be on these queues. A model's queue is no search's own: it may have calls of all searches. */
 function among(taskQueues: readonly string[]): string {
   const names = taskQueues.filter((name) => !name.startsWith(MODEL_QUEUE_PREFIX));
   if (names.length === 0) return "WorkflowType = 'answerQuestion'";

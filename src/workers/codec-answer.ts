@@ -1,11 +1,11 @@
 /**
- * What the codec server answers: payloads encoded, decoded, or fetched from the store and decoded.
+ * The answers of the codec server: payloads encoded, decoded, or fetched from the store and decoded.
  *
- * 1. What cannot be decrypted or fetched is answered by a text that says why, so that the rest is still shown. Only
- *    `download`, whose answer becomes a file, fails as a whole.
- * 2. A reference is left alone where the UI asks for that (`preserveStorageRefs`): it then downloads what is clicked.
- * 3. The size of an object is looked at before it is read, and there is a limit for each answer, so that nobody makes this
- *    process or a browser hold more.
+ * 1. If a payload cannot be decrypted or fetched, a text with the reason takes its place, so that the others are still shown.
+ *    Only `download`, whose answer becomes a file, fails as a whole.
+ * 2. With `preserveStorageRefs`, references are not fetched: the UI downloads them when a person clicks on one.
+ * 3. The size of an object is checked before it is read, and each answer has a limit, which protects the memory of this
+ *    process and of the browser.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ export const CodecBody = z.object({ payloads: z.array(JsonPayload) });
 
 export type CodecAnswer = z.infer<typeof CodecBody> | { readonly status: number; readonly message: string };
 
-/** Of stored objects, for one answer: a page that a browser has to show, or a file. */
+/** The most bytes of stored objects in one answer: a page for a browser, or a file. */
 const FETCHED_BYTES = { decode: 16 * 1024 * 1024, download: 64 * 1024 * 1024 } as const;
 
 export async function answerTo(

@@ -3,11 +3,11 @@
  * Temporal UI and the `temporal` CLI ask here, so that a person with the keys reads what the server stores compressed or
  * encrypted, and what it only refers to because it lies in the store (`external-storage.ts`).
  *
- * 1. It listens on loopback unless told otherwise, and answers only requests that name a host of its own: a page of
- *    another site cannot reach it through a name that it points here.
- * 2. A browser is answered only for the origins given; a request without an origin comes from a program of the user.
- * 3. With a token, every request has to carry it.
- * What an answer holds is decided in `codec-answer.ts`.
+ * 1. By default it listens on loopback, and answers only requests for one of its own host names. So another site cannot reach
+ *    it through a DNS name that points to this machine.
+ * 2. It answers browsers only for the configured origins. A request without an origin comes from a program of the user.
+ * 3. With a token, every request must carry it.
+ * `codec-answer.ts` makes the answers.
  */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,9 +1,9 @@
 /**
- * Which identity stands for which: what `gate db adopt` records when a database only moved (docs/databases.md). Searches,
- * caches and memory are kept under the oldest identity of a database, so that all of them are found again.
+ * Aliases of database identities: `gate db adopt` records one when a database only moved (docs/databases.md). Searches, caches
+ * and memory are kept under the oldest identity of a database, so that all of them are found again.
  *
- * 1. An alias is written once and never changed: an identity stands for at most one other.
- * 2. A ring, which two adoptions at the same moment could make, ends where it began.
+ * 1. An alias is written once and never changed: an identity has at most one.
+ * 2. Two simultaneous adoptions could make a cycle of aliases. Following it stops where it began.
  */
 import { z } from 'zod';
 import type { ObjectStore } from '../ports';

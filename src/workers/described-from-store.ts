@@ -1,10 +1,10 @@
 /**
- * A description of a large database takes seconds, so it is kept in the store, by database and revision: the next
- * search and the next process find it, and a change of the database makes it void.
+ * Caches database descriptions in the store, by database and revision, because describing a large database takes seconds. The
+ * cache serves later searches and other processes; a change of the database makes an entry invalid.
  *
- * 1. The revision is asked each time and costs one cheap query (`SqlEngine.revision`); an engine without one is described.
- * 2. A kept description is at most a day old, because samples and row counts age without a trace.
- * 3. Only the newest revision of a database is kept. A store that cannot be read or written costs time and nothing else.
+ * 1. The revision is read each time by one cheap query (`SqlEngine.revision`). Without a revision nothing is cached.
+ * 2. An entry is used for a day at most, because samples and row counts may change without a new revision.
+ * 3. Only the newest revision of a database is kept. If the store cannot be read or written, the only cost is time.
  */
 import { z } from 'zod';
 import type { DatabaseDescription } from '../domain';

@@ -1,6 +1,6 @@
 /**
- * One description of a database serves whoever asks within a few seconds: the check before a search, and the search's
- * first step. A search still sees one description from its beginning to its end, because that step stores it.
+ * Shares one description of a database between callers within a few seconds: the check before a search, and the search's
+ * first step. A search uses one description from beginning to end, because its first step stores it.
  */
 import type { DatabaseDescription } from '../domain';
 import type { SqlEngine } from '../ports';

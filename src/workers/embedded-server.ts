@@ -1,14 +1,13 @@
 /**
- * The embedded Temporal of one user and store (design D9): whoever needs it first starts it, others join, the last one out
- * stops it. Files in the cache folder: `server.json` (what runs), `server.lock` (held while someone joins, starts or leaves)
- * and `users/<pid>` (who needs it).
+ * The embedded Temporal of one user and store (design D9). The first process that needs it starts it, others join, and the
+ * last one stops it. Files in the cache folder: `server.json` (the running server), `server.lock` (held while a process joins,
+ * starts or leaves) and `users/<pid>` (processes that use it).
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
- * 2. A user that died without leaving does not count; a server that outlived its users is joined by the next one. It is
- *    known from the moment it is spawned, so that who dies while it starts leaves none that a second one would run beside.
- * 3. Histories refer to objects of the store, and a worker of another store would answer into its own: no two stores share
- *    a server.
+ * 2. A process that died without leaving does not count as a user. A server that outlived its users is joined by the next
+ *    one. It is recorded as soon as it is spawned: if its starter dies meanwhile, no second server is started beside it.
+ * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

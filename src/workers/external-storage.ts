@@ -3,10 +3,10 @@
  * holds a reference (Temporal refuses payloads of 2 MB, and ends a workflow whose history passes 50 MB). Ordinary steps
  * never come near it (design D1, D3).
  *
- * 1. It works on what the codecs made of a payload, so what is compressed or encrypted stays so.
- * 2. Keys: `payloads/<namespace>/<workflow id>/sha256/<hash>`. A payload is written before anything refers to it, its age
- *    begins anew each time, and its text is checked by hash when it is read.
- * 3. An outage fails the task, which Temporal gives out again; nothing is lost.
+ * 1. It stores payloads after the codecs, so they stay compressed or encrypted.
+ * 2. Keys: `payloads/<namespace>/<workflow id>/sha256/<hash>`. A payload is written before anything refers to it. Each write
+ *    resets its age. Its text is checked by hash when it is read.
+ * 3. An outage fails the task, which Temporal schedules again; nothing is lost.
  */
 import { ExternalStorage, StorageDriverClaim, type Payload, type StorageDriver } from '@temporalio/common';
 import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/lib/internal-non-workflow';
@@ -17,10 +17,10 @@ import { broughtBack } from '../steps/swept';
 
 export const PAYLOADS = 'payloads/';
 export const OFFLOAD_BYTES = 128 * 1024;
-/** Written into histories: it stays what it is. */
+/** This name is written into histories: never change it. */
 const DRIVER = 'gate-object-store';
 const LONGEST_ID = 150;
-/** In place of the id where the SDK does not tell whose payload it is. */
+/** Used as workflow id if the SDK does not say to which workflow a payload belongs. */
 export const UNKNOWN_OWNER = 'unknown';
 
 const Kept = z.object({

@@ -1,5 +1,5 @@
 /**
- * One process at a time, across processes: a lock is a file that only one can create.
+ * A lock between processes: a file that only one of them can create.
  *
  * 1. The holder touches the file while it works; a lock whose holder is gone, or that nobody touched for long (its
  *    process id may belong to someone else by now), is stale.
@@ -52,7 +52,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** It has ended, and nobody has asked how: in a container, often for ever. */
+/** Whether the process has ended but its parent has not collected it: in a container it often stays so for ever. */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   try {

@@ -8,7 +8,8 @@
  * 2. Model steps need no database, so any process with the same limits may serve the queue.
  * 3. Only models that the configuration (or `GATE_MODEL…`) names have a queue, so that every worker with that
  *    configuration serves it. One given by `--model` alone, under the limits of `*`, keeps to them in its own process.
- * 4. A search keeps to the queue it began with. Once its entry is gone nobody serves that: `unserved-queues.ts` finds out.
+ * 4. A search stays on the queue that it began with. If the model's entry is removed from the configuration, no process
+ *    serves that queue; `unserved-queues.ts` detects this.
  */
 import type { Config } from '../config';
 import { limitedModels, limitsOf, shareOf } from '../config-limits';

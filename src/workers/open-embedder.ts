@@ -1,7 +1,7 @@
 /**
- * The embedding model of the configuration, opened at its first use. It has the endpoint of `models`, or a local Ollama
- * where that has none, unless it names its own. A recording holds no vectors, so neither recorded nor replayed searches
- * ask for any: both rank tables by words.
+ * The embedding model of the configuration, opened at its first use. Unless it has its own endpoint, it uses the one of
+ * `models`, or a local Ollama if that has none. Recordings hold no vectors, so recorded and replayed searches request none:
+ * they rank tables by words.
  */
 import type { Config } from '../config';
 import { ModelError, type Embedder } from '../ports';

@@ -1,7 +1,7 @@
 /**
- * The name under which a process takes work from Temporal, by which its successor on the same machine can tell that it is
- * gone. Many machines have the same name, and process ids mean nothing in another container, so that what tells this
- * machine since its start and the process namespace from others is a part of the name.
+ * The identity under which a process takes work from Temporal. From it, a later process on the same machine can tell that the
+ * first one is gone. Host names are not unique, and process ids mean nothing in another container. So the identity includes
+ * the kernel's boot id and the process namespace.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -17,7 +17,7 @@ export function processIdentity(pid = process.pid): string {
   return `${String(pid)}@${place()}`;
 }
 
-/** Whether it names a process of this machine and container that no longer runs; where that cannot be said, false. */
+/** Whether it names a process of this machine and container that no longer runs. False if that cannot be known. */
 export function isGone(identity: string): boolean {
   const [, pid, where] = /^(\d+)@(.+)$/.exec(identity) ?? [];
   return pid !== undefined && where === place() && !isAlive(Number(pid));

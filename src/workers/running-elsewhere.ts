@@ -1,7 +1,7 @@
 /**
- * A search or batch of this id that runs already, on another queue than this process asks for: with another model endpoint,
- * store or access list (`serving.ts`), or begun by a version whose queues had no fingerprint. Starting it again would join
- * it as it is, which nobody announced; what to do instead depends on whether a process works on it.
+ * Detects a search or batch with this id that already runs on another queue: with another model endpoint, store or access
+ * list (`serving.ts`), or started by a version whose queues had no fingerprint. Starting it again would join it under settings
+ * that were not announced. What to do instead depends on whether a process works on it.
  */
 import type { GateClient } from './client';
 import { isGone } from './process-identity';

@@ -1,13 +1,13 @@
 /**
- * What a process answers with when it works on a search: model endpoint and key, database, store, access lists and the
- * other settings that only a worker resolves. A command announces them, so the search must run with exactly these: their
+ * The settings with which a process works on a search: model endpoint and key, database, store, access lists and the other
+ * settings that only a worker resolves. A command announces them, and the search must run with exactly these. So their
  * fingerprint is part of the task queue's name, and a process with another configuration never polls that queue.
  *
- * 1. Every value is free of secrets. Of a key there are 20 bits of a digest: enough to tell two accounts apart, too few
- *    to find a key by.
- * 2. The same configuration gives the same fingerprint on every machine. Only an address that means "this machine" has
- *    the machine's name in it, because it is another endpoint elsewhere.
- * 3. What the workflow itself carries (model names, budgets, preset, method) is not in it.
+ * 1. No value contains a secret. A key is represented by 20 bits of a digest: enough to tell two accounts apart, too few to
+ *    guess the key.
+ * 2. The same configuration has the same fingerprint on every machine. Only an address that means "this machine" includes the
+ *    machine's name, because on another machine it is another endpoint.
+ * 3. Settings in the workflow's own input (model names, budgets, preset, method) are not part of it.
  */
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Calls that wait where nobody fetches them: a search keeps to the queue of a model with limits that it began with
- * (`model-queues.ts`), also when the entry has been removed since, or endpoint or store of the configuration changed.
- * A worker does not serve such a queue by itself, since it would take the calls of others past their limits; it says so.
+ * Finds model calls that wait in a queue without a worker. A search stays on the queue of a model with limits that it began
+ * with (`model-queues.ts`), even if the entry is removed, or the configured endpoint or store changes. A worker does not serve
+ * such a queue automatically, since it could exceed the limits of others; it only reports the waiting calls.
  */
 import { each } from '../limiter';
 import type { GateClient } from './client';

@@ -1,6 +1,6 @@
 /**
- * Searches that wait where no process takes work: their worker is gone, and those that are up answer with another
- * configuration (`serving.ts`), so they leave such searches alone and say so.
+ * Finds searches that wait in a queue without a worker: theirs is gone, and the running workers have another configuration
+ * (`serving.ts`). Those do not take the searches; they only report them.
  */
 import { runningQuestions, type GateClient } from './client';
 import { isPolled } from './running-elsewhere';

@@ -1,8 +1,8 @@
 /**
- * The one mapping from what the client throws to `ModelError`. The code decides whether the call is made again:
- * rate-limited, server-error, connection and timeout are; the others name the setting to change.
- * No message and no cause repeats the key: what the endpoint said is redacted first, and a 401's text, which quotes a
- * part of the key, is left out.
+ * The only mapping from the client's errors to `ModelError`. The code decides whether the call is retried: rate-limited,
+ * server-error, connection and timeout are; the messages of the others name the setting to change.
+ * No message or cause contains the key: the endpoint's text is redacted first, and the text of a 401, which quotes a part of
+ * the key, is left out.
  */
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';

@@ -1,6 +1,7 @@
 /**
- * The key out of what an endpoint said. A key of one to three characters ("x": what local servers are given) is also a
- * letter or a word: it is taken out only where it stands as a value. Elsewhere that would hide the message, and spell the key.
+ * Removes the key from an endpoint's message. A key of one to three characters ("x", as used for local servers) may also be
+ * part of ordinary words, so it is removed only where it stands as a value. Removing it everywhere would make the message
+ * unreadable and reveal the key.
  */
 const TINY = 3;
 const SHORT = 7;

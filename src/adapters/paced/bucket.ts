@@ -1,6 +1,6 @@
 /**
- * So many units a minute, whichever minute one looks at: a tenth of the limit may go at once, the rest trickles in. The
- * minute lasts a second longer here, because what leaves evenly does not arrive evenly.
+ * A token bucket that keeps a limit per minute in every window of a minute: a tenth of the limit is available at once, the
+ * rest is added evenly. Its minute lasts 61 seconds, because calls that leave evenly do not arrive evenly.
  */
 const MINUTE_MS = 61_000;
 const AT_ONCE = 0.1;
@@ -19,7 +19,7 @@ export class Bucket {
     this.at = nowMs;
   }
 
-  /** How long until `amount` may be taken. More than fits waits for a full bucket and is owed afterwards. */
+  /** How long until `amount` may be taken. An amount above the capacity waits for a full bucket, whose level then is negative. */
   waitMs(amount: number, nowMs: number): number {
     this.fill(nowMs);
     const missing = Math.min(amount, this.capacity) - this.level;
@@ -36,7 +36,7 @@ export class Bucket {
     this.level = Math.min(this.capacity, this.level + amount);
   }
 
-  /** Begins anew at that time with one unit: what was saved up is what the endpoint refused. */
+  /** Starts again at that time with at most one unit, because the endpoint has just refused a burst. */
   restartAt(timeMs: number): void {
     this.level = Math.min(this.level, 1);
     this.at = Math.max(this.at, timeMs);

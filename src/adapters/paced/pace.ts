@@ -3,9 +3,9 @@
  * one common pause after a refusal.
  *
  * 1. First come, first served; a call that would wait too long is told when to come back instead.
- * 2. A 429 stops all calls until the endpoint's own time (with jitter: other processes were told the same), and halves
- *    how many may be under way; each success afterwards wins a little of it back. So a refusal is met by the calls under
- *    way and by no others: no storm, also where no limit is configured or the configured one is too high.
+ * 2. A 429 pauses all calls for the time that the endpoint gives (with jitter, because other processes were told the same)
+ *    and halves the number of concurrent calls. Each success raises it a little again. So only the calls already in flight
+ *    are refused, even if no limit is configured or the configured one is too high.
  * 3. Tokens are reserved by an estimate and corrected by what the reply used.
  */
 import { Bucket } from './bucket';
@@ -112,7 +112,7 @@ export class Pace {
     for (const waiter of this.waiting) {
       const waitMs = this.waitMs(waiter.tokens);
       if (waitMs > 0) {
-        // Infinity: a call that ends makes room, and pumps.
+        // Infinity: no timer, because a call that ends pumps again.
         if (waitMs < Infinity) this.timer = setTimeout(() => this.pump(), waitMs);
         return;
       }

@@ -1,6 +1,6 @@
 /**
- * The file format of recordings: JSON lines, a header and then one exchange a line. An exchange is known by its role and
- * the hash of its messages; the model's name is left out, so a recording answers whatever model is configured.
+ * The file format of recordings: JSON lines, a header and then one exchange per line. An exchange is found by its role and
+ * the hash of its messages. The model's name is not compared, so a recording can be replayed with any configured model.
  * Keys never reach this format: it holds messages and replies, not requests on the wire.
  */
 import { createHash } from 'node:crypto';

@@ -2,8 +2,7 @@
  * Writes down every exchange with a model (`--record FILE`).
  *
  * 1. One line per exchange, appended in one write, one after the other, whatever runs side by side in this process.
- * 2. A recording that cannot be written stops the search before the next call is paid, and not after: the reply in hand
- *    is returned first.
+ * 2. If the recording cannot be written, the search stops before the next paid call. The current reply is still returned.
  * 3. An existing recording is continued; any other existing file is left as it is, with an error.
  */
 import { appendFile, open, type FileHandle } from 'node:fs/promises';
