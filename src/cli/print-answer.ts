@@ -2,6 +2,7 @@
 import type { AnswerRecord } from '../domain';
 import { loadTrace, type Trace } from '../report';
 import { cut } from '../report/printable';
+import { STEP_STATES } from '../report/words';
 import { EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { sha256, type Services } from './services';
@@ -49,8 +50,9 @@ function planText(trace: Trace | null, width: number): string {
   const view = trace?.state?.trajectories.find(({ id }) => id === candidate?.trajectory)?.plan;
   if (!trace || !view) return '';
   const outline = trace.plans[view.planId]?.outline;
-  const lines = view.operators.map(
-    ({ name, state, intent }) => `  ${name}  ${state}  ${cut(intent, width - name.length - state.length - 6)}`,
-  );
+  const lines = view.operators.map(({ name, state, intent }) => {
+    const { says } = STEP_STATES[state];
+    return `  ${name}  ${says}  ${cut(intent, width - name.length - says.length - 6)}`;
+  });
   return `Plan${outline === undefined ? '' : `  ${cut(outline, width - 6)}`}\n${lines.join('\n')}\n\n`;
 }

@@ -4,6 +4,7 @@
  */
 import type { CandidateView, FactView, OperatorView, PlanView, SearchState, UpdateView } from '../domain';
 import { cut } from '../report/printable';
+import { STATE_WORDS, STEP_STATES } from '../report/words';
 import { createRunStore } from '../steps';
 import type { Io } from './io';
 import { checkpointsOf, sha256, type Services } from './services';
@@ -88,8 +89,9 @@ function planText(plans: Plans, width: number): string {
 }
 
 function stateOf({ state, risk, immaterial }: OperatorView): string {
-  if (immaterial !== null) return 'immaterial';
-  return state === 'assumed' ? `assumed, risk ${Math.round(risk * 100)} %` : state;
+  if (immaterial !== null) return STATE_WORDS.immaterial.says;
+  const { says } = STEP_STATES[state];
+  return state === 'assumed' ? `${says}, risk ${Math.round(risk * 100)} %` : says;
 }
 
 async function memoryText({ store }: Services, id: string, memory: Memory, width: number): Promise<string> {

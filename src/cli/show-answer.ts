@@ -3,6 +3,7 @@ import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
 import { freshnessLines } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
+import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
 import { statedText } from '../search/answer-text';
 import { withFreshness } from '../steps/freshness';
 import { textTable } from './table';
@@ -39,6 +40,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(record.givenUp === undefined ? [] : [givenUpText(record.givenUp, width)]),
     [
       usageText(record),
+      `Ended   because ${endedBecause(record.endedBy)}`,
       `As of   ${asOf}`,
       ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
@@ -78,8 +80,9 @@ function evidenceText(entry: Evidence, width: number): string {
   const line = (label: string, text: string): string => `    ${label.padEnd(9)} ${cut(text, width - 14)}`;
   const paragraph = (label: string, text: string): string[] =>
     wrapped(text, width - 14, TEXT_LINES).map((part, at) => line(at === 0 ? label : '', part));
+  const state = STATE_WORDS[entry.state].says;
   const lines = [
-    `  ${entry.operator}  ${entry.state}  ${cut(entry.intent, width - entry.operator.length - entry.state.length - 6)}`,
+    `  ${entry.operator}  ${state}  ${cut(entry.intent, width - entry.operator.length - state.length - 6)}`,
   ];
   lines.push(...paragraph('kept', entry.reading));
   if (entry.probe !== null) lines.push(...paragraph('probe', entry.probe));
@@ -99,9 +102,8 @@ function evidenceText(entry: Evidence, width: number): string {
 function openText(record: AnswerRecord, width: number): string {
   const lines = record.openAssumptions.flatMap((open) => {
     const where = open.operator === null ? '' : `${open.operator}: `;
-    const kind = open.kind === 'open-by-wording' ? 'open by wording' : 'not proved';
     const texts = [
-      `${where}${open.statement} (${kind})`,
+      `${where}${open.statement} (${OPEN_WORDS[open.kind]})`,
       ...(open.alternative === null ? [] : [`${open.alternative.reading} would give ${open.alternative.gives}`]),
     ];
     return texts
@@ -124,7 +126,7 @@ function failedText(failed: NonNullable<AnswerRecord['failedLookups']>, width: n
   return `Web lookups that failed\n${lines.join('\n')}`;
 }
 
-/** An answer found before or beside them stands, and says so. */
+/** Steps may be given up while others give an answer; both are shown. */
 function givenUpText(givenUp: NonNullable<AnswerRecord['givenUp']>, width: number): string {
   const lines = givenUp.flatMap(({ step, cause }) =>
     wrapped(`${step}: ${cause}`, width - 4, TEXT_LINES).map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`),
@@ -139,7 +141,7 @@ function saidText(steering: readonly SteeringNote[], width: number): string {
   return `Steering\n${lines.join('\n')}`;
 }
 
-export function usageText({ usage, method, preset, endedBy, startedAt, endedAt }: AnswerRecord): string {
+function usageText({ usage, method, preset, startedAt, endedAt }: AnswerRecord): string {
   const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
   const parts = [
     `${counted(usage.llmCalls, 'model call')}${possibly}`,
@@ -149,7 +151,7 @@ export function usageText({ usage, method, preset, endedBy, startedAt, endedAt }
     ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];
-  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}, ended by ${endedBy}`;
+  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}`;
 }
 
 function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width: number): string[] {

@@ -1,6 +1,7 @@
 /** A difference of two searches for a terminal: short, side by side where two values stand against each other. */
 import type { Difference, Ending, SearchDiff } from './diff';
 import { counted, cut, dollars, noteText } from './printable';
+import { endedBecause } from './words';
 
 const WIDTH = 160;
 /** Of one kind on one side; `--json` has all. */
@@ -48,10 +49,10 @@ function partLine({ partsAt, compared, differences, iterations }: SearchDiff): s
   const lasted = `A ran ${counted(iterations.a, 'iteration')}, B ${String(iterations.b)}`;
   if (partsAt === null)
     return compared.length === 0
-      ? `No iteration of both is stored (${lasted})`
-      : `They hold the same to the end (${lasted})`;
-  const why = differences.length === 0 ? ': only one of them went that far' : '';
-  return `They part in iteration ${partsAt}${why} (${lasted})`;
+      ? `No iteration is stored for both (${lasted})`
+      : `No difference in any iteration (${lasted})`;
+  const why = differences.length === 0 ? ': only one of them got that far' : '';
+  return `The first difference is in iteration ${partsAt}${why} (${lasted})`;
 }
 
 function differenceLines(differences: readonly Difference[]): string[] {
@@ -74,7 +75,7 @@ function answerLines({ answers }: SearchDiff): string[] {
     if (ending === null) return `${letter}  not finished`;
     const { usage } = ending;
     const text = cut(ending.answer ?? ending.reason ?? '', 80);
-    return `${letter}  ${ending.status}${text === '' ? '' : `: ${text}`} (${counted(ending.rowCount, 'row')}, ended by ${ending.endedBy}, ${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)})`;
+    return `${letter}  ${ending.status}${text === '' ? '' : `: ${text}`} (${counted(ending.rowCount, 'row')}, ended because ${endedBecause(ending.endedBy)}, ${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)})`;
   };
   const same = answers.sameRows === null ? [] : [answers.sameRows ? 'the rows are the same' : 'the rows differ'];
   return [line('A', answers.a), line('B', answers.b), ...same];

@@ -4,7 +4,7 @@
  */
 import type { AnswerRecord } from '../domain';
 import { capital, counted, cut } from './printable';
-import { endedBecause, isCutShort } from './words';
+import { endedBecause, isCutShort, OPEN_WORDS } from './words';
 
 export interface Doubt {
   readonly text: string;
@@ -30,7 +30,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
   const cutRows = truncated
     ? [
         doubt(
-          `The result has more rows than the limit let through: only ${counted(rows.length, 'row')} are here.`,
+          `The result was cut at a limit: ${counted(rows.length, 'row')} are here, the query has more.`,
           'incomplete',
         ),
       ]
@@ -67,7 +67,7 @@ function openDoubts({ openAssumptions, evidence }: AnswerRecord): Doubt[] {
       text: sentence(statement),
       more:
         alternative === null ? null : `Read as “${alternative.reading}” it would be: ${cut(alternative.gives, 200)}`,
-      label: kind === 'open-by-wording' ? 'the question allows two readings' : 'assumed',
+      label: OPEN_WORDS[kind],
       to: operator !== null && known.has(operator) ? { kind: 'operator', id: operator } : null,
     }));
 }

@@ -37,7 +37,7 @@ function headline({ record, state }: Trace): { readonly title: string; readonly 
     return {
       title: 'There is no answer yet',
       more: [
-        `Not finished: iteration ${state?.iteration ?? 1} is next or under way. This is what the last checkpoint holds.`,
+        `Not finished: round ${state?.iteration ?? 1} is next or under way. The report shows what the search has stored so far.`,
       ],
     };
   const reason = record.reason === null ? [] : [record.reason];

@@ -98,7 +98,7 @@ function usageList(usage: Usage, wallMs: number | null): Html {
   const entries: [string, string][] = [
     ['Model calls', String(usage.llmCalls)],
     ...(usage.possiblyBilledCalls > 0
-      ? [['Possibly billed besides', counted(usage.possiblyBilledCalls, 'call')] as [string, string]]
+      ? [['Possibly billed in addition', counted(usage.possiblyBilledCalls, 'call')] as [string, string]]
       : []),
     ['Prompt tokens', usage.promptTokens.toLocaleString('en-US')],
     ['Completion tokens', usage.completionTokens.toLocaleString('en-US')],

@@ -7,7 +7,7 @@ export function steeringSection({ steering = [] }: AnswerRecord): Html | null {
   if (steering.length === 0) return null;
   return markup`<section aria-labelledby="steering">
     <h2 id="steering">What people told the search</h2>
-    <p class="soft">Their word is evidence with an author, never a proof.</p>
+    <p class="soft">A remark counts as evidence with an author, never as a proof.</p>
     <ul class="plain">
       ${steering.map(
         ({ kind, author, text, at }) =>
@@ -24,7 +24,7 @@ export function sourcesSection({ sources = [], failedLookups = [] }: AnswerRecor
   if (sources.length === 0 && failedLookups.length === 0) return null;
   return markup`<section aria-labelledby="sources">
     <h2 id="sources">Sources</h2>
-    <p class="soft">What the search read on the web. Addresses are not links on purpose: nothing vouches for them.</p>
+    <p class="soft">What the search read on the web. Addresses are not links, because nobody has checked them.</p>
     <ul class="plain">
       ${sources.map(
         ({ url, title, fetchedAt, sha256, lookup }) =>

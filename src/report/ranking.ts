@@ -7,7 +7,7 @@ import type { ShownTables } from './trace';
 export function rankingText(ranking: NonNullable<AnswerRecord['tableRanking']>): string {
   const { by, model, tables, shown, embeddedTables, tokens, costUsd } = ranking;
   const how = by === 'words' ? 'words' : `words and meaning (${model})`;
-  const made = embeddedTables === 0 ? '' : `, vectors of ${counted(embeddedTables, 'table')} new`;
+  const made = embeddedTables === 0 ? '' : `, ${counted(embeddedTables, 'table')} newly embedded`;
   const cost = tokens === 0 ? '' : `; ${counted(tokens, 'token')} and ${dollars(costUsd)} of the usage${made}`;
   return `${headline(shown, tables)}, ranked by the question's ${how}${cost}`;
 }

@@ -50,7 +50,7 @@ function fileLine({ id, columns, rows }: AnswerRecord): Html {
     rows,
   );
   if (file.text.length > FILE_CHARS)
-    return markup`<p class="soft">The rows are too many for a file inside this page: <code>gate result ${id} --csv</code> writes them.</p>`;
+    return markup`<p class="soft">The result is too large for a file inside this page. <code>gate result ${id} --csv</code> writes all rows.</p>`;
   const address = `data:text/csv;charset=utf-8;base64,${Buffer.from(file.text, 'utf8').toString('base64')}`;
   return markup`<p class="actions">
       <a class="button" id="csv" href="${address}" download="${id}.csv">Download CSV</a>

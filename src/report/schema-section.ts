@@ -10,7 +10,7 @@ export function schemaPart({ shownTables, record }: Trace): Html | null {
   const { shown, warning } = shownTables;
   const text = record?.tableRanking === undefined ? shownText(shownTables) : rankingText(record.tableRanking);
   return markup`<h3 id="schema">Schema</h3>
-    <p>The schema was too large to show whole: ${text}. The others were listed by name, and any that a plan named was shown from then on.</p>
+    <p>The schema was too large to show to the model as a whole: ${text}. The model saw the other tables by name, and the columns of a table once a plan named it.</p>
     ${warning !== null && markup`<p class="soft">${warning}</p>`}
     <details>
       <summary>${counted(shown.length, 'table')} shown with columns</summary>

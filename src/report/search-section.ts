@@ -22,12 +22,12 @@ export function searchPart(trace: Trace, rerun: Rerun): Html | null {
     ${
       tree.lookups.length > 0 &&
       markup`<h4>Lookups on the web</h4>
-        <p class="soft">From outside the database: material for readings, proof of none.</p>
+        <p class="soft">From outside the database: they can suggest readings, and prove none.</p>
         ${tree.lookups.map((lookup) => attemptBlock('web', lookup, rerun))}`
     }
     ${
       tree.loose.length > 0 &&
-      markup`<h4>Attempts that no plan took up</h4>
+      markup`<h4>Attempts that no plan used</h4>
         ${tree.loose.map((attempt) => attemptBlock('loose', attempt, rerun))}`
     }
     ${
@@ -150,7 +150,7 @@ function testBlock(place: string, id: string, test: TestNode, rerun: Rerun): Htm
       ${test.hypotheses.map(hypothesisItem)}
     </ul>
     ${test.materiality !== null && markup`<p class="soft">Run under ${test.materiality.combinations} combinations of readings: ${test.materiality.immaterial ? 'the same answer under all' : 'the choice matters'}. ${test.materiality.reason}</p>`}
-    ${test.rejected.map((error) => markup`<p class="soft">Refused by execution: ${error}</p>`)}
+    ${test.rejected.map((error) => markup`<p class="soft">The SQL was refused: ${error}</p>`)}
     ${test.summary && markup`<p>${test.summary}</p>`}
   </div>`;
 }

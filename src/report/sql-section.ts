@@ -29,7 +29,7 @@ export function statement(key: string, sql: string, operators: ReadonlySet<strin
       <details class="rerun">
         <summary>Run it again</summary>
         <pre tabindex="0"><code id="${command}">${rerunCommand(sql, rerun.database)}</code></pre>
-        ${rerun.database === null && markup`<p class="soft">In place of DATABASE write the file or URL that was asked.</p>`}
+        ${rerun.database === null && markup`<p class="soft">Replace DATABASE with the file or URL of the database.</p>`}
         ${copyButton(command, 'Copy command')}
       </details>
     </div>`;

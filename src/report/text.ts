@@ -5,6 +5,7 @@ import { cell, counted, cut, dollars, noteText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
+import { endedBecause } from './words';
 
 const WIDTH = 160;
 const ROWS = 3;
@@ -52,7 +53,9 @@ export function renderTraceText(trace: Trace): string {
     );
   }
   if (record)
-    lines.push(`Ended by ${record.endedBy}: ${cut(statedText(record) ?? record.reason ?? record.status, WIDTH)}`);
+    lines.push(
+      `Ended because ${endedBecause(record.endedBy)}: ${cut(statedText(record) ?? record.reason ?? record.status, WIDTH)}`,
+    );
   return lines.join('\n');
 }
 
@@ -146,7 +149,7 @@ function testLines(id: string, test: TestNode): string[] {
       ];
     }),
     ...(test.materiality?.immaterial ? [`  immaterial: ${cut(test.materiality.reason, WIDTH)}`] : []),
-    ...test.rejected.map((error) => `  refused by execution: ${cut(error, WIDTH)}`),
+    ...test.rejected.map((error) => `  SQL refused: ${cut(error, WIDTH)}`),
     ...(test.summary ? [`  learned  ${cut(test.summary, WIDTH)}`] : []),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * The report's own words for what the program calls otherwise: how a search ended, what a state means. One place, so that
- * no reader meets an internal name without its meaning.
+ * Plain words for the names that the program uses inside: why a search ended, what a state means. The report and the terminal
+ * share them, so that no reader meets an internal name without its meaning.
  */
 import type { AnswerRecord, BudgetName, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
 import type { Tone } from './parts';
@@ -22,7 +22,7 @@ export function endedBecause(endedBy: EndedBy): string {
     case 'agreement':
       return 'independent derivations gave the same result';
     case 'candidates':
-      return 'it had worked out as many answers as it may';
+      return 'it had as many candidates as its settings allow';
     case 'exhausted':
       return 'nothing was left to try';
     case 'iterations':
@@ -58,6 +58,11 @@ export const STATE_WORDS: Readonly<Record<Evidence['state'], { says: string; ton
   proved: { says: 'proved', tone: 'good', because: 'the data supported this reading and spoke against its rivals' },
   assumed: { says: 'assumed', tone: 'warn', because: 'no test has shown that this is right' },
   immaterial: { says: 'makes no difference', tone: 'calm', because: 'every reading tried gives the same answer' },
+};
+
+export const OPEN_WORDS: Readonly<Record<AnswerRecord['openAssumptions'][number]['kind'], string>> = {
+  'open-by-wording': 'the question allows two readings',
+  assumption: 'assumed',
 };
 
 export const STEP_STATES: Readonly<Record<OperatorView['state'], { says: string; tone: Tone }>> = {

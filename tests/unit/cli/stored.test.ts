@@ -48,7 +48,7 @@ describe('what is stored is shown without Temporal', () => {
       'Rows (1 row)',
       'op_times  proved',
       'Every rider stores an absolute time. (refuted: 144 of 162',
-      'open by wording',
+      'the question allows two readings',
       '4 model calls, 9,527 tokens',
       'preset fast',
       '.html',

@@ -19,7 +19,7 @@ const input = trace.input!;
 test('a search does not differ from itself', () => {
   const diff = searchDiff(a, a);
   expect(diff).toMatchObject({ partsAt: null, differences: [], settings: [], compared: [1, 2] });
-  expect(renderDiffText(diff)).toContain('They hold the same to the end (A ran 2 iterations, B 2)');
+  expect(renderDiffText(diff)).toContain('No difference in any iteration (A ran 2 iterations, B 2)');
 });
 
 test('settings that differ stand side by side, also budgets and the question', () => {
@@ -51,7 +51,7 @@ test('the first iteration that differs is named, with what only one side holds',
     expect.arrayContaining(['operator a', 'operator b', 'candidate a']),
   );
   const text = renderDiffText(diff);
-  expect(text).toContain('They part in iteration 2');
+  expect(text).toContain('The first difference is in iteration 2');
   expect(text).toMatch(/B {2}operator +times of another year/);
 });
 
@@ -72,7 +72,7 @@ test('names, ids and usage are no difference', () => {
 test('one that went further parts where the other ended', () => {
   const diff = searchDiff(a, side([at(1, early), at(2), at(3)]));
   expect(diff).toMatchObject({ partsAt: 3, differences: [] });
-  expect(renderDiffText(diff)).toContain('They part in iteration 3: only one of them went that far');
+  expect(renderDiffText(diff)).toContain('The first difference is in iteration 3: only one of them got that far');
 });
 
 test('a fork is called one, and its hint and both answers are shown', () => {
@@ -98,6 +98,6 @@ test('a search that is not finished has a difference too', () => {
   const diff = searchDiff(a, side([], { record: null, input: null }));
   expect(diff.answers).toMatchObject({ b: null, sameRows: null });
   expect(renderDiffText(diff)).toContain(
-    'They part in iteration 1: only one of them went that far (A ran 2 iterations, B 0)',
+    'The first difference is in iteration 1: only one of them got that far (A ran 2 iterations, B 0)',
   );
 });

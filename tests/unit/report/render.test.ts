@@ -125,9 +125,9 @@ describe('renderReport', () => {
     const page = renderReport(trace, { database: "/data/o'brien/races.sqlite" });
     expect(page.match(/gate sql --db &#39;\/data\/o&#39;\\&#39;&#39;brien\/races\.sqlite&#39; /g)).toHaveLength(3);
     expect(page).toContain('&#39;SELECT count(*) AS riders');
-    expect(page).not.toContain('In place of DATABASE');
+    expect(page).not.toContain('Replace DATABASE');
     expect(report).toContain('gate sql --db DATABASE');
-    expect(report).toContain('In place of DATABASE write the file or URL that was asked.');
+    expect(report).toContain('Replace DATABASE with the file or URL of the database.');
   });
 
   test('speaks no internal word outside the part that explains them', () => {
@@ -137,7 +137,7 @@ describe('renderReport', () => {
 
   test('a search that still runs has a report of its last checkpoint', () => {
     const page = renderReport({ ...trace, record: null });
-    expect(page).toContain('Not finished: iteration 3');
+    expect(page).toContain('Not finished: round 3');
     expect(page).toContain('op_times');
   });
 
@@ -216,8 +216,8 @@ describe('renderTraceText', () => {
   const text = renderTraceText(trace);
 
   test('says why execution refused a body, as the report does', () => {
-    expect(text).toContain('refused by execution: no such column: gap');
-    expect(renderReport(trace)).toContain('Refused by execution: no such column: gap');
+    expect(text).toContain('SQL refused: no such column: gap');
+    expect(renderReport(trace)).toContain('The SQL was refused: no such column: gap');
   });
 
   test('shows the tree with attempts, predicates, verdicts, updates and candidates', () => {

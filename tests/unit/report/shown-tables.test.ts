@@ -35,7 +35,7 @@ describe('the answer', () => {
   test('says how much was shown, by which model, and what part of the usage it was', () => {
     const text = answerText({ ...record, tableRanking: RANKING }, PLACES, 200);
     expect(text).toMatch(
-      /Schema {2}columns of 120 of 900 tables shown, ranked by the question's words and meaning \(text-embedding-3-small\); 81,000 tokens and \$\S+ of the usage, vectors of 900 tables new/,
+      /Schema {2}columns of 120 of 900 tables shown, ranked by the question's words and meaning \(text-embedding-3-small\); 81,000 tokens and \$\S+ of the usage, 900 tables newly embedded/,
     );
   });
 
