@@ -84,7 +84,7 @@ export default tseslint.config(
     ],
   ),
   only(
-    ['src/search/**', 'src/methods/**'],
+    ['src/search/**', 'src/methods/**', 'src/schema/**'],
     [
       noNode,
       outside('steps', 'prompts', 'adapters', 'activities', 'workflows', 'workers', 'cli', 'report', 'benchmarks'),

@@ -1,10 +1,14 @@
 /** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
 import { loadConfig } from '../config';
 import { resolveDatabase } from '../databases';
-import type { DatabaseDescription } from '../domain';
+import type { DatabaseDescription, TableDescription } from '../domain';
 import { counted, visible } from '../report/printable';
-import { renderTables, SCHEMA_CHARS, schemaContext } from '../search/schema-context';
+import type { SqlEngine } from '../ports';
+import { profiledText } from '../schema/profile/context';
+import { renderProfiles } from '../schema/profile/render';
+import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import { sameRelation } from '../search/validate';
+import { takeProfiles } from '../steps/profiles';
 import { openEngines } from '../workers/composition';
 import { contextFor, type DescribedFor } from './describe-ranking';
 import { CommandFailed, UsageError } from './errors';
@@ -31,7 +35,7 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       throw new CommandFailed(
         `database '${database.name}' shows no tables: check path or URL, the user's rights, and the access lists`,
       );
-    const { text, shown, warning } = await described(description, flags, { config, database });
+    const { text, shown, warning } = await described({ engine, description }, flags, { config, database });
     const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
     if (flags.json) {
       const { fingerprint, version, tables } = description;
@@ -54,18 +58,27 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
 }
 
 async function described(
-  description: DatabaseDescription,
+  { engine, description }: { readonly engine: SqlEngine; readonly description: DatabaseDescription },
   { table, question }: DescribeFlags,
   at: Pick<DescribedFor, 'config' | 'database'>,
 ): Promise<Pick<Awaited<ReturnType<typeof contextFor>>, 'text' | 'shown' | 'warning'>> {
-  if (table !== undefined) return { text: chosen(description, table), shown: null, warning: null };
-  if (question !== undefined)
-    return contextFor(description, { ...at, question, signal: AbortSignal.timeout(2 * WAIT_MS) });
-  return { ...schemaContext(description, { maxChars: SCHEMA_CHARS }), warning: null };
+  const profiled = (names: readonly string[]) => takeProfiles(engine, description, names, 'gate db describe');
+  const { dialect, tables } = description;
+  if (table !== undefined) {
+    const found = chosen(description, table);
+    const { profiles } = await profiled(found.map(({ name }) => name));
+    return { text: renderProfiles(found, profiles, { dialect, maxChars: Infinity }), shown: null, warning: null };
+  }
+  const context =
+    question === undefined
+      ? { ...schemaContext(description, { maxChars: SCHEMA_CHARS }), warning: null }
+      : await contextFor(description, { ...at, question, signal: AbortSignal.timeout(2 * WAIT_MS) });
+  const { profiles } = await profiled(context.shown ?? tables.map(({ name }) => name));
+  return { ...context, text: profiledText(description, context, profiles) };
 }
 
-function chosen({ tables, dialect }: DatabaseDescription, names: readonly string[]): string {
-  const found = names.map((name) => {
+function chosen({ tables }: DatabaseDescription, names: readonly string[]): TableDescription[] {
+  return names.map((name) => {
     const table = tables.find((each) => each.name === name) ?? tables.find((each) => sameRelation(each.name, name));
     if (table !== undefined) return table;
     const near = tables.filter((each) => each.name.toLowerCase().includes(name.toLowerCase())).slice(0, 5);
@@ -73,5 +86,4 @@ function chosen({ tables, dialect }: DatabaseDescription, names: readonly string
       near.length === 0 ? 'gate db describe shows all names' : `there is ${near.map((each) => each.name).join(', ')}`;
     throw new UsageError(`--table ${name}: no such table may be read; ${hint}`);
   });
-  return renderTables(found, { dialect, maxChars: Number.POSITIVE_INFINITY, question: '' });
 }

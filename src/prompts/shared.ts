@@ -26,7 +26,10 @@ export interface PromptContext {
   readonly question: Question;
   readonly dialect: Dialect;
   readonly schema: string;
+  /** Of searches that began before profiles were part of the schema. */
   readonly profiles: string | null;
+  /** The schema says what rows tell of each table. */
+  readonly profiled?: boolean;
   /** How many tables `schema` only lists by name. */
   readonly listedOnly?: number;
   /** What documentation says of tables and columns. */
@@ -95,6 +98,9 @@ export function data(name: string, text: string): string {
 const LEGEND =
   'Counted by SQL over the rows examined. In formats 9 is a digit, a and A are letters, + after one of them a longer run; ! begins a remark.';
 
+const PROFILED =
+  "In the schema, after --, SQL has counted what the rows hold: 'value (count)' lists are complete unless they end in … or begin with most; in formats (like …) 9 is a digit, a and A are letters, + a longer run; 'middle half' is the range from the first to the third quartile; '= …' after a column says how it follows from others; -> leads to a key. Row lines are whole rows as they stand, in the order of the columns.";
+
 /** Schema, profiles, what documentation says, and documents. */
 export function databaseSections(context: PromptContext): string[] {
   const { listedOnly = 0, documentation = null } = context;
@@ -104,6 +110,7 @@ export function databaseSections(context: PromptContext): string[] {
       : [
           `The schema is too large to show: of ${listedOnly} tables it only lists the names. They may be read like the others; SELECT * with a small LIMIT shows their columns.`,
         ]),
+    ...(context.profiled === true ? [PROFILED] : []),
     data('schema', context.schema),
     ...(context.profiles === null ? [] : [`${LEGEND}\n${data('column profiles', context.profiles)}`]),
     ...(documentation === null

@@ -19,6 +19,8 @@ export interface SchemaContextOptions extends AskedOf {
 
 export interface SchemaContext {
   readonly text: string;
+  /** What stands before the tables. */
+  readonly frame: string;
   /** Tables whose columns are in the text; null: all. */
   readonly shown: readonly string[] | null;
   /** The ranks of the shown tables, best first; empty if all are shown. */
@@ -44,7 +46,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   const { maxChars, question = '' } = options;
   const heading = headingOf(description);
   const all = wholeText(description, maxChars);
-  if (all !== null) return { text: all, shown: null, ranks: [] };
+  if (all !== null) return { text: all, frame: heading, shown: null, ranks: [] };
   const names = `-- all tables: ${nameList(description, maxChars / 3)}`;
   let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
   const widest = tables.length === 1 ? left : maxChars / 3;
@@ -72,8 +74,10 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   kept.sort((a, b) => a.order - b.order);
   const how = options.nearness === undefined ? 'words' : 'words and meaning';
   const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's ${how}`;
+  const frame = [heading, names, notice];
   return {
-    text: [heading, names, notice, ...kept.map(({ text }) => text)].join('\n\n'),
+    text: [...frame, ...kept.map(({ text }) => text)].join('\n\n'),
+    frame: frame.join('\n\n'),
     shown: kept.map(({ name }) => name),
     ranks,
   };

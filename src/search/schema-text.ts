@@ -21,17 +21,24 @@ const TYPE_CHARS = 80;
 const LEAST_CHARS = 300;
 
 export function tableText(table: TableDescription, detail: Detail, dialect: Dialect): string {
-  const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
   return [
     headOf(table, detail, dialect),
     ...table.columns.map((column) => columnText(column, table, detail, dialect)),
+    ...keyLines(table, dialect),
+    ')',
+  ].join('\n');
+}
+
+/** Keys of several columns, and unique ones. */
+export function keyLines(table: TableDescription, dialect: Dialect): string[] {
+  const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
+  return [
     ...(table.primaryKey.length > 1 ? [`  PRIMARY KEY (${names(table.primaryKey)})`] : []),
     ...table.uniqueKeys.map((key) => `  UNIQUE (${names(key)})`),
     ...table.foreignKeys
       .filter(({ columns }) => columns.length > 1)
       .map((key) => `  FOREIGN KEY (${names(key.columns)}) REFERENCES ${target(key, dialect)}`),
-    ')',
-  ].join('\n');
+  ];
 }
 
 /** The abridged table; undefined if there is too little room. */
@@ -104,13 +111,13 @@ function typeText(type: string): string {
   return /^[\p{L}\p{N}_ ,.()[\]"]*$/u.test(line) ? line : `"${line.replaceAll('"', '""')}"`;
 }
 
-function headOf(table: TableDescription, detail: Detail, dialect: Dialect): string {
+export function headOf(table: TableDescription, detail: Detail, dialect: Dialect): string {
   const comment = detail.comments && table.comment !== null ? ` -- ${oneLine(table.comment, COMMENT_CHARS)}` : '';
   const rows = table.rowEstimate === null ? '' : ` -- ${Math.round(table.rowEstimate)} rows`;
   return `${table.kind.toUpperCase()} ${tableName(table.name, dialect)} (${rows}${comment}`;
 }
 
-function columnText(
+export function columnText(
   { name, type, nullable, comment, samples }: ColumnDescription,
   table: TableDescription,
   detail: Detail,

@@ -8,7 +8,7 @@ import type { Checked, CheckInput } from '../search/steps';
 import { columnDifference, isAnswer, runError } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import { findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';
-import { profileTouched } from './profiles';
+import { profileExtra } from './shown-tables';
 import { runAhead } from './run-ahead';
 
 type Failure = Checked['failures'][number];
@@ -26,7 +26,7 @@ export async function check(context: StepContext, step: CheckInput): Promise<Che
       const error = failureOf(plan, name, results[index]);
       return error === null ? [] : [{ operator: name, error }];
     });
-    const profiled = await profileTouched(context, step.plan.planId, plan);
+    const profiled = await profileExtra(context, step.plan.planId);
     const ahead = failures.length === 0 ? await runAhead(context, step.next) : null;
     return {
       failures: firstCauses(plan, failures),

@@ -3,6 +3,7 @@
  * these, under `runs/<search id>/<kind>/<id>.json`.
  */
 import { z } from 'zod';
+import { TableProfile } from '../schema/profile';
 import {
   AnswerRecord,
   Assumption,
@@ -32,7 +33,10 @@ export const SchemaContent = z.object({
   text: z.string(),
   /** Tables whose columns are in `text`; absent: all. */
   shown: z.array(z.string()).optional(),
+  /** Of searches that began before profiles were part of `text`. */
   profiles: z.array(ColumnProfile),
+  /** `text` says what the rows of each table tell. */
+  profiled: z.boolean().optional(),
   /** Revision of the rows when the search began (`SqlEngine.dataRevision`); absent: unknown. */
   dataRevision: z.string().optional(),
 });
@@ -121,8 +125,14 @@ export type CallReply = z.infer<typeof CallReply>;
 export const CONTENTS = {
   input: SearchInput,
   schema: SchemaContent,
-  /** Profiles of columns that a plan reads and that `schema` has no profile of. */
-  profile: z.object({ schemaVersion: version, profiles: z.array(ColumnProfile) }),
+  /** Profiles that a plan needs beyond `schema`. */
+  profile: z.object({
+    schemaVersion: version,
+    /** Of columns; only in searches of earlier versions. */
+    profiles: z.array(ColumnProfile),
+    /** Of tables that `schema` only lists by name. */
+    tables: z.array(TableProfile).optional(),
+  }),
   /** Tables that a plan reads and that `schema` only lists by name. Prompts show them from then on. */
   'schema-extra': z.object({ schemaVersion: version, tables: z.array(z.string()) }),
   /** The question's vector, paid once. `reply` null: requested, but no reply yet. */

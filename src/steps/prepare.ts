@@ -1,15 +1,16 @@
 /**
- * `prepare`: reads once what a search knows about its database: the description, the schema text, profiles of columns that
- * the question likely needs, and the memory snapshot of scope `database`.
+ * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
+ * shown table, and the memory snapshot of scope `database`.
  */
 import { SqlEngineError } from '../ports';
 import { placeNotes } from '../search/documentation';
+import { profiledText } from '../schema/profile/context';
 import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
 import type { Prepared, PrepareInput } from '../search/steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
-import { profileLikely } from './profiles';
+import { profileShown } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
 import { rankByMeaning } from './rank-tables';
 
@@ -27,7 +28,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
         `the database ${database} has no tables that may be read: check --db and the access lists`,
       );
     }
-    const { profiles, usage } = await profileLikely(context, description);
     const { text: question, notes = [] } = context.input.question;
     const meaning = await rankByMeaning(context, description, SCHEMA_CHARS);
     const shownContext = schemaContext(description, {
@@ -36,14 +36,18 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       notes: placeNotes(description, notes),
       ...(meaning === null || meaning.nearness === null ? {} : { nearness: meaning.nearness }),
     });
-    const { text, shown } = shownContext;
+    const { shown } = shownContext;
+    const names = shown ?? description.tables.map(({ name }) => name);
+    const { profiles, usage } = await profileShown(context, description, names);
+    const text = profiles.length === 0 ? shownContext.text : profiledText(description, shownContext, profiles);
     if (meaning !== null) await context.run.put('ranking', SCHEMA_ID, meaning.told(shownContext, description));
     await context.run.put('schema', SCHEMA_ID, {
       schemaVersion: 1,
       description,
       text,
       ...(shown === null ? {} : { shown: [...shown] }),
-      profiles: [...profiles],
+      profiles: [],
+      ...(profiles.length === 0 ? {} : { profiled: true }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);

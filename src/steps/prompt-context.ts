@@ -4,7 +4,7 @@ import type { MemoryEntry, PromptContext } from '../prompts';
 import { CLOCK_CONTEXT } from '../search/clock';
 import { renderDocumentation } from '../search/documentation';
 import { shownDocuments } from '../search/documents';
-import { renderProfiles } from '../search/profile';
+import { renderProfiles } from '../search/profile/render';
 import type { MemoryRef } from '../search/steps';
 import type { StepContext } from './context';
 import { webTexts } from './lookups';
@@ -35,7 +35,7 @@ export async function promptContext(
   ]);
   const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
   const extra = await extraTables(context, schema, views);
-  const { description, shown } = schema;
+  const { description, shown, profiled = false } = schema;
   return {
     question: {
       ...question,
@@ -44,6 +44,7 @@ export async function promptContext(
     },
     dialect: description.dialect,
     schema: extra === '' ? schema.text : `${schema.text}\n\n${extra}`,
+    profiled,
     ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
     ...(question.notes === undefined
       ? {}

@@ -4,10 +4,13 @@
  */
 import type { Dialect, TableDescription } from '../domain';
 import { data } from '../prompts';
+import { renderProfiles } from '../schema/profile/render';
 import { renderTables } from '../search/schema-context';
+import type { UsageDelta } from '../search/steps';
 import { sameRelation } from '../search/validate';
 import type { StepContext } from './context';
 import type { SchemaContent } from './contents';
+import { profileShown } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
 
 const EXTRA_CHARS = 16_000;
@@ -44,12 +47,24 @@ export async function extraTables(
   if (schema.shown === undefined) return '';
   const extras = await Promise.all([...new Set(plans)].map((id) => context.run.find('schema-extra', id)));
   const names = new Set(extras.flatMap((extra) => extra?.tables ?? []));
-  return rendered(
-    context,
-    schema.description.dialect,
-    schema.description.tables.filter(({ name }) => names.has(name)),
-    EXTRA_CHARS,
-  );
+  const { dialect } = schema.description;
+  const tables = schema.description.tables.filter(({ name }) => names.has(name));
+  const text = rendered(context, dialect, tables, EXTRA_CHARS);
+  const touched = await Promise.all([...new Set(plans)].map((id) => context.run.find('profile', id)));
+  const profiles = touched.flatMap((each) => each?.tables ?? []);
+  if (profiles.length === 0) return text;
+  const maxChars = EXTRA_CHARS - text.length;
+  return maxChars < EXTRA_CHARS / 4 ? text : renderProfiles(tables, profiles, { dialect, maxChars });
+}
+
+/** Rows tell of the tables that a plan brought into view, too; once per plan, so that its prompts stay the same. */
+export async function profileExtra(context: StepContext, planId: string): Promise<UsageDelta> {
+  const extra = await context.run.find('schema-extra', planId);
+  if (extra === null || (await context.run.find('profile', planId)) !== null) return {};
+  const { description } = await context.run.get('schema', SCHEMA_ID);
+  const { profiles, usage } = await profileShown(context, description, extra.tables);
+  await context.run.put('profile', planId, { schemaVersion: 1, profiles: [], tables: [...profiles] });
+  return usage;
 }
 
 /** For a retry: columns of tables that a text names and the schema only lists. Null if there are none. */

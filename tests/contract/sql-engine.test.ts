@@ -18,7 +18,7 @@ import { DatabaseDescription, SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
 import { equalResults } from '../../src/search/equal';
-import { profileQueries } from '../../src/search/profile';
+import { rowsQueries } from '../../src/schema/profile/rows-query';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 
@@ -759,8 +759,7 @@ describe('the guard around a real engine', () => {
       const player = tables.find((table) => table.name.toLowerCase() === 'player');
       expect(tables.map((table) => table.name.toLowerCase())).not.toContain('team');
       expect(player?.columns.map((column) => column.name.toLowerCase())).toEqual(['id', 'team_id', 'name', 'joined']);
-      const names = player?.columns.map((column) => column.name) ?? [];
-      const { statements } = profileQueries(player!, names, guarded.dialect);
+      const statements = rowsQueries(player!, guarded.dialect);
       const { results } = await guarded.run(
         [...statements, 'SELECT weight FROM player', 'SELECT * FROM player', 'SELECT 1 FROM team'],
         options(),

@@ -161,14 +161,14 @@ describe('gate db describe', () => {
     const { gate } = shop();
     const { code, out, err } = await gate('db', 'describe', './shop.sqlite');
     expect(code).toBe(0);
-    expect(out).toContain('TABLE orders ( -- 2 rows\n  id integer PRIMARY KEY -- e.g. 1 | 2');
+    expect(out).toContain('TABLE orders ( -- 2 rows\n  id integer PRIMARY KEY\n  total real\n  row: 1 | 9.5');
     expect(err).toMatch(/^\/\S+shop\.sqlite {2}d-[0-9a-f]{16}\n\d+ characters, about \d+ tokens\n$/);
   });
 
   test('one table alone, and a wrong name with those that are like it', async () => {
     const { gate } = shop();
     expect((await gate('db', 'describe', './shop.sqlite', '--table', 'ORDERS')).out).toMatch(
-      /^TABLE orders .*\n.*e\.g\. 1 \| 2/,
+      /^TABLE orders .*\n.*\n.*\n {2}row: 1 \| 9\.5/,
     );
     expect((await gate('db', 'describe', './shop.sqlite', '--table', 'order')).err).toMatch(
       /^gate: --table order: no such table may be read; there is orders/,

@@ -3,29 +3,33 @@ import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from '.
 
 const settings = { profiles: true };
 const prepare = { purpose: 'prepare' as const, searchId: SEARCH, position: 'prepare' };
-const wide = `CREATE TABLE entry (event INTEGER, place INTEGER, mark TEXT, ${Array.from({ length: 90 }, (_, at) => `extra${at} TEXT`).join(', ')});
-INSERT INTO entry (event, place, mark, extra88) VALUES (1, 1, '28:10.0', 'N/A'), (1, 2, '+1.5', 'x');`;
+const planning = {
+  ...{ role: 'plan' as const, searchId: SEARCH, position: 'plan', tryNumber: 0 },
+  ...{ memory: NO_MEMORY, otherPlans: [], revise: null },
+};
 
-test('the columns that a question is likely to touch are profiled once per database and shown to the planner', async () => {
+test('every table that is shown is profiled, once per database, and the planner is told what its rows hold', async () => {
   const one = await bench({ plan: [text(planReply())] }, { settings });
   await one.steps.prepare(prepare);
-  const { profiles } = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
-  expect(profiles.map(({ table, column }) => `${table}.${column}`)).toContain('entry.mark');
-  await one.steps.plan({
-    role: 'plan',
-    searchId: SEARCH,
-    position: 'plan',
-    tryNumber: 0,
-    memory: NO_MEMORY,
-    otherPlans: [],
-    revise: null,
-  });
-  expect(one.model.requests[0]!.messages.at(-1)!.content).toContain('column profiles');
+  const schema = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
+  expect(schema).toMatchObject({ profiled: true, profiles: [] });
+  for (const part of ['1 | 10 | 1 | 28:10.0', '1 | North']) expect(schema.text).toContain(part);
+  await one.steps.plan(planning);
+  const told = one.model.requests[0]!.messages.at(-1)!.content;
+  expect(told).toContain('2 | 11 | 3 | +9.0');
+  expect(told).not.toContain('column profiles');
   const runs = one.engine.runs.length;
   const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
   await two.steps.prepare({ ...prepare, searchId: 's2' });
   expect(one.engine.runs).toHaveLength(runs);
-  expect((await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema')).profiles).toEqual(profiles);
+  expect((await createRunStore(one.deps.store, 's2', hash).get('schema', 'schema')).text).toBe(schema.text);
+});
+
+test('searches that begin at the same time on one database share one profile', async () => {
+  const one = await bench({}, { settings });
+  const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
+  await Promise.all([one.steps.prepare(prepare), two.steps.prepare({ ...prepare, searchId: 's2' })]);
+  expect(one.engine.runs).toHaveLength(2);
 });
 
 test('what is kept is profiled anew once the database has changed, where the engine can tell', async () => {
@@ -46,7 +50,7 @@ test('what is kept is profiled anew once the database has changed, where the eng
   expect(await seen('s4')).toBe(0);
 });
 
-test('what is kept is a day old at most, and what an older version kept without a date is taken anew', async () => {
+test('what is kept is a day old at most', async () => {
   const one = await bench({}, { settings });
   await one.steps.prepare(prepare);
   const runs = one.engine.runs.length;
@@ -57,63 +61,45 @@ test('what is kept is a day old at most, and what an older version kept without 
   };
   expect(await at('s2', 23 * 3_600_000)).toBe(runs);
   expect(await at('s3', 25 * 3_600_000)).toBe(2 * runs);
-  const [key] = await one.store.list('profiles/');
-  await one.store.put(key!, writeEnvelope('profiles', { schemaVersion: 1, profiles: [] }, hash), { overwrite: true });
-  expect(await at('s4', 26 * 3_600_000)).toBeGreaterThan(2 * runs);
 });
 
-test('a column that only the plan touches is profiled when the plan is checked, and then shown', async () => {
-  const sql = "SELECT event, place, mark FROM entry WHERE extra88 <> 'y'";
-  const made = await bench(
-    { plan: [text(planReply({}, [{ name: 'op_runners', sql }]))], propose: ['x'] },
-    { settings, engine: sqliteEngine(wide) },
-  );
+test('a table that cannot be read in time is shown without a profile', async () => {
+  const engine = sqliteEngine();
+  const run = engine.run.bind(engine);
+  const slow = Object.assign(engine, {
+    run: async (statements: readonly string[], options: Parameters<typeof run>[1]) =>
+      statements[0]!.includes('"entry"')
+        ? { takenAt: '', results: [{ kind: 'timeout' as const, afterMs: options.timeoutMs }] }
+        : run(statements, options),
+  });
+  const made = await bench({}, { settings, engine: slow });
   await made.steps.prepare(prepare);
-  const plan = await made.steps.plan({
-    role: 'plan',
-    searchId: SEARCH,
-    position: 'plan',
-    tryNumber: 0,
-    memory: NO_MEMORY,
-    otherPlans: [],
-    revise: null,
-  });
-  if (plan.kind !== 'ok' || plan.value.kind !== 'plan') throw new Error(text(plan));
-  const ref = {
-    planId: plan.value.plan.planId,
-    bodies: plan.value.plan.operators.map((each) => [each.name, each.bodyId, null] as const),
-  };
-  await made.steps.check({
-    purpose: 'check',
-    searchId: SEARCH,
-    position: 'check',
-    plan: ref,
-    operators: ['op_runners'],
-  });
-  const { profiles } = await createRunStore(made.deps.store, SEARCH, hash).get('profile', ref.planId);
-  expect(profiles.map(({ column }) => column)).toContain('extra88');
-  await made.steps.propose({
-    role: 'propose',
-    searchId: SEARCH,
-    position: 'propose',
-    tryNumber: 0,
-    memory: NO_MEMORY,
-    plan: ref,
-    targets: ['op_gap'],
-    attempts: [],
-    rollout: [],
-    callsLeft: 1,
-  });
-  expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('- extra88');
+  const schema = await createRunStore(made.deps.store, SEARCH, hash).get('schema', 'schema');
+  expect(schema.text).toContain('TABLE entry');
+  expect(schema.text).not.toContain('28:10.0');
+  expect(schema.text).toContain('1 | North');
+});
+
+test('profiles that a search began with are still shown as they were', async () => {
+  const made = await bench({ plan: [text(planReply())] }, { settings });
+  await made.steps.prepare(prepare);
+  const run = createRunStore(made.deps.store, SEARCH, hash);
+  const { profiled: _, ...schema } = await run.get('schema', 'schema');
+  const old = { table: 'entry', column: 'mark', examined: 6, nulls: 0, distinct: 6, min: null, max: null };
+  const profiles = [{ ...old, top: [], patterns: [], remarks: ['winners are absolute'] }];
+  const key = `runs/${SEARCH}/schema/schema.json`;
+  await made.store.put(key, writeEnvelope('schema', { ...schema, profiles }, hash), { overwrite: true });
+  await made.steps.plan(planning);
+  expect(made.model.requests[0]!.messages.at(-1)!.content).toContain('! winners are absolute');
 });
 
 test('a table whose name is too long for a key of the store is profiled and kept as any other', async () => {
   const name = '\u6c34\u6cf3'.repeat(60);
-  const engine = sqliteEngine(`CREATE TABLE "${name}" (mark TEXT); INSERT INTO "${name}" VALUES ('a'), ('b')`);
+  const engine = sqliteEngine(`CREATE TABLE "${name}" (mark TEXT); INSERT INTO "${name}" VALUES ('first'), ('second')`);
   const one = await bench({}, { settings, engine });
   await one.steps.prepare(prepare);
-  const { profiles } = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
-  expect(profiles).toMatchObject([{ table: name, column: 'mark', distinct: 2 }]);
+  const { text: shown } = await createRunStore(one.deps.store, SEARCH, hash).get('schema', 'schema');
+  expect(shown).toContain('row: second');
   const runs = engine.runs.length;
   const two = await bench({}, { settings, engine, store: one.store, searchId: 's2' });
   await two.steps.prepare({ ...prepare, searchId: 's2' });

@@ -1,0 +1,311 @@
+/**
+ * Control totals: a number of a small table that equals a count or a sum over a large one, group by group. Such a table
+ * settles units, signs, filters and dates of the large one at once, so this is the most telling part of a profile.
+ *
+ * Groups are keys that both tables have, and periods: the days, months or years of the large table's dates. Besides all
+ * rows, each value of a small column may be counted, left out or subtracted, and repeated rows may count once. Only
+ * tables that were read whole are compared.
+ */
+import { isCategory, isUnique, type ColumnFacts } from './counted';
+import type { Profiled } from './joins';
+import { WEIGHT, type ProfilePiece } from './piece';
+import { repeatedRows } from './repeated-rows';
+import { keyOf, numberOf } from './table-rows';
+import { shown } from './words';
+
+const MOST_TOTALS = 5_000;
+const LEAST_TOTALS = 3;
+/** Fewer groups than this must all be met: counts of a few small groups agree by chance. */
+const FEW_TOTALS = 8;
+const MOST_GROUPINGS = 8;
+const MOST_PARTS = 6;
+/** Of the totals: how many a plain sum, and one with conditions, has to meet. */
+const PLAIN_SHARE = 0.5;
+const CONDITION_SHARE = 0.8;
+const NEAR = 0.02;
+
+export function controlPieces(small: Profiled, large: Profiled): ProfilePiece[] {
+  const { rows, facts } = small;
+  if (large === small || !large.rows.whole || large.rows.read < rows.read * 1.5) return [];
+  if (!rows.whole || rows.read < LEAST_TOTALS || rows.read > MOST_TOTALS) return [];
+  const totals = facts.filter(isTotal);
+  if (totals.length === 0) return [];
+  const found = new Map<string, Match>();
+  for (const grouping of groupings(small, large).slice(0, MOST_GROUPINGS))
+    for (const match of matches(totals, grouping, large)) {
+      const known = found.get(match.total);
+      if (known === undefined || worth(match) > worth(known)) found.set(match.total, match);
+    }
+  return [...found.values()].map((match) => ({ column: match.total, weight: WEIGHT.control, text: textOf(match) }));
+}
+
+const isKeyName = (name: string): boolean => /(^|_)(id|key|code|no|nr)$/i.test(name);
+
+function isTotal({ column, distinct }: ColumnFacts): boolean {
+  return column.kind === 'number' && distinct >= LEAST_TOTALS && !isKeyName(column.name);
+}
+
+interface Grouping {
+  /** `a_no and month of dt`. */
+  readonly name: string;
+  /** Of the large table. */
+  readonly columns: readonly string[];
+  /** The group of each row of the small table, and of the large one; null: none. */
+  readonly totals: readonly (string | null)[];
+  readonly rows: readonly (string | null)[];
+}
+
+/** Ways to group the large table so that each row of the small one stands for at most one group. */
+function groupings(small: Profiled, large: Profiled): Grouping[] {
+  const parts = small.facts.flatMap((total) => [...keyParts(total, large), ...periodParts(total, large)]);
+  const pairs = parts.flatMap((one, at) => parts.slice(at + 1).map((other) => joined(one, other)));
+  return [...parts, ...pairs].filter(({ totals }) => {
+    const named = totals.filter((each) => each !== null);
+    return named.length >= LEAST_TOTALS && new Set(named).size === named.length;
+  });
+}
+
+type Labels = readonly (string | null)[];
+
+function joined(one: Grouping, other: Grouping): Grouping {
+  const both = (a: Labels, b: Labels): (string | null)[] =>
+    a.map((label, at) => {
+      const second = b[at] ?? null;
+      return label === null || second === null ? null : `${label}\n${second}`;
+    });
+  return {
+    name: `${one.name} and ${other.name}`,
+    columns: [...one.columns, ...other.columns],
+    totals: both(one.totals, other.totals),
+    rows: both(one.rows, other.rows),
+  };
+}
+
+function keyParts(total: ColumnFacts, large: Profiled): Grouping[] {
+  const { kind } = total.column;
+  if (kind === 'json' || kind === 'time' || total.distinct < 2) return [];
+  if (kind === 'number' && total.values.some(({ value }) => value.includes('.'))) return [];
+  const wanted = new Set(total.values.map(({ value }) => value));
+  return large.facts.flatMap(({ column, values, ...key }): Grouping[] => {
+    if (column.kind !== kind || isUnique({ column, values, ...key })) return [];
+    const met = values.filter(({ value }) => wanted.has(value)).length;
+    const likely =
+      column.name === total.column.name ||
+      (kind === 'text' && total.distinct >= LEAST_TOTALS) ||
+      declared(total, large, column.name);
+    if (!likely || met < Math.max(2, wanted.size * 0.7)) return [];
+    return [
+      {
+        name: column.name,
+        columns: [column.name],
+        totals: total.column.values.map(keyOf),
+        rows: column.values.map(keyOf),
+      },
+    ];
+  });
+}
+
+const declared = (total: ColumnFacts, { rows }: Profiled, column: string): boolean =>
+  rows.table.foreignKeys.some(
+    ({ columns, references }) => columns[0] === column && references[0] === total.column.name,
+  );
+
+const PERIODS: readonly { readonly name: string; readonly is: RegExp; readonly read: (date: string) => string }[] = [
+  { name: 'month', is: /^\d{6}$/, read: (date) => date.slice(0, 4) + date.slice(5, 7) },
+  { name: 'month', is: /^\d{4}-\d\d$/, read: (date) => date.slice(0, 7) },
+  { name: 'month', is: /^\d{4}-\d\d-01(?:[T ]00:00(?::00)?)?$/, read: (date) => `${date.slice(0, 7)}-01` },
+  { name: 'day', is: /^\d{8}$/, read: (date) => date.slice(0, 10).replaceAll('-', '') },
+  { name: 'day', is: /^\d{4}-\d\d-\d\d$/, read: (date) => date.slice(0, 10) },
+  { name: 'year', is: /^(19|20)\d\d$/, read: (date) => date.slice(0, 4) },
+];
+
+function periodParts(total: ColumnFacts, large: Profiled): Grouping[] {
+  const period = PERIODS.find(({ is }) => total.distinct >= 2 && total.values.every(({ value }) => is.test(value)));
+  if (period === undefined) return [];
+  return large.facts
+    .filter(({ column }) => column.kind === 'time')
+    .map(({ column, real }) => ({
+      name: `${period.name} of ${column.name}`,
+      columns: [column.name],
+      totals: total.column.values.map((value) => keyOf(value)?.replace(/[T ]00:00(:00)?$/, '') ?? null),
+      rows: column.values.map((value, at) => (real[at] === true ? period.read(String(value)) : null)),
+    }));
+}
+
+interface Match {
+  readonly total: string;
+  readonly says: string;
+  readonly grouping: string;
+  readonly equal: number;
+  readonly near: number;
+  readonly of: number;
+  readonly conditions: number;
+}
+
+/** A condition has to explain clearly more rows than the sum without it. */
+const worth = ({ equal, near, of, conditions }: Match): number => equal / of + (near / of) * 0.1 - conditions * 0.15;
+
+function matches(totals: readonly ColumnFacts[], grouping: Grouping, large: Profiled): Match[] {
+  const names = [...new Set(grouping.totals)].filter((each) => each !== null);
+  const at = new Map(names.map((name, index) => [name, index]));
+  const groupOfRow = Int32Array.from(grouping.rows, (label) => (label === null ? -1 : (at.get(label) ?? -1)));
+  const wanted = totals.map(({ column }) => ({
+    name: column.name,
+    values: names.map((name) => numberOf(column.values[grouping.totals.indexOf(name)] ?? null)),
+  }));
+  const best = new Map<string, Match>();
+  for (const { once, parts } of partitions(large))
+    for (const measure of measuresOf(large, grouping)) {
+      const sums = sumsOf(groupOfRow, names.length, measure, parts, once);
+      for (const signs of signings(parts?.labels.length ?? 1))
+        for (const total of wanted) {
+          const conditions = (once === null ? 0 : 1) + (signs.every((sign) => sign === 1) ? 0 : 1);
+          const compared = compare(total.values, sums, signs, conditions === 0);
+          if (compared === null) continue;
+          const match = {
+            ...compared,
+            total: total.name,
+            grouping: grouping.name,
+            conditions,
+            says: saying(measure.name, large, parts, signs, once),
+          };
+          const known = best.get(total.name);
+          if (known === undefined || worth(match) > worth(known)) best.set(total.name, match);
+        }
+    }
+  return [...best.values()];
+}
+
+interface Measure {
+  readonly name: string;
+  /** One value a row; NaN: none. */
+  readonly values: Float64Array;
+}
+
+function measuresOf({ rows, facts }: Profiled, grouping: Grouping): Measure[] {
+  const keys = new Set([
+    ...rows.table.primaryKey,
+    ...rows.table.foreignKeys.flatMap(({ columns }) => columns),
+    ...grouping.columns,
+  ]);
+  const sums = facts
+    .filter(
+      ({ column, distinct }) =>
+        column.kind === 'number' && distinct > 1 && !keys.has(column.name) && !isKeyName(column.name),
+    )
+    .map(({ column, scalars }) => ({ name: `sum(${column.name})`, values: scalars ?? new Float64Array() }));
+  return [{ name: 'count(*)', values: new Float64Array(rows.read).fill(1) }, ...sums];
+}
+
+interface Parts {
+  readonly column: string;
+  readonly labels: readonly string[];
+  readonly ofRow: Int32Array;
+}
+
+interface Partition {
+  /** Rows that repeat an earlier one count nothing; null: all count. */
+  readonly once: readonly boolean[] | null;
+  readonly parts: Parts | null;
+}
+
+function partitions({ facts, rows }: Profiled): Partition[] {
+  const small = facts
+    .filter((each) => isCategory(each, 5))
+    .slice(0, MOST_PARTS)
+    .map(({ column, values }): Parts => {
+      const labels = values.map(({ value }) => value);
+      const at = new Map(labels.map((label, index) => [label, index]));
+      return {
+        column: column.name,
+        labels,
+        ofRow: Int32Array.from(column.values, (value) => at.get(keyOf(value) ?? '') ?? -1),
+      };
+    });
+  const repeated = repeatedRows(rows, facts)?.repeats ?? null;
+  const ways = repeated === null ? [null] : [null, repeated];
+  return ways.flatMap((once) => [{ once, parts: null }, ...small.map((parts) => ({ once, parts }))]);
+}
+
+/** One sum for each group and each part of it. */
+function sumsOf(
+  groupOfRow: Int32Array,
+  groups: number,
+  { values }: Measure,
+  parts: Parts | null,
+  once: readonly boolean[] | null,
+): Float64Array[] {
+  const sums = Array.from({ length: parts?.labels.length ?? 1 }, () => new Float64Array(groups));
+  for (let row = 0; row < groupOfRow.length; row++) {
+    const group = groupOfRow[row] ?? -1;
+    const part = parts === null ? 0 : (parts.ofRow[row] ?? -1);
+    const value = values[row] ?? NaN;
+    if (group < 0 || part < 0 || Number.isNaN(value) || once?.[row] === true) continue;
+    const sum = sums[part];
+    if (sum !== undefined) sum[group] = (sum[group] ?? 0) + value;
+  }
+  return sums;
+}
+
+/** Each part counted, left out or subtracted; at least one is counted. All counted comes first. */
+function signings(parts: number): number[][] {
+  if (parts === 1) return [[1]];
+  const all = Array.from({ length: 3 ** parts }, (_, code) =>
+    Array.from({ length: parts }, (_unused, at) => 1 - (Math.floor(code / 3 ** at) % 3)),
+  );
+  return all.filter((signs) => signs.includes(1));
+}
+
+/** Null as soon as too few can meet. */
+function compare(
+  totals: readonly (number | null)[],
+  sums: readonly Float64Array[],
+  signs: readonly number[],
+  plain: boolean,
+): { readonly equal: number; readonly near: number; readonly of: number } | null {
+  const of = totals.filter((total) => total !== null).length;
+  if (of < LEAST_TOTALS) return null;
+  const least = of < FEW_TOTALS ? of : of * (plain ? PLAIN_SHARE : CONDITION_SHARE);
+  let [equal, near, seen] = [0, 0, 0];
+  for (const [group, total] of totals.entries()) {
+    if (total === null) continue;
+    let sum = 0;
+    for (const [part, sign] of signs.entries()) sum += sign * (sums[part]?.[group] ?? 0);
+    const difference = Math.abs(sum - total);
+    if (difference <= 0.006 + Math.abs(total) * 1e-7) equal += 1;
+    if (difference <= Math.abs(total) * NEAR) near += 1;
+    seen += 1;
+    const isNear = plain && of >= FEW_TOTALS && near + of - seen >= of * CONDITION_SHARE;
+    if (equal + of - seen < least && !isNear) return null;
+  }
+  return { equal, near, of };
+}
+
+function saying(
+  measure: string,
+  { rows }: Profiled,
+  parts: Parts | null,
+  signs: readonly number[],
+  once: readonly boolean[] | null,
+): string {
+  const named = (sign: number): string[] =>
+    (parts?.labels ?? []).filter((_, at) => signs[at] === sign).map((label) => shown(label));
+  const [counted, out, minus] = [named(1), named(0), named(-1)];
+  const column = parts?.column ?? '';
+  const conditions = [
+    ...(once === null ? [] : ['repeated rows once']),
+    ...(out.length === 0
+      ? []
+      : counted.length + minus.length <= out.length
+        ? [`only ${column} ${[...counted, ...minus].join(', ')}`]
+        : [`without ${column} ${out.join(', ')}`]),
+    ...(minus.length === 0 ? [] : [`${column} ${minus.join(', ')} subtracted`]),
+  ];
+  return `${measure} of ${rows.table.name}${conditions.length === 0 ? '' : ` (${conditions.join('; ')})`}`;
+}
+
+function textOf({ says, grouping, equal, near, of }: Match): string {
+  const how =
+    equal === of ? `in all ${of} rows` : `in ${equal} of ${of} rows${near > equal ? `, within 2% in ${near}` : ''}`;
+  return `= ${says} by ${grouping} ${how}`;
+}

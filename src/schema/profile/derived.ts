@@ -1,0 +1,227 @@
+/**
+ * Columns that say the same thing twice: copies, constant differences and factors, truncated or rounded values, sums,
+ * products and durations. A derived column is no observation of its own, and where the rule breaks something is odd.
+ */
+import type { ColumnFacts } from './counted';
+import { WEIGHT, type ProfilePiece } from './piece';
+import { of, short } from './words';
+
+/** Rules are tried on a few rows first, and reported where nearly all rows keep them. */
+const TRIED = 40;
+const HOLDS = 0.98;
+/** Two small columns of a few rows agree by chance. */
+const LEAST_ROWS = 20;
+const MAX_NUMBERS = 12;
+const MAX_TIMES = 6;
+
+type Rule = (row: number) => boolean | null;
+
+/** `reached`: columns of the rows that keys lead to, row by row; what is made of them is told. */
+export function derivedPieces(facts: readonly ColumnFacts[], reached: readonly ColumnFacts[] = []): ProfilePiece[] {
+  const varied = facts.filter(
+    ({ distinct, column }) => distinct > 2 && column.kind !== 'json' && column.kind !== 'binary',
+  );
+  const pairs = varied.flatMap((one) => varied.flatMap((other) => (one === other ? [] : pairRules(one, other))));
+  const fromReached = varied.flatMap((one) => reached.flatMap((other) => pairRules(one, other)));
+  const all = [...pairs, ...fromReached, ...tripleRules(varied)];
+  const told = new Set<string>();
+  return all.flatMap(({ of: columns, says, rule, rows }): ProfilePiece[] => {
+    const key = [...columns].sort().join('\n');
+    if (told.has(key)) return [];
+    const kept = holds(rule, rows);
+    if (kept === null) return [];
+    told.add(key);
+    return [
+      { column: columns[0] ?? null, weight: WEIGHT.derived, text: `${says} in ${of(kept.matching, kept.examined)}` },
+    ];
+  });
+}
+
+interface Candidate {
+  readonly of: readonly string[];
+  readonly says: string;
+  readonly rule: Rule;
+  readonly rows: number;
+}
+
+function holds(rule: Rule, rows: number): { readonly matching: number; readonly examined: number } | null {
+  let [matching, examined] = [0, 0];
+  for (let row = 0; row < rows; row++) {
+    const kept = rule(row);
+    if (kept === null) continue;
+    examined += 1;
+    if (kept) matching += 1;
+    if (examined === TRIED && matching < TRIED * 0.9) return null;
+  }
+  return examined >= LEAST_ROWS && matching >= examined * HOLDS ? { matching, examined } : null;
+}
+
+/** Rules that make `one` of `other`. */
+function pairRules(one: ColumnFacts, other: ColumnFacts): Candidate[] {
+  const [a, b] = [one.column, other.column];
+  const candidate = (says: string, rule: Rule): Candidate => ({ of: [a.name, b.name], says, rule, rows: one.rows });
+  const beginning = candidate(`= the beginning of ${b.name}`, textRule(one, other, isPart));
+  if (a.kind !== b.kind) return a.kind === 'text' && b.kind === 'time' ? [beginning] : [];
+  const copy =
+    a.name < b.name
+      ? [
+          candidate(
+            `= ${b.name}`,
+            textRule(one, other, (x, y) => x === y),
+          ),
+        ]
+      : [];
+  if (a.kind === 'number') return [...copy, ...numberRules(one, other, candidate)];
+  if (a.kind !== 'time') return [...copy, beginning];
+  const shift = firstDifference(one, other);
+  const shifted =
+    shift > 0
+      ? [
+          candidate(
+            `= ${b.name} + ${duration(shift)}`,
+            scalarRule(one, other, (x, y) => x - y === shift),
+          ),
+        ]
+      : [];
+  return [...copy, ...shifted, beginning];
+}
+
+const isPart = (x: string, y: string): boolean => x.length >= 3 && y.length > x.length && y.startsWith(x);
+
+function textRule(one: ColumnFacts, other: ColumnFacts, test: (x: string, y: string) => boolean): Rule {
+  return (row) => {
+    if (one.real[row] !== true || other.real[row] !== true) return null;
+    return test(String(one.column.values[row]), String(other.column.values[row]));
+  };
+}
+
+function scalarRule(one: ColumnFacts, other: ColumnFacts, test: (x: number, y: number) => boolean): Rule {
+  return (row) => {
+    const [x, y] = [scalar(one, row), scalar(other, row)];
+    return Number.isNaN(x) || Number.isNaN(y) ? null : test(x, y);
+  };
+}
+
+const scalar = ({ scalars }: ColumnFacts, row: number): number => scalars?.[row] ?? NaN;
+
+function numberRules(
+  one: ColumnFacts,
+  other: ColumnFacts,
+  candidate: (says: string, rule: Rule) => Candidate,
+): Candidate[] {
+  const name = other.column.name;
+  const rule = (test: (x: number, y: number) => boolean): Rule => scalarRule(one, other, test);
+  const rules: Candidate[] = [];
+  const shift = firstDifference(one, other);
+  if (shift > 0)
+    rules.push(
+      candidate(
+        `= ${name} + ${short(shift)}`,
+        rule((x, y) => near(x - y, shift)),
+      ),
+    );
+  const factor = middleFactor(one, other);
+  if (factor !== null && factor > 1.001) {
+    const step = Math.max(stepOf(one), stepOf(other) * factor);
+    rules.push(
+      candidate(
+        `= ${name} * ${short(factor)}, rounded`,
+        rule((x, y) => y !== 0 && Math.abs(x - y * factor) <= step),
+      ),
+    );
+  }
+  const hasFraction = ({ values }: ColumnFacts): boolean => values.some(({ value }) => value.includes('.'));
+  if (!hasFraction(one) && hasFraction(other)) {
+    rules.push(
+      candidate(
+        `= ${name} cut to a whole number`,
+        rule((x, y) => x === Math.trunc(y)),
+      ),
+    );
+    rules.push(
+      candidate(
+        `= ${name} rounded`,
+        rule((x, y) => x === Math.round(y)),
+      ),
+    );
+  }
+  return rules;
+}
+
+/** c = a + b and a * b among numbers, and durations between two times. */
+function tripleRules(facts: readonly ColumnFacts[]): Candidate[] {
+  const numbers = facts.filter(({ column }) => column.kind === 'number').slice(0, MAX_NUMBERS);
+  const times = facts.filter(({ column }) => column.kind === 'time').slice(0, MAX_TIMES);
+  const found: Candidate[] = [];
+  const add = (
+    [c, a, b]: readonly [ColumnFacts, ColumnFacts, ColumnFacts],
+    says: string,
+    test: (z: number, x: number, y: number) => boolean,
+  ): void => {
+    const rule: Rule = (row) => {
+      const [z, x, y] = [scalar(c, row), scalar(a, row), scalar(b, row)];
+      return Number.isNaN(z) || Number.isNaN(x) || Number.isNaN(y) ? null : test(z, x, y);
+    };
+    found.push({ of: [c, a, b].map(({ column }) => column.name), says, rule, rows: c.rows });
+  };
+  for (const c of numbers) {
+    const step = stepOf(c);
+    for (const [at, a] of numbers.entries())
+      for (const b of numbers.slice(at + 1)) {
+        if (c === a || c === b) continue;
+        const [x, y] = [a.column.name, b.column.name];
+        add([c, a, b], `= ${x} + ${y}`, (z, p, q) => p !== 0 && q !== 0 && near(z, p + q));
+        add(
+          [c, a, b],
+          `= ${x} * ${y}`,
+          (z, p, q) => p !== 1 && q !== 1 && z !== 0 && Math.abs(z - p * q) <= step / 2 + 1e-9,
+        );
+      }
+    for (const a of times)
+      for (const b of times)
+        for (const [unit, seconds] of UNITS)
+          if (a !== b)
+            add(
+              [c, a, b],
+              `= ${a.column.name} - ${b.column.name} in ${unit}`,
+              (z, p, q) => p !== q && z > 0 && Math.abs((p - q) / seconds - z) <= 0.51 * step,
+            );
+  }
+  return found;
+}
+
+const UNITS = [
+  ['seconds', 1],
+  ['minutes', 60],
+  ['hours', 3600],
+  ['days', 86_400],
+] as const;
+
+/** In the first row that has both; 0 where there is none. */
+function firstDifference(one: ColumnFacts, other: ColumnFacts): number {
+  const row = one.real.findIndex((real, at) => real && other.real[at] === true);
+  const difference = scalar(one, row) - scalar(other, row);
+  return Number.isFinite(difference) ? difference : 0;
+}
+
+function middleFactor(one: ColumnFacts, other: ColumnFacts): number | null {
+  const factors: number[] = [];
+  for (let row = 0; row < one.rows && factors.length < TRIED; row++) {
+    const factor = scalar(one, row) / scalar(other, row);
+    if (Number.isFinite(factor) && factor !== 0) factors.push(factor);
+  }
+  return factors.length < LEAST_ROWS ? null : (factors.sort((a, b) => a - b)[Math.floor(factors.length / 2)] ?? null);
+}
+
+/** One unit of the last decimal place that occurs. */
+function stepOf({ values }: ColumnFacts): number {
+  const places = values.slice(0, 200).reduce((most, { value }) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
+  return 10 ** -places;
+}
+
+const near = (x: number, y: number): boolean => Math.abs(x - y) <= 1e-6 * Math.max(1, Math.abs(x), Math.abs(y));
+
+function duration(seconds: number): string {
+  const unit = UNITS.findLast(([, size]) => seconds % size === 0) ?? UNITS[0];
+  return `${seconds / unit[1]} ${unit[0]}`;
+}

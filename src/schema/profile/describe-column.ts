@@ -1,0 +1,106 @@
+/** The pieces that describe one column by itself. */
+import type { TableDescription } from '../../domain';
+import { isCodeFormat } from '../../search/profile/formats';
+import { isUnique, type ColumnFacts, type Counted } from './counted';
+import { jsonPieces } from './json-keys';
+import { WEIGHT, type ProfilePiece } from './piece';
+import { numberOf } from './table-rows';
+import { list, of, percent, shown } from './words';
+
+export interface ColumnOptions {
+  /** false: shapes and counts, but no value of the database. */
+  readonly values: boolean;
+}
+
+/** Where the column stands. */
+export interface Surroundings {
+  readonly table: TableDescription;
+  /** Its values are keys of another table, declared or found. */
+  readonly leadsAway: boolean;
+}
+
+const FREQUENT = 4;
+/** Complete lists: of up to so many values, in so many characters. */
+const DOMAIN = 20;
+const DOMAIN_CHARS = 260;
+
+export function columnPieces(
+  facts: ColumnFacts,
+  surroundings: Surroundings,
+  { values }: ColumnOptions,
+): ProfilePiece[] {
+  const { column, rows, filled, distinct, nulls, blanks, placeholders } = facts;
+  const piece = (weight: number, text: string): ProfilePiece => ({ column: column.name, weight, text });
+  if (rows === 0) return [];
+  if (filled === 0) return [piece(WEIGHT.placeholder, nulls === rows ? 'always NULL' : 'always NULL or blank')];
+  const empty = [
+    ...(nulls > 0 ? [piece(WEIGHT.domain, `NULL ${percent(nulls, rows)}`)] : []),
+    ...(blanks > 0 ? [piece(WEIGHT.placeholder, `blank ${percent(blanks, rows)}`)] : []),
+  ];
+  if (column.kind === 'json') return [...empty, ...jsonPieces(column, values)];
+  if (distinct === 1)
+    return [...empty, piece(WEIGHT.domain, values ? `always ${shown(facts.values[0]?.value ?? '')}` : 'one value')];
+  const known = placeholders.map(({ value, count }) => ({ value: values ? value : 'a placeholder', count }));
+  return [
+    ...empty,
+    ...(known.length > 0 ? [piece(WEIGHT.placeholder, `no value? ${list(known, 3)}`)] : []),
+    ...domainPieces(facts, surroundings, values, piece),
+  ];
+}
+
+function domainPieces(
+  facts: ColumnFacts,
+  { table, leadsAway }: Surroundings,
+  withValues: boolean,
+  piece: (weight: number, text: string) => ProfilePiece,
+): ProfilePiece[] {
+  const { column, distinct, values, placeholders, rows } = facts;
+  const complete = list(values, DOMAIN);
+  if (distinct <= DOMAIN && complete.length <= DOMAIN_CHARS && !isUnique(facts))
+    return [piece(WEIGHT.domain, withValues ? complete : `${distinct} values`)];
+  const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name;
+  const found: ProfilePiece[] = [];
+  if (!isKey) found.push(piece(WEIGHT.unique, isUnique(facts) ? 'unique' : `${distinct} distinct`));
+  // The range of a reference is that of the key it leads to.
+  if (leadsAway) return found;
+  const formats = telling(facts);
+  if (formats.length > 0)
+    found.push(piece(formats.length > 1 ? WEIGHT.formats : WEIGHT.range, `like ${formatList(formats, facts)}`));
+  if (!withValues) return found;
+  const isRange = column.kind === 'number' || column.kind === 'time' || formats.length > 0;
+  if (isRange && facts.min !== null && facts.max !== null && facts.min !== facts.max)
+    found.push(piece(WEIGHT.range, `${shown(facts.min)} to ${shown(facts.max)}`));
+  const none = new Set(placeholders.map(({ value }) => value));
+  const frequent = values.filter(({ value, count }) => count > 1 && !none.has(value));
+  if (frequent.length > 0 && (frequent[0]?.count ?? 0) >= Math.max(rows * 0.02, (3 * rows) / distinct))
+    found.push(piece(WEIGHT.frequent, `most ${list(frequent.slice(0, FREQUENT), FREQUENT)}`));
+  return [...found, ...multiples(facts, piece)];
+}
+
+/** Codes have formats; of free text each value has its own. */
+function telling({ formats, filled, column }: ColumnFacts): readonly Counted[] {
+  if (column.kind !== 'text') return [];
+  const top = formats.slice(0, 5);
+  const covered = top.reduce((sum, { count }) => sum + count, 0);
+  return covered >= filled * 0.9 && top.every(({ value }) => isCodeFormat(value)) ? top : [];
+}
+
+function formatList(formats: readonly Counted[], { filled }: ColumnFacts): string {
+  const [only] = formats;
+  return only !== undefined && only.count === filled ? only.value : list(formats, 5);
+}
+
+/** 430, 905, 1225: weights rounded to a scale. */
+function multiples(
+  { column, values, filled, distinct }: ColumnFacts,
+  piece: (weight: number, text: string) => ProfilePiece,
+): ProfilePiece[] {
+  if (column.kind !== 'number' || distinct < 12) return [];
+  const step = [1000, 500, 100, 50, 25, 10, 5].find((each) =>
+    values.every(({ value }) => {
+      const number = numberOf(value);
+      return number !== null && number % each === 0;
+    }),
+  );
+  return step === undefined ? [] : [piece(WEIGHT.order, `multiples of ${step} in ${of(filled, filled)}`)];
+}

@@ -1,0 +1,128 @@
+/**
+ * What rows tell of a database as a whole, without a question and without a model: of each table its columns, gaps,
+ * domains, formats and documents; what goes with what; what is computed from what; which tables control which.
+ */
+import { z } from 'zod';
+import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
+import { controlPieces } from './controls';
+import { columnFacts, isCategory, type ColumnFacts } from './counted';
+import { derivedPieces } from './derived';
+import { columnPieces, type ColumnOptions } from './describe-column';
+import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
+import { ProfilePiece } from './piece';
+import { repeatedPieces } from './repeated-rows';
+import { isTiny, rowPieces } from './sample-rows';
+import { keyOf, type TableRows } from './table-rows';
+
+export { kindOf, type RowColumn, type TableRows } from './table-rows';
+
+export const TableProfile = z.object({
+  table: z.string(),
+  /** Rows that the figures are of. */
+  read: z.number(),
+  /** All rows of the table. */
+  whole: z.boolean(),
+  pieces: z.array(ProfilePiece),
+});
+export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
+
+/** `pause` is awaited between pieces of work: all of it together takes seconds. */
+export async function profileTables(
+  tables: readonly TableRows[],
+  options: ColumnOptions,
+  pause: () => Promise<void>,
+): Promise<TableProfile[]> {
+  const all: Profiled[] = [];
+  for (const rows of tables) {
+    all.push({ rows, facts: rows.columns.map(columnFacts) });
+    await pause();
+  }
+  const profiles: TableProfile[] = [];
+  for (const each of all) {
+    const { table, read, whole } = each.rows;
+    const pieces: ProfilePiece[] = [];
+    for (const part of partsOf(each, all, options)) {
+      pieces.push(...part());
+      await pause();
+    }
+    profiles.push({ table: table.name, read, whole, pieces });
+  }
+  return profiles;
+}
+
+function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOptions): (() => ProfilePiece[])[] {
+  const { rows, facts } = each;
+  const joins = joinsOf(each, all);
+  const surroundings = (fact: ColumnFacts) => ({ table: rows.table, leadsAway: leadsAway(fact, joins) });
+  const described = [
+    () => rowPieces(each, options),
+    // What a reader sees in the rows themselves needs no words.
+    () =>
+      options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
+    () => repeatedPieces(rows, facts),
+    () => joinPieces(joins),
+    () => derivedPieces(facts, reachedNumbers(each, joins, all)),
+  ];
+  if (!options.values) return described;
+  return [
+    ...described,
+    () => {
+      const groupings = [...ownGroupings(rows, facts), ...reachedGroupings(each, joins, all)];
+      return [...fillPieces(facts, groupings), ...magnitudePieces(rows, facts, groupings)];
+    },
+    ...all.map((large) => () => controlPieces(each, large)),
+  ];
+}
+
+/** Categories of the row that a key leads to: `probe.model` for the readings of a probe. */
+function reachedGroupings({ rows }: Profiled, joins: readonly Join[], all: readonly Profiled[]): Grouping[] {
+  return joins.flatMap((join): Grouping[] => {
+    const found = follow({ rows }, join, all);
+    if (found === null || join.exact < join.distinct * 0.5) return [];
+    const { target, rowOf } = found;
+    return target.facts
+      .filter((fact) => isCategory({ ...fact, filled: Infinity }))
+      .map(({ column }) => ({
+        name: `${join.table}.${column.name}${sharing(joins, join) ? ` via ${join.column}` : ''}`,
+        column: null,
+        labels: rowOf.map((row) => (row === null ? null : keyOf(column.values[row] ?? null))),
+      }));
+  });
+}
+
+const leadsAway = ({ column }: ColumnFacts, joins: readonly Join[]): boolean =>
+  joins.some((join) => join.column === column.name && join.exact >= join.distinct * 0.9);
+
+/** The numbers of the row that a key leads to: `pk.eur` for the lines that name an item of `pk`. */
+function reachedNumbers({ rows }: Profiled, joins: readonly Join[], all: readonly Profiled[]): ColumnFacts[] {
+  return joins.flatMap((join) => {
+    const found = follow({ rows }, join, all);
+    if (found === null || join.exact < join.distinct * 0.9) return [];
+    const { target, rowOf } = found;
+    const { primaryKey, foreignKeys } = target.rows.table;
+    const keys = new Set([join.key, ...primaryKey, ...foreignKeys.flatMap(({ columns }) => columns)]);
+    return target.facts
+      .filter(({ column, distinct }) => column.kind === 'number' && !keys.has(column.name) && distinct > 2)
+      .map(({ column }) => {
+        const values = rowOf.map((row) => (row === null ? null : (column.values[row] ?? null)));
+        return columnFacts({ ...column, name: `${join.table}.${column.name}`, values });
+      });
+  });
+}
+
+/** Which row of the other table each row leads to. */
+function follow(
+  { rows }: Pick<Profiled, 'rows'>,
+  join: Join,
+  all: readonly Profiled[],
+): { readonly target: Profiled; readonly rowOf: readonly (number | null)[] } | null {
+  const target = all.find((each) => each.rows.table.name === join.table);
+  const key = target?.facts.find(({ column }) => column.name === join.key);
+  const from = rows.columns.find(({ name }) => name === join.column);
+  if (target === undefined || key === undefined || from === undefined) return null;
+  const at = new Map(key.column.values.map((value, row) => [keyOf(value), row]));
+  return { target, rowOf: from.values.map((value) => at.get(keyOf(value)) ?? null) };
+}
+
+const sharing = (joins: readonly Join[], { table }: Join): boolean =>
+  joins.filter((join) => join.table === table).length > 1;

@@ -1,0 +1,128 @@
+/**
+ * How tables hang together by their values: declared keys that miss, columns that lead to another table's key although
+ * nobody declared it, and keys that only meet once case, padding and punctuation are gone.
+ */
+import { isUnique, type ColumnFacts } from './counted';
+import { WEIGHT, type ProfilePiece } from './piece';
+import type { TableRows } from './table-rows';
+
+export interface Profiled {
+  readonly rows: TableRows;
+  readonly facts: readonly ColumnFacts[];
+}
+
+/** From a column to the key of another table; `exact`: as the values stand. */
+export interface Join {
+  readonly column: string;
+  readonly table: string;
+  readonly key: string;
+  readonly declared: boolean;
+  readonly exact: number;
+  readonly loose: number;
+  readonly distinct: number;
+}
+
+/** Two columns of few values meet by chance. */
+const LEAST_DISTINCT = 8;
+const MOST_DISTINCT = 50_000;
+
+export function joinsOf(from: Profiled, all: readonly Profiled[]): Join[] {
+  return from.facts.flatMap((column): Join[] => {
+    if (column.distinct < 2 || column.distinct > MOST_DISTINCT || !joinable(column)) return [];
+    const tried = all.flatMap((to) =>
+      to === from ? [] : to.facts.flatMap((key) => tryJoin(from, column, to, key) ?? []),
+    );
+    const declared = tried.filter((join) => join.declared);
+    if (declared.length > 0) return declared;
+    return tried.sort((a, b) => b.exact - a.exact || b.loose - a.loose || (a.table < b.table ? -1 : 1)).slice(0, 1);
+  });
+}
+
+export function joinPieces(joins: readonly Join[]): ProfilePiece[] {
+  return joins.flatMap(({ column, table, key, declared, exact, loose, distinct }): ProfilePiece[] => {
+    const target = `${table}.${key}`;
+    const piece = (text: string): ProfilePiece => ({ column, weight: WEIGHT.join, text });
+    if (exact === distinct) return declared ? [] : [piece(`-> ${target} (all ${distinct} values)`)];
+    if (loose > exact)
+      return [
+        piece(
+          `-> ${target}: ${exact} of ${distinct} values as they stand, ${loose} without case, spaces, punctuation and leading zeros`,
+        ),
+      ];
+    return [piece(`-> ${target} (${exact} of ${distinct} values)`)];
+  });
+}
+
+function tryJoin(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnFacts): Join | null {
+  const declared = from.rows.table.foreignKeys.some(
+    ({ columns, table, references }) =>
+      columns.length === 1 &&
+      columns[0] === column.column.name &&
+      table === to.rows.table.name &&
+      references[0] === key.column.name,
+  );
+  if (!declared && !isCandidate(from, column, to, key)) return null;
+  const keys = valuesOf(key);
+  const distinct = column.values.length;
+  const exact = column.values.filter(({ value }) => keys.exact.has(value)).length;
+  const isLoose = column.column.kind === 'text' && exact < distinct;
+  const loose = isLoose ? column.values.filter(({ value }) => keys.loose().has(loosely(value))).length : exact;
+  const join = {
+    column: column.column.name,
+    table: to.rows.table.name,
+    key: key.column.name,
+    declared,
+    exact,
+    loose,
+    distinct,
+  };
+  if (declared) return join;
+  const met = Math.max(exact, loose) / distinct;
+  return met >= (sameName(column, key) ? 0.6 : 0.9) ? join : null;
+}
+
+function isCandidate(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnFacts): boolean {
+  if (!isUnique(key) || !joinable(key) || key.column.kind !== column.column.kind) return false;
+  // The keys of a table lead nowhere; others lead to them.
+  if (isUnique(column) && from.rows.table.primaryKey.includes(column.column.name)) return false;
+  if (sameName(column, key)) return true;
+  if (column.distinct < LEAST_DISTINCT) return false;
+  // Whole numbers from 1 on are in every table.
+  const dense =
+    key.column.kind === 'number' && Number(key.max) - Number(key.min) < key.distinct * 2 && Number(key.min) <= 1;
+  return !dense && column.distinct >= key.distinct * 0.05 && to.rows.read >= LEAST_DISTINCT;
+}
+
+const joinable = ({ column }: ColumnFacts): boolean =>
+  column.kind === 'text' ||
+  (column.kind === 'number' && column.values.every((v) => v === null || Number.isInteger(Number(v))));
+
+const sameName = (one: ColumnFacts, other: ColumnFacts): boolean =>
+  one.column.name.toLowerCase() === other.column.name.toLowerCase() &&
+  !/^(id|name|code|no|nr|type)$/i.test(one.column.name);
+
+interface KeyValues {
+  readonly exact: ReadonlySet<string>;
+  readonly loose: () => ReadonlySet<string>;
+}
+const known = new WeakMap<ColumnFacts, KeyValues>();
+
+function valuesOf(facts: ColumnFacts): KeyValues {
+  const kept = known.get(facts);
+  if (kept !== undefined) return kept;
+  let folded: ReadonlySet<string> | null = null;
+  const made = {
+    exact: new Set(facts.values.map(({ value }) => value)),
+    loose: () => (folded ??= new Set(facts.values.map(({ value }) => loosely(value)))),
+  };
+  known.set(facts, made);
+  return made;
+}
+
+/** `p-0011082` and `P11082` are one. */
+export function loosely(value: string): string {
+  return value
+    .toUpperCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .replace(/(^|\p{L})0+(?=\d)/gu, '$1');
+}

@@ -1,0 +1,94 @@
+/** What the documents of a JSON column hold: each path with how many documents have it, its types, formats or values. */
+import { formatOf } from '../../search/profile/formats';
+import { WEIGHT, type ProfilePiece } from './piece';
+import type { RowColumn } from './table-rows';
+import { list } from './words';
+
+const MAX_PATHS = 40;
+/** A path with so few values shows them. */
+const FEW = 6;
+
+interface Path {
+  documents: number;
+  readonly types: Map<string, number>;
+  readonly values: Map<string, number>;
+}
+
+export function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece[] {
+  const paths = new Map<string, Path>();
+  const shapes = new Map<string, number>();
+  let [documents, broken] = [0, 0];
+  for (const value of column.values) {
+    if (value === null || value === '') continue;
+    const parsed = parse(String(value));
+    if (typeof parsed !== 'object' || parsed === null) {
+      broken += 1;
+      continue;
+    }
+    documents += 1;
+    const seen = new Set<string>();
+    visit('$', parsed, paths, seen);
+    for (const path of seen) (paths.get(path) as Path).documents += 1;
+    const shape = [...seen].sort().join(' ');
+    shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
+  }
+  if (documents === 0) return [];
+  const shown = [...paths].slice(0, MAX_PATHS).map(([path, each]) => pathText(path, each, documents, withValues));
+  const rest = paths.size > MAX_PATHS ? `; and ${paths.size - MAX_PATHS} more paths` : '';
+  return [
+    {
+      column: column.name,
+      weight: WEIGHT.json,
+      text: `JSON of ${shapes.size === 1 ? 'one shape' : `${shapes.size} shapes`} in ${documents}${broken > 0 ? ` (${broken} are not JSON)` : ''}: ${shown.join('; ')}${rest}`,
+    },
+  ];
+}
+
+function pathText(path: string, { documents, types, values }: Path, all: number, withValues: boolean): string {
+  const share = documents === all ? ':' : ` (${documents}):`;
+  const few = withValues && values.size <= FEW && values.size > 0;
+  const what = few ? counted(values) : counted(types);
+  return `${path}${share} ${what}`;
+}
+
+function visit(path: string, value: unknown, paths: Map<string, Path>, seen: Set<string>): void {
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 50)) visit(`${path}[]`, item, paths, seen);
+    return;
+  }
+  if (typeof value === 'object' && value !== null) {
+    for (const [key, child] of Object.entries(value)) visit(`${path}.${key}`, child, paths, seen);
+    return;
+  }
+  const at = paths.get(path) ?? { documents: 0, types: new Map(), values: new Map() };
+  paths.set(path, at);
+  seen.add(path);
+  add(at.types, typeName(value));
+  if (at.values.size <= FEW) add(at.values, String(value).slice(0, 24));
+}
+
+function typeName(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? "''" : formatOf(value).slice(0, 24);
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return value === null ? 'null' : typeof value;
+}
+
+function counted(counts: ReadonlyMap<string, number>): string {
+  const ranked = [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+  const [only] = ranked;
+  return ranked.length === 1 && only !== undefined ? only.value : list(ranked, 4);
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined; // counted as broken
+  }
+}

@@ -1,0 +1,37 @@
+/** How the profile writes values, counts and shares: short, on one line, and never to be mistaken for one another. */
+import type { SqlValue } from '../../domain';
+import type { Counted } from './counted';
+
+const VALUE_CHARS = 32;
+
+/** Quoted where a reader could not tell where it begins or ends, or would take it for NULL. */
+export function shown(value: SqlValue, chars = VALUE_CHARS): string {
+  if (value === null) return 'NULL';
+  const line = String(value)
+    .slice(0, chars + 1)
+    .replace(/\s/g, ' ');
+  const cut = line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
+  const bare = typeof value !== 'string' || /^[^\s,;|()'"](?:[^,;|()'"]*[^\s,;|()'"])?$/.test(cut);
+  return bare && cut !== 'NULL' ? cut : `'${cut}'`;
+}
+
+export const list = (values: readonly Counted[], most = 9): string =>
+  `${values
+    .slice(0, most)
+    .map(({ value, count }) => `${shown(value)} (${count})`)
+    .join(', ')}${values.length > most ? ', …' : ''}`;
+
+/** Never rounded to all or to none. */
+export function percent(part: number, whole: number): string {
+  const share = whole === 0 ? 0 : (part / whole) * 100;
+  if (share > 0 && share < 1) return '<1%';
+  if (share > 99 && share < 100) return '>99%';
+  return `${Math.round(share)}%`;
+}
+
+/** At most four significant digits. */
+export const short = (value: number): string => String(Number(value.toPrecision(4)));
+
+export function of(part: number, whole: number): string {
+  return part === whole ? `all ${whole} rows` : `${part} of ${whole} rows`;
+}
