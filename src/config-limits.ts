@@ -60,7 +60,7 @@ export function limitedModels(models: {
   return [...all].filter((model) => limitsOf(models.limits, model) !== null);
 }
 
-/** What one process may use of a model: its part, and never less than one. */
+/** The share of a model's limits that one process may use; never less than one. */
 export function shareOf(limits: ModelLimits): Omit<ModelLimits, 'workers'> {
   const part = (limit: number | null): number | null =>
     limit === null ? null : Math.max(1, Math.floor(limit / (limits.workers ?? 1)));

@@ -335,7 +335,7 @@ function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCo
   };
 }
 
-/** A ceiling that its engine cannot keep would protect nothing. */
+/** Refuses ceilings that the engine of the database does not support, because they would protect nothing. */
 function checkCeilings(
   { maxPlanCost, maxScanBytes }: z.infer<typeof DatabaseEntry>,
   address: DatabaseConfig['address'],

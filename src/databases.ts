@@ -105,7 +105,7 @@ export function namedDatabase(config: Config, name: string, entry = config.datab
 /** One that was resolved before: its file may have been replaced meanwhile. */
 export function asItIs(database: ResolvedDatabase): ResolvedDatabase {
   const { address, id, version } = database;
-  // A file that is not there is the engine's to tell.
+  // The engine reports a file that does not exist.
   if (address.kind === 'url' || infoOf(address.path) === null) return database;
   const now = fileIdentity(address.path, id);
   return now.version === version ? database : { ...database, ...now };

@@ -83,7 +83,7 @@ function interruptedEarly(): CommandFailed {
   return new CommandFailed('interrupted before the search began; nothing was asked', EXIT.cancelled);
 }
 
-/** In so much time the check of the database has sent its first request, or has said that there is no such file. */
+/** Within this time the database check has sent its first request, or has failed because there is no such file. */
 const CHECKS_AHEAD_MS = 15;
 
 /** Temporal, a worker on it and the started search; a failed check closes everything again. */
@@ -117,7 +117,7 @@ async function openStarted(
     if (isInterrupted()) throw interruptedEarly();
     const started = await startAsked({ session, config, input, announced, state, io });
     if (started === 'started') return [];
-    // Under the names that its queues have, and for as long as this process runs.
+    // An earlier version started this search: serve the queue names of that version while this process runs.
     return [await workersOn({ databases: [database.name], modelQueues: earlierModelQueues(config) })];
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);

@@ -1,4 +1,4 @@
-/** What is looked at and stored before a question is asked: everything wrong is said before a model call is paid. */
+/** Checks a question and stores its input before it is asked, so that every mistake is reported before a model call is paid. */
 import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';

@@ -12,13 +12,13 @@ import { budgetsOf, type SearchFlags } from './options';
 export interface QuestionFlags {
   readonly context?: string;
   readonly instructions?: string;
-  /** false: none, also none of those that the configuration names. */
+  /** false: no documentation, not even that of the configuration. */
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
   readonly web?: boolean;
 }
 
-/** Before anything is opened: why `--web` cannot be had. */
+/** Throws before anything is opened when `--web` cannot be used. */
 export function checkWeb(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>) {
   if (!flags.web) return;
   if (config.web === null)
@@ -30,7 +30,7 @@ export function toolsOf({ web }: Pick<QuestionFlags, 'web'>): Question['tools'] 
   return web ? ['execute_sql', 'web_search', 'fetch_url'] : ['execute_sql'];
 }
 
-/** Said before a model may choose words for the search provider. */
+/** Shown before the model may send search terms to the provider. */
 export function webNotice(config: Pick<Config, 'web'>, flags: Pick<QuestionFlags, 'web'>): string | null {
   if (!flags.web || config.web === null) return null;
   return `this search may query the web through ${config.web.provider}; the model chooses the search terms`;
@@ -86,7 +86,7 @@ export function documentationOf(
   return readDocumentation(configured, cwd, 'docs of the configuration:');
 }
 
-/** Names that stand in when none is configured: those of a recording, or of a local Ollama. */
+/** The models to use when none is configured: those of a recording, or of a local Ollama. */
 export function modelsFor(
   config: Config,
   flags: SearchFlags,

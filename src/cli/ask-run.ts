@@ -102,7 +102,7 @@ export async function follow(
   return (await import('./ask-attended')).askAttended(asking, flags);
 }
 
-/** What could not be opened has ended the command before. */
+/** An error on opening has already ended the command, so it is not thrown again. */
 export async function closeOpened(engines: Engines, opened: readonly Promise<Composition>[]): Promise<void> {
   const [settled] = await Promise.allSettled(opened);
   await (settled?.status === 'fulfilled' ? settled.value : engines).close();

@@ -1,4 +1,4 @@
-/** Starts the workflow of a question on the queue that only processes which answer as was announced serve. */
+/** Starts the workflow of a question on a task queue that only processes with the announced configuration serve. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../databases';
@@ -72,10 +72,10 @@ export async function startAsked(start: Start): Promise<'started' | 'earlier-ver
   }
 }
 
-/** It may end, or be asked by somebody else, between two looks. */
+/** The search may end, or be asked by somebody else, between two checks. */
 const TRIES = 5;
 
-/** null: nothing runs any more that could be joined. */
+/** null: the search has ended meanwhile, so there is nothing to join. */
 async function join({ session, input, announced, io }: Start): Promise<'started' | 'earlier-version' | null> {
   const { searchId, question } = input;
   const running = await runningWorkflow(session.gate, questionWorkflowId(searchId));

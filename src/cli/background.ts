@@ -42,7 +42,7 @@ export function announce(config: Config, process: ServingProcess): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** Forgets processes that are gone. */
+/** The processes that still run; entries of others are removed. */
 export function servingProcesses(config: Config): ServingProcess[] {
   const folder = folderOf(config);
   let names: string[];

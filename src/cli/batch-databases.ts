@@ -49,7 +49,7 @@ export function batchDatabases(
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   for (const item of items.others) {
     const spec = resolved.has(keyOf(item)) ? null : specOf(config, mapping, item);
-    // What is not selected is not needed: its problems are nobody's.
+    // Questions that are not selected need no database, so problems with theirs are not reported.
     if (spec !== null) resolve(config, spec, cwd, (database) => resolved.set(keyOf(item), database), []);
   }
   return {

@@ -39,7 +39,7 @@ export interface FollowBatch {
   readonly broken: Promise<never>;
   readonly display: BatchDisplay;
   readonly ended: (n: number, outcome: BatchOutcome) => void;
-  /** The batch has cost what it may. */
+  /** Whether the batch has reached its cost limit. */
   readonly spent: () => boolean;
 }
 
@@ -146,7 +146,7 @@ async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<nu
   }
 }
 
-/** Starts nothing more; what is in flight is paid for in part, so it ends first. */
+/** Starts no further question. Those in flight are partly paid for, so they finish first. */
 async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<FollowEnd> {
   const { session, batch, interrupts, broken, display, ended } = follow;
   await session.gate.client.workflow

@@ -104,7 +104,7 @@ interface Running {
 const SETTLED: ReadonlySet<AnswerRecord['status']> = new Set(['answered', 'unanswerable', 'abstained']);
 const SCORING_AT_ONCE = 4;
 const SAVING_AT_ONCE = 16;
-/** A model call in flight is paid for: it may end. */
+/** How long a model call in flight, which is paid for, may take to finish. */
 const GRACE_MS = 60_000;
 
 class BatchRun {
@@ -313,7 +313,7 @@ class BatchRun {
     await checkModel(config, composition, models);
     const receivers = {
       endpoint: composition.model.endpoint,
-      // All of the batch, whatever is left of it: it is said once.
+      // All databases of the batch, also those whose questions are finished: the notice is shown once.
       database: [...new Set(batch.searches.map(({ question }) => question.database))].sort().join("', '"),
       unpriced: unpricedModels(config, models),
       costCeilingUsd: batch.settings.budgets.costUsd,

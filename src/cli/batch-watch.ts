@@ -12,7 +12,7 @@ export interface InFlight {
 }
 
 const ROUND_MS = 1_500;
-/** Every so many rounds: what is being retried. */
+/** Retries are looked up every this many rounds. */
 const OUTAGES_EVERY = 6;
 
 /** Ends when the signal aborts; rejects when Temporal is gone. */

@@ -25,7 +25,7 @@ export interface CheckReport {
   readonly tables: number | null;
   readonly rowEstimate: number | null;
   readonly describeMs: number | null;
-  /** What keeps the database from being used. */
+  /** Why the database cannot be used; empty when it can. */
   readonly problems: readonly string[];
 }
 

@@ -39,7 +39,7 @@ export async function contextFor(
   }
 }
 
-/** What it pays for tables is kept, and the next question finds it. */
+/** Embeddings that it pays for are stored, so the next question does not pay again. */
 async function near(
   description: DatabaseDescription,
   { config, database, question, signal }: DescribedFor,

@@ -72,7 +72,7 @@ export function nodeVersion(version: string): Finding {
     : missing('Node.js', `${version} is too old`, 'install Node.js 20.19, 22.12 or newer');
 }
 
-/** What is configured of them; nothing when nothing is. */
+/** The configured limits of models and workers; empty when none is configured. */
 export function limitsIn(config: Pick<Config, 'models' | 'temporal'>): Finding[] {
   const limits = Object.entries(config.models.limits).map(([model, limit]) => {
     const parts = [
@@ -190,7 +190,7 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
   });
 }
 
-/** Nothing where none holds calls that nobody fetches; a Temporal that does not answer is a finding of its own. */
+/** Model queues and searches that no worker serves. A Temporal that does not answer is reported by another check. */
 async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
   const session = await openRunning(config, io.env);
   if (session === null) return [];

@@ -14,7 +14,7 @@ import { isOffered } from './preflight';
 
 const WHAT = 'embedding model';
 
-/** Nothing where none is configured. */
+/** No findings when no embedding model is configured. */
 export async function checkEmbeddings(
   config: Pick<Config, 'embeddings' | 'models' | 'prices'>,
   call: boolean,

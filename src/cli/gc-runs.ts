@@ -1,5 +1,5 @@
 /**
- * Which searches `gate gc` may remove, and their removal. What a live search needs stays, and in doubt everything stays:
+ * Which searches `gate gc` may remove, and their removal. Searches still in use are kept, and so is everything in doubt:
  *
  * 1. Whatever was written to within an hour, and whatever Temporal runs. Where Temporal cannot be asked, every search
  *    without a final record.
@@ -73,7 +73,7 @@ export async function planRuns(store: ObjectStore, ask: AskTemporal, options: Ru
   };
 }
 
-/** False: somebody has come back to it, so it stays. */
+/** False: the search was used again meanwhile, so it stays. */
 export async function removeRun(
   store: ObjectStore,
   ask: AskTemporal,

@@ -33,9 +33,9 @@ export interface SweepOptions {
 
 export interface Swept {
   readonly removed: readonly ObjectEntry[];
-  /** Unneeded and too young. */
+  /** Objects that nothing refers to, but that are too young to remove. */
   readonly young: number;
-  /** Why nothing was removed, where that is so. */
+  /** Why nothing was removed; null when the sweep ran. */
   readonly problem: string | null;
 }
 

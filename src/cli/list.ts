@@ -5,7 +5,7 @@ import { statedText } from '../search/answer-text';
 import { positiveInteger, withExamples } from './options';
 import type { CommandFactory } from './program';
 
-/** Nobody's window limits a pipe. */
+/** Width of the table when it is not printed on a terminal. */
 const PIPED_WIDTH = 200;
 
 export const listCommand: CommandFactory = (io) =>

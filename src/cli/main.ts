@@ -11,7 +11,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   lost = error.code ?? error.message;
 });
-// Nobody is left to be told: what runs goes on.
+// Nobody reads stderr any more; the command continues without it.
 process.stderr.on('error', () => undefined);
 
 // Exit at once when done: an open connection or an idle pool must not keep a finished command waiting. What was written

@@ -73,7 +73,7 @@ function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
 }
 
-/** Limits of a search that exists: `none` lifts one, what is left out stays. */
+/** New limits for an existing search: `none` removes a limit, limits that are not given are unchanged. */
 export interface LimitFlags {
   readonly maxCost?: number | 'none';
   readonly maxCalls?: number | 'none';

@@ -21,7 +21,7 @@ export interface Outage {
 
 const REASON_CHARS = 200;
 const AGAIN_MS = 60_000;
-/** A store write that hangs for so long is worth a word. */
+/** A step that gives no news for this long is reported. */
 const BUSY_MS = 20_000;
 
 /** Of a running search; the step that gives up first comes first. */

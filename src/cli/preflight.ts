@@ -30,7 +30,7 @@ export async function checkModel(config: Config, composition: Composition, model
 
 const LISTED = 8;
 
-/** Only a list without patterns says what is missing; `name:variant` is the name with options of the endpoint. */
+/** A list with patterns cannot tell what is missing; `name:variant` is the name with options of the endpoint. */
 export function isOffered(model: string, listed: readonly string[]): boolean {
   if (listed.length === 0 || listed.some((name) => name.includes('*'))) return true;
   const [name] = model.split(':');

@@ -16,7 +16,7 @@ interface Printing {
   readonly csv?: boolean;
   readonly ui: string | null;
   readonly showPlan?: boolean;
-  /** What was written after `--db`, without a secret, where it is no configured name. */
+  /** The value of `--db` without secrets, when it is not a configured name. */
   readonly db?: string;
 }
 

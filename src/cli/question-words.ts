@@ -1,6 +1,6 @@
 /**
  * A question without quotes comes as one argument a word. Bare words are joined. Anything else that may be no part of the
- * question (a quoted text among them, a file, an address, `-`) is said, with how to write it.
+ * question (a quoted text among them, a file, an address, `-`) is an error that says how to write the question.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -10,7 +10,7 @@ import { textTable } from './table';
 
 const ROWS = 20;
 const OBSERVED_ROWS = 3;
-/** Of a reading, a probe or a reason; the report has all of it. */
+/** The most lines of a reading, a probe or a reason; the report has the whole text. */
 const TEXT_LINES = 4;
 
 export interface Places {

@@ -60,7 +60,7 @@ export interface Target {
   readonly connectionOptions: ConnectionOptions | null;
 }
 
-/** Null: the embedded server it is. */
+/** Null: none is configured, so the embedded server is used. */
 export function configuredTemporal(config: Config, env: Environment): Target | null {
   const profile = loadClientConnectConfig({ overrideEnvVars: { ...env } as Record<string, string> });
   const address = config.temporal.address ?? profile.connectionOptions.address;
@@ -95,7 +95,7 @@ export async function openTemporal(
   options.onTarget?.({ ...target, dataConverter: converter });
   try {
     const joined = await session(target, converter, embedded, embedded.uiUrl);
-    // A database file from before has a namespace without them.
+    // The database file of an earlier version has a namespace without search attributes.
     await registerSearchAttributes(joined.gate.client).catch((error: unknown) => {
       options.onProgress(`the Temporal UI lists searches without their question and state: ${errorText(error, false)}`);
     });

@@ -4,7 +4,7 @@
  *
  * 1. Iterations are compared by what they hold (operators with their SQL, proofs with their verdicts, facts, results), never
  *    by ids or names: those are counters, and a planner names things anew each time.
- * 2. Words of people and usage are told beside; they are no difference in what was found.
+ * 2. Remarks of people and usage are shown too, but do not count as a difference in what was found.
  */
 import type { AnswerRecord, CandidateView, SearchInput, SearchState, SteeringNote } from '../domain';
 import { statedText } from '../search/answer-text';
@@ -111,7 +111,7 @@ const ORDER: readonly Difference['what'][] = ['operator', 'update', 'fact', 'can
 
 type Held = Omit<Difference, 'only'>;
 
-/** What the state after an iteration holds, by what makes it the same in another search. */
+/** What the state after an iteration holds, under keys that are equal in two searches for equal things. */
 function held({ trace, states }: Side, iteration: number): ReadonlyMap<string, Held> {
   const state = states.get(iteration);
   const found = new Map<string, Held>();

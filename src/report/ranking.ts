@@ -3,7 +3,7 @@ import type { AnswerRecord } from '../domain';
 import { counted, dollars } from './printable';
 import type { ShownTables } from './trace';
 
-/** In one line, from the record. */
+/** The ranking in one line, from the final record. */
 export function rankingText(ranking: NonNullable<AnswerRecord['tableRanking']>): string {
   const { by, model, tables, shown, embeddedTables, tokens, costUsd } = ranking;
   const how = by === 'words' ? 'words' : `words and meaning (${model})`;
@@ -12,7 +12,7 @@ export function rankingText(ranking: NonNullable<AnswerRecord['tableRanking']>):
   return `${headline(shown, tables)}, ranked by the question's ${how}${cost}`;
 }
 
-/** In one line, from the trace. */
+/** The same from the trace, for a search without a final record. */
 export function shownText({ by, tables, shown }: ShownTables): string {
   return `${headline(shown.length, tables)}, ranked by the question's ${by === 'words' ? 'words' : 'words and meaning'}`;
 }

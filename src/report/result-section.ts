@@ -13,7 +13,7 @@ import { spreadsheetFile } from './spreadsheet';
 /** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;
 const MOST_ROWS = 1_000;
-/** Of the page it would double; `gate result --csv` has them all. */
+/** A larger file is left out, because it would double the size of the page; `gate result --csv` writes it. */
 const FILE_CHARS = 16_000_000;
 
 export function resultSection(record: AnswerRecord): Html | null {
