@@ -1,5 +1,7 @@
 /** `callModel`: one activity for every model step of the search; `role` says which (design D1). */
 import type { ActInput, Acted } from '../methods/react';
+import { brief, whole, type Brief } from '../search/brief';
+import { MODEL_INPUT, modelOutcome } from '../search/brief-steps';
 import type {
   Evaluation,
   Grounded,
@@ -19,27 +21,31 @@ export interface ModelSteps extends Pick<SearchSteps, 'evaluate' | 'plan' | 'pro
 export type ModelStepValue = Evaluation | Planned | Proposed | Grounded | Selected | Acted;
 
 export interface ModelActivities {
-  callModel(input: ModelStepInput | ActInput): Promise<ModelOutcome<ModelStepValue>>;
+  callModel(given: Brief<ModelStepInput | ActInput>): Promise<Brief<ModelOutcome<ModelStepValue>>>;
 }
 
 export function createModelActivities(steps: ModelSteps): ModelActivities {
+  const run = (input: ModelStepInput | ActInput, options: StepOptions): Promise<ModelOutcome<ModelStepValue>> => {
+    switch (input.role) {
+      case 'evaluate':
+        return steps.evaluate(input, options);
+      case 'plan':
+        return steps.plan(input, options);
+      case 'propose':
+        return steps.propose(input, options);
+      case 'ground':
+        return steps.ground(input, options);
+      case 'select':
+        return steps.select(input, options);
+      case 'react':
+        return steps.act(input, options);
+    }
+  };
   return {
-    callModel: (input) =>
-      runStep<ModelOutcome<ModelStepValue>>((options) => {
-        switch (input.role) {
-          case 'evaluate':
-            return steps.evaluate(input, options);
-          case 'plan':
-            return steps.plan(input, options);
-          case 'propose':
-            return steps.propose(input, options);
-          case 'ground':
-            return steps.ground(input, options);
-          case 'select':
-            return steps.select(input, options);
-          case 'react':
-            return steps.act(input, options);
-        }
+    callModel: (given) =>
+      runStep(async (options) => {
+        const input = whole(MODEL_INPUT, given);
+        return brief(modelOutcome(input.role), await run(input, options));
       }),
   };
 }

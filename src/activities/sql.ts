@@ -1,5 +1,7 @@
 /** One activity for every round trip to the question's database; `purpose` says which (design D1). */
 import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
+import { brief, type Brief } from '../search/brief';
+import { SQL_RESULT } from '../search/brief-steps';
 import type {
   CandidateRun,
   Checked,
@@ -19,31 +21,32 @@ export interface SqlSteps extends Pick<SearchSteps, 'prepare' | 'check' | 'probe
 export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun | ToolRun | FinalRun;
 
 export type SqlInput = SqlStepInput | ToolInput | FinalInput;
-type ExecuteSql = (input: SqlInput) => Promise<SqlStepValue>;
+type ExecuteSql = (input: SqlInput) => Promise<Brief<SqlStepValue>>;
 
 /** The UI's timeline shows the type of a local activity, not its summary. So each purpose is also an activity type. */
 export type SqlActivities = Readonly<Record<'executeSql' | SqlInput['purpose'], ExecuteSql>>;
 
 export function createSqlActivities(steps: SqlSteps): SqlActivities {
+  const run = (input: SqlInput, options: StepOptions): Promise<SqlStepValue> => {
+    switch (input.purpose) {
+      case 'prepare':
+        return steps.prepare(input, options);
+      case 'check':
+        return steps.check(input, options);
+      case 'probe':
+        return steps.probe(input, options);
+      case 'settle':
+        return steps.settle(input, options);
+      case 'candidate':
+        return steps.candidate(input, options);
+      case 'tool':
+        return steps.tool(input, options);
+      case 'final':
+        return steps.final(input, options);
+    }
+  };
   const executeSql: ExecuteSql = (input) =>
-    runStep<SqlStepValue>((options) => {
-      switch (input.purpose) {
-        case 'prepare':
-          return steps.prepare(input, options);
-        case 'check':
-          return steps.check(input, options);
-        case 'probe':
-          return steps.probe(input, options);
-        case 'settle':
-          return steps.settle(input, options);
-        case 'candidate':
-          return steps.candidate(input, options);
-        case 'tool':
-          return steps.tool(input, options);
-        case 'final':
-          return steps.final(input, options);
-      }
-    });
+    runStep(async (options) => brief(SQL_RESULT[input.purpose], await run(input, options)));
   return {
     executeSql,
     prepare: executeSql,

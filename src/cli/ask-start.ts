@@ -53,15 +53,18 @@ export interface Start {
 export async function startAsked(start: Start): Promise<'started' | 'earlier-version'> {
   const { session, config, input, announced, state } = start;
   const { searchId, settings, question } = input;
+  // Shown to whoever may open the UI: the question's text, no row of the database.
+  const label = cut(`${question.database}: ${question.text}`, LABEL_CHARS);
+  const details = visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS);
   for (let tries = 1; ; tries += 1) {
     try {
       await startQuestion(session.gate, {
         ...{ searchId, settings, modelTimeoutMs: config.models.requestTimeoutMs },
         ...{ queues: announced.queues, serving: announced.serving, state, ifRunning: 'fail' },
         database: question.database,
-        // Shown to whoever may open the UI: the question's text, no row of the database.
-        label: cut(`${question.database}: ${question.text}`, LABEL_CHARS),
-        details: visible([question.text, question.context ?? ''].join('\n\n').trim()).slice(0, DETAILS_CHARS),
+        label,
+        // A short question stands whole in the title.
+        ...(label === `${question.database}: ${details}` ? {} : { details }),
       });
       return 'started';
     } catch (error) {

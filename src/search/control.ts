@@ -6,7 +6,7 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
-import type { Budgets, EndedBy, PlanView, SearchState, Settings, Steering, Trajectory, Usage } from '../domain';
+import type { Budgets, EndedBy, PlanView, SearchState, Steering, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './budgets';
 import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
 import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose-answer';
@@ -17,6 +17,7 @@ import { derivations } from './independence';
 import { mergeExpansions, rootTrajectory } from './merge';
 import { planRef } from './plan-view';
 import { density, rankTrajectories, score } from './select';
+import type { ControlSettings } from './control-settings';
 import type { AnswerSummary, Evaluation, SearchSteps, Selected } from './steps';
 import { budgetsOf, enforce, refusal, steer, type Command } from './steering';
 import { stopReason } from './stop';
@@ -62,7 +63,7 @@ export interface SteeredSearch {
 
 export interface SearchStart {
   readonly searchId: string;
-  readonly settings: Settings;
+  readonly settings: ControlSettings;
   /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
 }
@@ -98,7 +99,7 @@ class SearchLoop {
   private state: SearchState;
   private bottleneck: string | null = null;
   private learned: string | null = null;
-  private readonly settings: Settings;
+  private readonly settings: ControlSettings;
   private ending = false;
   /** Commands since the candidates of this iteration began to run. They are applied again to the runs' older state. */
   private said: Command[] = [];

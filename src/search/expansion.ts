@@ -3,19 +3,10 @@
  * search and returns its results. The archive changes only when all expansions of an iteration are merged in a fixed order,
  * so that nothing depends on arrival order (rule S11).
  */
-import type {
-  Budgets,
-  EndedBy,
-  FactView,
-  PlanView,
-  SearchEvent,
-  Settings,
-  Trajectory,
-  UpdateView,
-  Usage,
-} from '../domain';
+import type { Budgets, EndedBy, FactView, PlanView, SearchEvent, Trajectory, UpdateView, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './budgets';
 import { canonical } from './canonical';
+import type { ControlSettings } from './control-settings';
 import type {
   CandidateInput,
   CandidateRun,
@@ -44,7 +35,7 @@ export function ranAhead(ahead: RanAhead | null | undefined, input: FollowUp): R
 
 /** What a draft needs: its limits, and the memory it adds to. */
 export interface DraftContext {
-  readonly settings: Settings;
+  readonly settings: ControlSettings;
   readonly iteration: number;
   readonly trajectoryId: string;
   readonly updates: readonly UpdateView[];

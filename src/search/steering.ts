@@ -6,20 +6,12 @@
  * 2. A veto withdraws an update with all its dependents (rule S10), and its SQL is not used again for that operator.
  * 3. A pin withdraws other readings of the same intent. A veto of a pinned reading removes the pin.
  */
-import type {
-  Budgets,
-  OperatorView,
-  SearchState,
-  Settings,
-  Steered,
-  Steering,
-  Trajectory,
-  UpdateView,
-} from '../domain';
+import type { Budgets, OperatorView, SearchState, Steered, Steering, Trajectory, UpdateView } from '../domain';
 import type { HumanVerdict } from '../domain/state';
 import { applyBody, assumedBody, type NewBody } from './apply';
 import { exhaustedBudget } from './budgets';
 import { compareText } from './canonical';
+import type { ControlSettings } from './control-settings';
 import { withdraw } from './dependence';
 import { LIVE } from './frontier';
 import { findOperator } from './plan-view';
@@ -35,12 +27,17 @@ const NOTHING: Steered = { remarks: [], vetoes: [], pins: [], budgets: null };
 /** The most remarks per search, because every prompt shows all of them. */
 const MOST_REMARKS = 20;
 
-export function budgetsOf(state: SearchState, settings: Settings): Budgets {
+export function budgetsOf(state: SearchState, settings: ControlSettings): Budgets {
   return state.steered?.budgets ?? settings.budgets;
 }
 
 /** Why the command is refused now; null if it is accepted. */
-export function refusal(state: SearchState, settings: Settings, steering: Steering, elapsedMs: number): string | null {
+export function refusal(
+  state: SearchState,
+  settings: ControlSettings,
+  steering: Steering,
+  elapsedMs: number,
+): string | null {
   if (settings.method === 'react' && (steering.kind === 'veto' || steering.kind === 'pin'))
     return 'the method react has no groundings: give it a hint';
   switch (steering.kind) {
@@ -73,7 +70,7 @@ export function refusal(state: SearchState, settings: Settings, steering: Steeri
 }
 
 /** Expects a command that was not refused. */
-export function steer(state: SearchState, settings: Settings, { steering, remarkId }: Command): SearchState {
+export function steer(state: SearchState, settings: ControlSettings, { steering, remarkId }: Command): SearchState {
   const steered = state.steered ?? NOTHING;
   const remarks = remarkId === null ? steered.remarks : [...steered.remarks, remarkId];
   switch (steering.kind) {
@@ -224,7 +221,7 @@ function isVetoed(state: SearchState, shape: string, bodyId: string): boolean {
   return state.steered?.vetoes.some((veto) => veto.shape === shape && veto.bodyId === bodyId) ?? false;
 }
 
-function newBudgets(state: SearchState, settings: Settings, change: Partial<Budgets>): Budgets {
+function newBudgets(state: SearchState, settings: ControlSettings, change: Partial<Budgets>): Budgets {
   return { ...budgetsOf(state, settings), ...change };
 }
 

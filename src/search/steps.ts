@@ -5,7 +5,8 @@
  *
  * 1. A step is idempotent: the same position gives the same ids, and a journalled model call is not paid again (D2).
  * 2. Failures that the search can learn from are values; only infrastructure errors are thrown (D5).
- * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3).
+ * 3. Everything in and out is plain JSON and small: it becomes Temporal history (D3), without fields that have their
+ *    usual value (`brief-steps.ts`).
  */
 import type { CandidateView, FactView, OperatorView, PlanView, SearchState, UpdateView, Usage } from '../domain';
 import type { AnswerRecord, AnswerStatus } from '../domain/answer';
@@ -190,7 +191,6 @@ export interface PrepareInput extends StepBase {
   readonly purpose: 'prepare';
 }
 export interface Prepared {
-  readonly schemaFingerprint: string;
   readonly knownUpdates: readonly UpdateView[];
   readonly usage: UsageDelta;
 }

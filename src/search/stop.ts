@@ -1,11 +1,12 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
-import type { CandidateView, EndedBy, SearchState, Settings } from '../domain';
+import type { CandidateView, EndedBy, SearchState } from '../domain';
 import { exhaustedBudget } from './budgets';
+import type { ControlSettings } from './control-settings';
 import { selectable } from './frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './independence';
 import { perObject } from './memo';
 
-export function stopReason(state: SearchState, settings: Settings, nowMs: number): EndedBy | null {
+export function stopReason(state: SearchState, settings: ControlSettings, nowMs: number): EndedBy | null {
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
   const made = derivations(state.candidates).length;
   if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';

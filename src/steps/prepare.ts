@@ -51,6 +51,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);
-    return { schemaFingerprint: description.fingerprint, knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };
+    return { knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };
   });
 }

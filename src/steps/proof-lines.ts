@@ -5,9 +5,9 @@
 import type { AnswerRecord } from '../domain';
 import { cut } from '../search/preview';
 
-/** The most lines, because the result of a workflow is part of its history (design D3). */
-const LINES = 5;
-const CHARS = 120;
+/** Few and short, because they stand in the history twice: in the results of the last step and of the workflow (D3). */
+const LINES = 4;
+const CHARS = 100;
 
 export function proofLines({
   evidence,

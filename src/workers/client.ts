@@ -24,6 +24,7 @@ import {
 import { tsToMs } from '@temporalio/common/lib/time';
 import type { Steering } from '../domain';
 import type { Progress } from '../search/control';
+import { briefSettings, type ControlSettings } from '../search/control-settings';
 import type { AnswerSummary } from '../search/steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -83,7 +84,8 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   };
 }
 
-export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'settings' | 'modelTimeoutMs'> {
+export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'modelTimeoutMs'> {
+  readonly settings: ControlSettings;
   readonly queues: QuestionQueues;
   readonly state?: AnswerQuestionInput['state'];
   readonly iterationsPerRun?: number;
@@ -117,7 +119,7 @@ export function startQuestion(gate: GateClient, start: StartQuestion): Promise<Q
       taskQueue: queues.workflow,
       args: [
         {
-          ...{ searchId, settings, modelTimeoutMs },
+          ...{ searchId, settings: briefSettings(settings), modelTimeoutMs },
           taskQueues: queues.models === undefined ? {} : { models: queues.models },
           state: start.state ?? null,
           iterationsPerRun: start.iterationsPerRun ?? ITERATIONS_PER_RUN,
@@ -160,12 +162,13 @@ export function awaitBatch(gate: GateClient, batchId: string): Promise<Ended<Bat
 
 export function startBatch(gate: GateClient, input: RunBatchInput, queue: string, label: string, serving?: Serving) {
   const { question } = input;
+  const settings = briefSettings(question.settings);
   return withAttributes(gate, (shown) =>
     gate.client.workflow.start<typeof runBatch>('runBatch', {
       ...POLICIES,
       workflowId: batchWorkflowId(input.batchId),
       taskQueue: queue,
-      args: [shown === null ? input : { ...input, question: { ...question, searchAttributes: shown } }],
+      args: [{ ...input, question: { ...question, settings, ...(shown && { searchAttributes: shown }) } }],
       staticSummary: label,
       memo: { label, ...servingMemo(serving) },
       ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: question.settings.method }) }),

@@ -16,7 +16,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { SearchState, Settings } from '../domain';
+import type { SearchState } from '../domain';
 import { runReact } from '../methods/react';
 import {
   reasonOf,
@@ -26,6 +26,7 @@ import {
   type SearchOutcome,
   type SteeredSearch,
 } from '../search/control';
+import { wholeSettings, type BriefSettings } from '../search/control-settings';
 import type { AnswerSummary } from '../search/steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
@@ -37,7 +38,7 @@ import { openDesk, progressQuery, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
-  readonly settings: Settings;
+  readonly settings: BriefSettings;
   readonly taskQueues: StepQueues;
   /** The checkpoint to continue from; null starts a new search. */
   readonly state: SearchState | null;
@@ -133,7 +134,8 @@ async function runMethod(
   mayCall: () => Promise<void> | null,
   ending: Ending,
 ): Promise<SearchOutcome> {
-  const { searchId, settings, state } = input;
+  const { searchId, state } = input;
+  const settings = wholeSettings(input.settings);
   const proxied = proxiedSteps({
     mayCall,
     taskQueues: input.taskQueues,

@@ -3,7 +3,8 @@
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
  * 1. Checkpoints and the final record are written even after a cancellation (design D6). A cancellation ends all other steps.
- * 2. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
+ * 2. Step inputs and results enter the history without fields that have their usual value (D3, `search/brief.ts`).
+ * 3. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
  *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
 import {
@@ -24,6 +25,8 @@ import type { StoreActivities } from '../activities/store';
 import type { WebActivities } from '../activities/web';
 import type { Settings } from '../domain';
 import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
+import { brief, whole, type Brief } from '../search/brief';
+import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../search/brief-steps';
 import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
 import { Labels } from './labels';
 
@@ -111,20 +114,24 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     const activities = proxyActivities<ModelActivities>({ ...modelOptions(input.role), summary: labels.model(input) });
     const paused = options.mayCall?.() ?? null;
     if (paused !== null) await paused;
-    const outcome = await activities.callModel(input);
+    const outcome = whole(modelOutcome(input.role), await activities.callModel(brief(MODEL_INPUT, input)));
     labels.learnFrom(outcome);
     return outcome as ModelOutcome<T>;
   }
   async function executeSql<T extends SqlStepValue>(input: SqlStepInput | ToolInput | FinalInput): Promise<T> {
     const summary = labels.sql(input);
-    const value =
+    const result =
       (await shortSql(input, summary)) ?? (await proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input));
+    const value = whole(SQL_RESULT[input.purpose], result);
     labels.learn(value);
     return value as T;
   }
   // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
   let trySqlHere = true;
-  async function shortSql(input: SqlStepInput | ToolInput | FinalInput, summary: string): Promise<SqlStepValue | null> {
+  async function shortSql(
+    input: SqlStepInput | ToolInput | FinalInput,
+    summary: string,
+  ): Promise<Brief<SqlStepValue> | null> {
     if (!trySqlHere) return null;
     try {
       return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[input.purpose](input);

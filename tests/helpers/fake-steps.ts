@@ -118,7 +118,7 @@ export class FakeSteps implements SearchSteps {
   }
 
   prepare(input: PrepareInput): Promise<Prepared> {
-    const usual = { schemaFingerprint: 'schema', knownUpdates: [] };
+    const usual = { knownUpdates: [] };
     return this.sql('prepare', input, () => ({ ...usual, ...this.script.prepare?.(input) }));
   }
   async check(input: CheckInput): Promise<Checked> {

@@ -60,7 +60,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
   return {
     prepare: async (input, options) => {
       await on('prepare', input, options);
-      return { schemaFingerprint: 'f', knownUpdates: [], usage: QUERY };
+      return { knownUpdates: [], usage: QUERY };
     },
     plan: async (input, options) => {
       await on('plan', input, options);

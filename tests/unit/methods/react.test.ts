@@ -58,7 +58,7 @@ class FakeReact implements ReactSteps {
   async prepare() {
     this.enter('prepare');
     this.charged = addUsage(this.charged, SQL_COST);
-    return { schemaFingerprint: 'schema', knownUpdates: [], usage: SQL_COST };
+    return { knownUpdates: [], usage: SQL_COST };
   }
   async checkpoint(state: SearchState): Promise<void> {
     this.enter('checkpoint');

@@ -8,6 +8,7 @@ import type { CandidateRun } from '../../../src/search/steps';
 import { planRef } from '../../../src/search/plan-view';
 import { createReactSteps, createRunStore, readEnvelope } from '../../../src/steps';
 import { openStep } from '../../../src/steps/context';
+import { SCHEMA_ID } from '../../../src/steps/prompt-context';
 import { publishMemory, updateView } from '../../../src/steps/memory';
 import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, groundReply, hash, planReply, text } from './fixtures';
 import { z } from 'zod';
@@ -225,8 +226,9 @@ test('S10: what a memory gives says what of it rests on what, so that a veto rea
   const store = createMemoryStore();
   const settings = { memoryScope: 'database' as const };
   const one = await bench({}, { store, settings });
-  const prepared = await one.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+  await one.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
   const context = await openStep(one.deps, { searchId: SEARCH, position: 'test' });
+  const { description: described } = await context.run.get('schema', SCHEMA_ID);
   const proved = async (
     updateId: string,
     bodyId: string,
@@ -243,7 +245,7 @@ test('S10: what a memory gives says what of it rests on what, so that a veto rea
       ...{ proof: { proved: true, checks: [] }, proposalId: null, observationId: null, groundingId: null },
       dependsOn: {
         ...{ updates, facts: [], assumedBodies: [], database: 'races', snapshotAt: '' },
-        schemaFingerprint: prepared.schemaFingerprint,
+        schemaFingerprint: described.fingerprint,
       },
       searchId: SEARCH,
     };

@@ -30,8 +30,8 @@ describe('the proof in a few lines', () => {
     const reading = 'long '.repeat(100);
     const many = Array.from({ length: 9 }, () => ({ ...evidence!, state: 'proved' as const, reading }));
     const lines = proofLines({ evidence: many, openAssumptions: [] });
-    expect(lines).toHaveLength(6);
-    expect(lines.at(-1)).toBe('and 4 more');
-    expect(JSON.stringify(lines).length).toBeLessThan(800);
+    expect(lines).toHaveLength(5);
+    expect(lines.at(-1)).toBe('and 5 more');
+    expect(JSON.stringify(lines).length).toBeLessThan(500);
   });
 });

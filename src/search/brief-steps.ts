@@ -1,0 +1,91 @@
+/**
+ * The usual values of what steps are given and return (`brief.ts`), by role and purpose. A field that is not named here is
+ * always written, so a new one needs nothing.
+ */
+import type { Shape } from './brief';
+
+const USAGE = {
+  usual: {
+    ...{ llmCalls: 0, possiblyBilledCalls: 0, promptTokens: 0, completionTokens: 0, costUsd: 0 },
+    ...{ sqlExecutions: 0, sqlMs: 0, sqlRows: 0 },
+  },
+};
+const MEMORY = { usual: { updates: [], facts: [] } };
+const UPDATE = { usual: { inputs: [], status: 'active', dependsOn: [], reuses: 0 } };
+const FACT = { usual: { status: 'active', dependsOn: [] } };
+
+const OPERATOR = {
+  usual: {
+    ...{ state: 'assumed', bodyId: null, updateId: null, inputs: [], readsBase: false },
+    ...{ risk: 0, assumptions: 0, immaterial: null, barren: 0 },
+  },
+};
+const PLAN = {
+  usual: { bottleneck: null, proposalId: null, proposed: [] },
+  inner: { plan: { usual: { ordered: false }, inner: { operators: OPERATOR } } },
+};
+const GROUNDED = {
+  usual: {
+    ...{ learned: null, written: [], facts: [], delta: null, impossible: null },
+    ...{ nextProposalId: null, nextOperators: [] },
+  },
+  inner: { operators: { usual: { winner: null, bodyId: null, decided: true } }, facts: FACT },
+};
+
+const PROBED = {
+  usual: { usage: {} },
+  inner: { tests: { usual: { outcome: 'rows', immaterial: null } }, usage: USAGE },
+};
+const CANDIDATE = {
+  usual: { outcome: 'rows', trivial: false, control: null, equalTo: null, usage: {} },
+  inner: { usage: USAGE },
+};
+const NEXT: Shape = (next) => ('observationId' in next ? PROBED : CANDIDATE);
+
+const given = (usual: Readonly<Record<string, unknown>>) => ({
+  usual: { tryNumber: 0, memory: {}, ...usual },
+  inner: { memory: MEMORY },
+});
+const GIVEN = {
+  evaluate: given({}),
+  plan: given({ otherPlans: [], revise: null }),
+  propose: given({ attempts: [], rollout: [] }),
+  ground: given({ attempts: [] }),
+  select: given({}),
+  react: given({ turns: [] }),
+};
+const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
+  evaluate: { inner: { scores: { usual: { bottleneck: null } } } },
+  // What is no plan (`unanswerable`, `lookup`) has none of its fields.
+  plan: ({ kind }) => (kind === 'plan' ? PLAN : {}),
+  propose: { usual: { done: false } },
+  ground: GROUNDED,
+  select: {},
+  react: {},
+};
+
+/** What a model step is given. */
+export const MODEL_INPUT: Shape = ({ role }) => GIVEN[role as keyof typeof GIVEN];
+
+/** What a model step of this role returns. */
+export const modelOutcome = (role: keyof typeof GIVEN): Shape => ({
+  usual: { kind: 'ok', usage: {} },
+  inner: { value: REPLIES[role], usage: USAGE },
+});
+
+/** What a step on the database returns, by purpose. What it is given enters a history only where it runs elsewhere. */
+export const SQL_RESULT = {
+  prepare: { usual: { knownUpdates: [], usage: {} }, inner: { knownUpdates: UPDATE, usage: USAGE } },
+  check: { usual: { failures: [], usage: {} }, inner: { next: NEXT, usage: USAGE } },
+  probe: PROBED,
+  settle: {
+    usual: { usage: {} },
+    inner: {
+      results: { usual: { bodyId: null, update: null, assumed: false, error: null }, inner: { update: UPDATE } },
+      ...{ next: NEXT, usage: USAGE },
+    },
+  },
+  candidate: CANDIDATE,
+  tool: { usual: { outcome: 'rows', usage: {} }, inner: { usage: USAGE } },
+  final: { ...CANDIDATE, usual: { ...CANDIDATE.usual, error: null } },
+} satisfies Readonly<Record<string, Shape>>;
