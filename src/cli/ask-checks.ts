@@ -47,14 +47,15 @@ export async function checkAndStore(
   if (!replayed) {
     const unpriced = unpricedModels(config, models);
     const { costUsd } = input.settings.budgets;
+    const asked = { database: database.name, identity: database.identity };
     tellWhoReceivesRows(
       config.folders,
-      { endpoint: composition.model.endpoint, database: database.name, unpriced, costCeilingUsd: costUsd },
+      { endpoint: composition.model.endpoint, ...asked, unpriced, costCeilingUsd: costUsd },
       io,
     );
     const names = embeddingHost(config);
     if (names !== null && files.record === undefined)
-      tellWhoReceivesNames(config.folders, { endpoint: names, database: database.name }, io);
+      tellWhoReceivesNames(config.folders, { endpoint: names, ...asked }, io);
   }
   const { fork } = asking;
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);

@@ -315,6 +315,7 @@ class BatchRun {
       endpoint: composition.model.endpoint,
       // All databases of the batch, also those whose questions are finished: the notice is shown once.
       database: [...new Set(batch.searches.map(({ question }) => question.database))].sort().join("', '"),
+      identity: [...new Set(this.at.databases.map(({ identity }) => identity))].sort().join(' '),
       unpriced: unpricedModels(config, models),
       costCeilingUsd: batch.settings.budgets.costUsd,
     };

@@ -8,6 +8,8 @@ import type { Io } from './io';
 export interface Receivers {
   readonly endpoint: string;
   readonly database: string;
+  /** Which database it is: another one under the same name is said again. */
+  readonly identity: string;
   /** Models without a price: their cost shows as 0 and no cost ceiling can stop them. */
   readonly unpriced: readonly string[];
   readonly costCeilingUsd: number | null;
@@ -22,10 +24,10 @@ export function embeddingHost({ embeddings }: Pick<Config, 'embeddings'>): strin
 /** An embedding model of its own gets names and comments, and no rows. */
 export function tellWhoReceivesNames(
   folders: Folders,
-  { endpoint, database }: Pick<Receivers, 'endpoint' | 'database'>,
+  { endpoint, database, identity }: Pick<Receivers, 'endpoint' | 'database' | 'identity'>,
   io: Pick<Io, 'err'>,
 ): void {
-  tellOnce(folders, `${endpoint} ${database} names`, () =>
+  tellOnce(folders, `${endpoint} ${database} ${identity} names`, () =>
     io.err(
       `The question, and names and comments of tables of '${database}', will be sent to ${endpoint} for embeddings where the schema is large.\n`,
     ),
@@ -33,8 +35,8 @@ export function tellWhoReceivesNames(
 }
 
 export function tellWhoReceivesRows(folders: Folders, receivers: Receivers, io: Pick<Io, 'err'>): void {
-  const { endpoint, database, unpriced, costCeilingUsd } = receivers;
-  tellOnce(folders, `${endpoint} ${database}`, () => {
+  const { endpoint, database, identity, unpriced, costCeilingUsd } = receivers;
+  tellOnce(folders, `${endpoint} ${database} ${identity}`, () => {
     const ceiling = costCeilingUsd === null ? 'no cost limit' : `at most $${costCeilingUsd} per question (--max-cost)`;
     io.err(
       `Rows and schema of '${database}' will be sent to ${endpoint}; access lists in the configuration restrict that; ${ceiling}.\n`,

@@ -12,6 +12,8 @@ export interface SearchStatus {
   readonly question: string | null;
   /** A final status, `running`, `paused`, `interrupted` (nobody works on it), or `unknown`: no Temporal answers. */
   readonly status: string;
+  /** Why it ended without an answer. */
+  readonly reason: string | null;
   readonly iteration: number | null;
   readonly bottleneck: string | null;
   readonly learned: string | null;
@@ -34,6 +36,7 @@ export async function searchStatus(
   const base = {
     id,
     question: input?.question.text ?? null,
+    reason: null,
     bottleneck: null,
     learned: null,
     retrying: [],
@@ -67,7 +70,14 @@ export async function searchStatus(
   }
   const record = await recordOf(store, id);
   if (record !== null) {
-    return { ...base, status: record.status, iteration: null, usage: record.usage, next: `gate result ${id}` };
+    return {
+      ...base,
+      status: record.status,
+      reason: record.reason,
+      iteration: null,
+      usage: record.usage,
+      next: `gate result ${id}`,
+    };
   }
   const status = statusWithoutRecord(config, io.env, session !== null);
   const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);

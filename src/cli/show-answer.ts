@@ -1,6 +1,6 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
 import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
-import { freshnessLines } from '../report/freshness';
+import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
@@ -24,7 +24,7 @@ export function answerJson(record: AnswerRecord, places: Places): string {
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
-  const [asOf, ...changes] = freshnessLines(record);
+  const { label, when, changes } = freshnessOf(record);
   const sections = [
     headline(record),
     ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
@@ -41,7 +41,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     [
       usageText(record),
       `Ended   because ${endedBecause(record.endedBy)}`,
-      `As of   ${asOf}`,
+      `${label.padEnd(7)} ${when}`,
       ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),

@@ -1,6 +1,6 @@
 /** `gate status`: where a question stands, from Temporal while it runs and from the store otherwise. */
 import { Command } from 'commander';
-import { counted, dollars } from '../report/printable';
+import { counted, dollars, visible } from '../report/printable';
 import { withExamples } from './options';
 import type { CommandFactory } from './program';
 import type { ViewFlags } from './search-views';
@@ -32,6 +32,7 @@ export const statusCommand: CommandFactory = (io) =>
         const { usage } = status;
         const lines = [
           `${status.id}  ${status.status}  ${status.question ?? ''}`,
+          ...(status.reason === null ? [] : [visible(status.reason)]),
           ...(status.iteration === null
             ? []
             : [

@@ -2,7 +2,7 @@
 import type { AnswerRecord } from '../domain';
 import { caveatTexts, provedText, statedText } from '../search/answer-text';
 import { doubtsOf, type Doubt } from './doubts';
-import { freshnessLines } from './freshness';
+import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';
 import { badge } from './parts';
 import { capital, counted, dollars, duration } from './printable';
@@ -23,7 +23,7 @@ export function head(trace: Trace): Html {
     <p class="question"><span class="soft">Question:</span> ${question}</p>
     ${input?.question.context && markup`<p class="soft">Context: ${input.question.context}</p>`}
     <h1 class="${tone}">${title}</h1>
-    ${[...more, ...(record ? freshnessLines(record).slice(1) : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
+    ${[...more, ...(record ? freshnessOf(record).changes : [])].map((line) => markup`<p class="more">${line}</p>`)} ${record && proofLine(record)}
     ${record && doubtList(doubtsOf(record))}
     <ul class="meta">
       ${facts(trace).map((fact) => markup`<li>${fact}</li>`)}
@@ -118,9 +118,10 @@ function facts(trace: Trace): string[] {
   const { record, input, state } = trace;
   const usage = record?.usage ?? state?.usage;
   const model = modelText(trace);
+  const fresh = record ? freshnessOf(record) : null;
   return [
     `Database ${record?.database ?? input?.question.database ?? 'unknown'}`,
-    ...(record ? [`As of ${freshnessLines(record)[0]}`] : []),
+    ...(fresh === null ? [] : [`${fresh.label} ${fresh.when}`]),
     ...(model === null ? [] : [capital(model)]),
     ...(usage === undefined ? [] : [`${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}`]),
     ...(record ? [`took ${duration(Math.max(0, Date.parse(record.endedAt) - Date.parse(record.startedAt)))}`] : []),

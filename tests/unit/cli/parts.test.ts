@@ -167,14 +167,16 @@ describe('progress', () => {
 });
 
 describe('the notice of the first run', () => {
-  const receivers = { endpoint: 'api.example.org', database: 'shop', unpriced: [], costCeilingUsd: 1 };
+  const receivers = { endpoint: 'api.example.org', database: 'shop', identity: 'd-1', unpriced: [], costCeilingUsd: 1 };
 
-  test('names the endpoint once per endpoint and database', () => {
+  test('names the endpoint once per endpoint and database, and again for another database of the same name', () => {
     const { io, home } = testProcess();
     const folders = { config: '', data: '', cache: '', state: join(home, 'state') };
     tellWhoReceivesRows(folders, receivers, io);
     tellWhoReceivesRows(folders, receivers, io);
     expect(io.printed.err.match(/will be sent to api\.example\.org/g)).toHaveLength(1);
+    tellWhoReceivesRows(folders, { ...receivers, identity: 'd-2' }, io);
+    expect(io.printed.err.match(/will be sent to api\.example\.org/g)).toHaveLength(2);
     tellWhoReceivesRows(folders, { ...receivers, database: 'hr', unpriced: ['m'] }, io);
     expect(io.printed.err).toContain('No price is known for m');
     expect(readFileSync(join(home, 'state', 'told.json'), 'utf8')).toContain('api.example.org hr');
@@ -188,7 +190,8 @@ describe('the notice of the first run', () => {
     expect(embeddingHost({ embeddings: { ...embeddings, own: null } })).toBeNull();
     const own = { baseUrl: 'http://vectors.example:81/v1', apiKey: null };
     const endpoint = embeddingHost({ embeddings: { ...embeddings, own } }) ?? '';
-    for (let time = 0; time < 2; time += 1) tellWhoReceivesNames(folders, { endpoint, database: 'shop' }, io);
+    for (let time = 0; time < 2; time += 1)
+      tellWhoReceivesNames(folders, { endpoint, database: 'shop', identity: 'd-1' }, io);
     expect(io.printed.err.match(/of 'shop', will be sent to vectors\.example:81 for embeddings/g)).toHaveLength(1);
     tellWhoReceivesRows(folders, { ...receivers, endpoint }, io);
     expect(io.printed.err).toContain("Rows and schema of 'shop' will be sent to vectors.example:81");
