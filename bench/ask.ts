@@ -1,8 +1,8 @@
 /**
- * From Enter to the first SQL of `gate ask`, with a model that answers at once: when the embedded server has to start, and
- * when it is up. Taken from the compiled command in a process of its own. The moment is the end of the search's first step,
- * in which schema and profiles are read; what it sends was sent before, so that this is an upper bound. The first statement
- * that a model wrote is shown beside it: it comes after the first reply.
+ * The time from Enter to the first SQL of `gate ask`, with a model that answers at once: with the embedded server down, and
+ * with it up. It runs the compiled command in a process of its own. The measured moment is the end of the search's first step,
+ * which reads schema and profiles. Its SQL was sent before that, so the figure is an upper bound. The time of the first
+ * statement written by the model, after its first reply, is reported beside it.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: every figure in a process of its own, as a table; `-- NAME …` for some, `-- --json` for machines,
- * `-- --short` for a quick look. Exit 1 when a figure misses its target. The peers are compared only where `bench/peers`
- * is installed, which `-- peers` does on first use.
+ * `npm run bench`: measures every figure in a process of its own and prints a table. `-- NAME …` selects figures, `-- --json`
+ * prints JSON, `-- --short` uses fewer repeats. Exits with 1 if a figure misses its target. The peers are compared only if
+ * `bench/peers` is installed; `-- peers` installs it on first use.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

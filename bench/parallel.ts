@@ -1,6 +1,6 @@
 /**
- * What `parallelism` saves: one durable search with 4 and with 1, at the same number of model calls. Probes decide little
- * here, so several trajectories stay open and there is something to do at the same time.
+ * The time that `parallelism` saves: one durable search with 4 and with 1, at the same number of model calls. Probes rarely
+ * decide here, so several trajectories stay open and can be expanded at the same time.
  */
 import type { ObjectStore } from '../src/ports';
 import { DEFAULT_BUDGETS } from '../src/presets';

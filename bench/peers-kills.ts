@@ -1,7 +1,7 @@
 /**
- * What a SIGKILL costs each contestant: model calls asked again, and the time from the restart to the next call and to the
- * end. A moment is "so many milliseconds after the n-th completion", seeded, the same for all. A call that was under way
- * counts as asked again, because a provider may bill it.
+ * The cost of a SIGKILL for each contestant: repeated model calls, and the time from the restart to the next call and to the
+ * end. The moment of the kill is a number of milliseconds after the n-th completion, drawn from a seed, the same for all. A
+ * call that was in flight counts as repeated, because a provider may bill it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchInput } from '../src/domain';

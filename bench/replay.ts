@@ -1,6 +1,6 @@
 /**
- * How long a worker takes to get a search back from its history, which is what follows every lost cache: a real history of
- * about 1,000 events, replayed with the prebuilt bundle in a process that runs already.
+ * How long a worker takes to rebuild a search from its history, as after every lost cache: a real history of about 1,000
+ * events, replayed with the prebuilt bundle in a process that is already running.
  */
 import { Worker } from '@temporalio/worker';
 import { dataConverter } from '../src/workers/payloads';

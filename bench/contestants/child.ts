@@ -1,4 +1,4 @@
-/** The driver's side of a contestant's process. */
+/** Starts and controls the process of a contestant. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { SearchInput } from '../../src/domain';

@@ -19,12 +19,12 @@ export interface ContestantConfig {
   readonly databaseName: string;
   /** Where the engine keeps what makes it durable: Temporal's address, a PostgreSQL URL, or an SQLite file. */
   readonly engineAt: string;
-  /** Our journal of model calls answers a repeated call; without it the engine's own durability has to. */
+  /** With the journal, it answers a repeated model call; without it, only the engine's own durability avoids repeats. */
   readonly journal: boolean;
 }
 
 export interface Contestant {
-  /** Starts the search, or goes on with it after a kill. */
+  /** Starts the search, or continues it after a kill. */
   run(input: SearchInput): Promise<AnswerSummary>;
   close(): Promise<void>;
 }

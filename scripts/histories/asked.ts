@@ -1,13 +1,13 @@
 /**
- * What today's code asks for when it replays a history. Temporal compares types and order of activities only, and keeps no
- * input of a local one, so the steps themselves are compared with the list that was written when the history was recorded.
+ * The steps that the current code asks for when it replays a history. Temporal compares only types and order of activities
+ * and keeps no input of local ones. So the steps are compared with the list that was written with the recording.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { dataConverter } from '../../src/workers/payloads';
 import { stepIn, type HistoryJson } from './history';
 
-/** Rejects when the code would not have done what the history says. */
+/** Rejects if the code does not do what the history recorded. */
 export async function askedSteps(
   history: HistoryJson,
   workflowBundle: NonNullable<ReplayWorkerOptions['workflowBundle']>,

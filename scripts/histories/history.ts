@@ -1,6 +1,6 @@
 /**
- * A recorded history as a file: Temporal's own JSON, so that `temporal workflow` and the UI read it too. What tells about
- * the recording machine and means nothing to a replay (worker identities, private queues, stack traces) is taken out.
+ * A recorded history as a file: Temporal's own JSON, so that `temporal workflow` and the UI can read it too. Data about the
+ * recording machine that a replay does not need (worker identities, private queues, stack traces) is removed.
  */
 import type { Payload } from '@temporalio/common';
 import { historyToJSON, JSONToPayload, type History } from '@temporalio/common/lib/proto-utils';
@@ -47,7 +47,7 @@ export async function readableText(history: HistoryJson): Promise<string> {
   return [JSON.stringify(history), ...decoded.map(({ data }) => Buffer.from(data ?? []).toString())].join('\n');
 }
 
-/** Absolute paths, addresses and keys: what may be in no history (design D7). */
+/** Absolute paths, addresses and keys in a text: no history may contain any (design D7). */
 export function privateParts(text: string): string[] {
   const found = text.match(
     /(?<![\w.:/*+-])\/(?:root|home|tmp|work|var|Users|private|opt|usr)\/[\w./-]+|[A-Z]:\\[\w\\]+|\b\d+@[\w.-]+|\b(?:postgres(?:ql)?|https?):\/\/[^\s"\\]+|\bsk-[\w-]{8,}|\b127\.0\.0\.1:\d+/g,
