@@ -1,5 +1,8 @@
-/** Builds the sample SQLite database from `sprint.sql`. */
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+/**
+ * Builds the sample SQLite database from `sprint.sql`. A file that is there already and holds the same stays: a new one
+ * would be another database (`database-identity.ts`).
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 
@@ -10,5 +13,6 @@ export function buildSprintDatabase(sqlFile: string, target: string): void {
   const database = new Database(fresh);
   database.exec(readFileSync(sqlFile, 'utf8'));
   database.close();
-  renameSync(fresh, target);
+  if (existsSync(target) && readFileSync(fresh).equals(readFileSync(target))) rmSync(fresh);
+  else renameSync(fresh, target);
 }

@@ -30,4 +30,11 @@ describe('gate demo', () => {
     for (const part of ['Plan', 'op_gap  proved', '+21.048', 'rejected', `Answer  ${ANSWER}`, 'Report'])
       expect(out).toContain(part);
   });
+
+  test('run twice, it asks the same database: nobody is told that the file is another one', async () => {
+    const home = gateHome({ baseUrl: NO_MODEL });
+    const [first, second] = [await home.run(['demo', '--json']), await home.run(['demo', '--json'])];
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(second.err).not.toMatch(/another (file|database)/);
+  });
 });
