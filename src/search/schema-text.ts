@@ -29,6 +29,11 @@ export function tableText(table: TableDescription, detail: Detail, dialect: Dial
   ].join('\n');
 }
 
+/** The columns of the primary key and of the foreign keys. */
+export function keyColumns({ primaryKey, foreignKeys }: TableDescription): ReadonlySet<string> {
+  return new Set([...primaryKey, ...foreignKeys.flatMap(({ columns }) => columns)]);
+}
+
 /** Keys of several columns, and unique ones. */
 export function keyLines(table: TableDescription, dialect: Dialect): string[] {
   const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
@@ -51,7 +56,7 @@ export function abridgedText(
   const detail = DETAILS[2];
   const head = headOf(table, detail, dialect);
   const relevance = relevanceTo(question, [table]);
-  const keys = new Set([...table.primaryKey, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
+  const keys = keyColumns(table);
   const ranked = table.columns
     .map((column, order) => ({ column, order, score: (keys.has(column.name) ? 1_000 : 0) + relevance.column(column) }))
     .filter(({ score }) => score > 0)

@@ -2,8 +2,8 @@
  * What a column's values and gaps go with: the categories of its own table, those of the row that a key leads to, and the
  * months of its dates. A unit by device, a status with no end date and a column filled from March on show up here.
  */
-import type { ColumnFacts } from './counted';
-import { isCategory } from './counted';
+import { keyColumns } from '../../search/schema-text';
+import { isCategory, isKeyName, type ColumnFacts } from './counted';
 import { WEIGHT, type ProfilePiece } from './piece';
 import { keyOf, type TableRows } from './table-rows';
 import { percent, short, shown } from './words';
@@ -128,9 +128,9 @@ export function magnitudePieces(
   facts: readonly ColumnFacts[],
   groupings: readonly Grouping[],
 ): ProfilePiece[] {
-  const keys = new Set([...table.primaryKey, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
+  const keys = keyColumns(table);
   const isKey = ({ column, distinct, rows }: ColumnFacts): boolean =>
-    distinct === rows || keys.has(column.name) || /(^|_)(id|key|code|no|nr)$/i.test(column.name);
+    distinct === rows || keys.has(column.name) || isKeyName(column.name);
   return facts
     .filter((each) => each.column.kind === 'number' && each.distinct > 8 && !isKey(each))
     .flatMap((each): ProfilePiece[] => {

@@ -6,7 +6,8 @@
  * rows, each value of a small column may be counted, left out or subtracted, and repeated rows may count once. Only
  * tables that were read whole are compared.
  */
-import { isCategory, isUnique, type ColumnFacts } from './counted';
+import { keyColumns } from '../../search/schema-text';
+import { isCategory, isKeyName, isUnique, type ColumnFacts } from './counted';
 import type { Profiled } from './joins';
 import { WEIGHT, type ProfilePiece } from './piece';
 import { repeatedRows } from './repeated-rows';
@@ -38,8 +39,6 @@ export function controlPieces(small: Profiled, large: Profiled): ProfilePiece[] 
     }
   return [...found.values()].map((match) => ({ column: match.total, weight: WEIGHT.control, text: textOf(match) }));
 }
-
-const isKeyName = (name: string): boolean => /(^|_)(id|key|code|no|nr)$/i.test(name);
 
 function isTotal({ column, distinct }: ColumnFacts): boolean {
   return column.kind === 'number' && distinct >= LEAST_TOTALS && !isKeyName(column.name);
@@ -183,11 +182,7 @@ interface Measure {
 }
 
 function measuresOf({ rows, facts }: Profiled, grouping: Grouping): Measure[] {
-  const keys = new Set([
-    ...rows.table.primaryKey,
-    ...rows.table.foreignKeys.flatMap(({ columns }) => columns),
-    ...grouping.columns,
-  ]);
+  const keys = new Set([...keyColumns(rows.table), ...grouping.columns]);
   const sums = facts
     .filter(
       ({ column, distinct }) =>

@@ -3,6 +3,7 @@
  * domains, formats and documents; what goes with what; what is computed from what; which tables control which.
  */
 import { z } from 'zod';
+import { keyColumns } from '../../search/schema-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
 import { controlPieces } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './counted';
@@ -13,8 +14,6 @@ import { ProfilePiece } from './piece';
 import { repeatedPieces } from './repeated-rows';
 import { isTiny, rowPieces } from './sample-rows';
 import { keyOf, type TableRows } from './table-rows';
-
-export { kindOf, type RowColumn, type TableRows } from './table-rows';
 
 export const TableProfile = z.object({
   table: z.string(),
@@ -99,8 +98,7 @@ function reachedNumbers({ rows }: Profiled, joins: readonly Join[], all: readonl
     const found = follow({ rows }, join, all);
     if (found === null || join.exact < join.distinct * 0.9) return [];
     const { target, rowOf } = found;
-    const { primaryKey, foreignKeys } = target.rows.table;
-    const keys = new Set([join.key, ...primaryKey, ...foreignKeys.flatMap(({ columns }) => columns)]);
+    const keys = new Set([join.key, ...keyColumns(target.rows.table)]);
     return target.facts
       .filter(({ column, distinct }) => column.kind === 'number' && !keys.has(column.name) && distinct > 2)
       .map(({ column }) => {
