@@ -5,11 +5,12 @@
 import type { AnswerRecord } from '../domain';
 import { capital, counted, visible } from '../report/printable';
 import { provedText } from '../search/answer-text';
+import { coverageText } from '../search/coverage';
 import type { Io } from './io';
 import { csv } from './table';
 
 export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
-  const { id, status, columns, rows, truncated, reason } = record;
+  const { id, status, columns, rows, truncated, coverage, reason } = record;
   const why = reason === null ? '' : `: ${visible(reason).replace(/\s+/g, ' ')}`;
   if (columns.length === 0) {
     io.err(`no rows, ${status}${why}\n`);
@@ -23,5 +24,7 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
   );
   if (status !== 'answered') io.err(`${capital(`${status}${why}`)}; these are the rows of the best candidate\n`);
   if (truncated) io.err(`cut after ${counted(rows.length, 'row')}: the query has more\n`);
+  const partial = coverage === undefined ? null : coverageText(coverage);
+  if (partial !== null) io.err(`${partial}\n`);
   io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
 }

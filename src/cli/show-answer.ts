@@ -5,6 +5,7 @@ import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
 import { statedText } from '../search/answer-text';
+import { coverageText } from '../search/coverage';
 import { withFreshness } from '../steps/freshness';
 import { textTable } from './table';
 
@@ -59,7 +60,10 @@ const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {
 };
 
 function headline(record: AnswerRecord): string {
-  const parts = [record.answer ?? statedText(record), record.reason]
+  const { answer, coverage } = record;
+  // The words of an answer say it themselves.
+  const partial = answer !== null || coverage === undefined ? null : coverageText(coverage);
+  const parts = [answer ?? statedText(record), partial, record.reason]
     .filter((text) => text !== null)
     .map((text) => visible(text));
   return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;

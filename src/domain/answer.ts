@@ -40,6 +40,10 @@ export const OpenAssumption = z.object({
 });
 export type OpenAssumption = z.infer<typeof OpenAssumption>;
 
+/** How many things the question asks about, how many of them the SQL could use, and what counted both. */
+export const Coverage = z.object({ asked: z.number(), used: z.number(), sql: z.string() });
+export type Coverage = z.infer<typeof Coverage>;
+
 export const CandidateSummary = z.object({
   id: z.string(),
   kind: z.enum(['rows', 'unanswerable']),
@@ -95,6 +99,8 @@ export const AnswerRecord = z.object({
   sentence: z.string().optional(),
   /** What `{examined}` in the sentence stands for, and the SQL that counts it; it belongs to the rows above. */
   examined: z.object({ sql: z.string(), count: z.number() }).optional(),
+  /** Left out where nobody counted it: the same by construction, or an earlier version. */
+  coverage: Coverage.optional(),
   /** Why it is unanswerable, abstained, cancelled or failed. */
   reason: z.string().nullable(),
   evidence: z.array(Evidence),

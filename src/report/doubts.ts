@@ -3,6 +3,7 @@
  * shows it right below the answer.
  */
 import type { AnswerRecord } from '../domain';
+import { coverageText } from '../search/coverage';
 import { capital, counted, cut } from './printable';
 import { endedBecause, isCutShort, OPEN_WORDS } from './words';
 
@@ -16,7 +17,7 @@ export interface Doubt {
 }
 
 export function doubtsOf(record: AnswerRecord): Doubt[] {
-  const { columns, rows, truncated, steering = [], failedLookups = [] } = record;
+  const { columns, rows, truncated, coverage, steering = [], failedLookups = [] } = record;
   const hasRows = columns.length > 0;
   const cutShort: Doubt[] =
     isCutShort(record) && hasRows
@@ -27,6 +28,8 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
           ),
         ]
       : [];
+  const partial = coverage === undefined ? null : coverageText(coverage);
+  const partly: Doubt[] = partial === null ? [] : [{ ...doubt(partial, 'partial'), to: page('coverage') }];
   const cutRows = truncated
     ? [
         doubt(
@@ -50,6 +53,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
       : [{ ...doubt(`${counted(failedLookups.length, 'web lookup')} failed.`, 'incomplete'), to: page('sources') }];
   return [
     ...cutShort,
+    ...partly,
     ...cutRows,
     ...openDoubts(record),
     ...disagreeing(record),

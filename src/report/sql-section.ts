@@ -12,11 +12,18 @@ export interface Rerun {
 
 export function sqlSection(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
+  const { coverage } = record;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`<section aria-labelledby="sql">
     <h2 id="sql">SQL</h2>
     ${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
     ${statement('final', record.sql, operators, rerun)}
+    ${
+      coverage &&
+      markup`<h3 id="coverage">Coverage</h3>
+    <p>The question asks about ${coverage.asked}; this SQL could use ${coverage.used} of them.</p>
+    ${statement('coverage', coverage.sql, operators, rerun)}`
+    }
   </section>`;
 }
 

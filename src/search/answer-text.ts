@@ -5,13 +5,14 @@
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
+import { coverageText } from './coverage';
 import { cut } from './preview';
 import { fillSentence, showsRows } from './sentence';
 import { valueText } from './value-text';
 
 type Answered = Pick<
   AnswerRecord,
-  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'evidence' | 'openAssumptions'
+  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'coverage' | 'evidence' | 'openAssumptions'
 >;
 
 const SHOWN_COLUMNS = 6;
@@ -57,11 +58,13 @@ export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string
   ].join(', ');
 }
 
-/** What must be told with the sentence: the rows of a list, rows not fetched, other readings that the question allows. */
+/** What must be told with the sentence: how much it covers, the rows of a list, rows not fetched, other readings that the question allows. */
 export function caveatTexts(record: Answered): string[] {
-  const { sentence = '', rows, truncated } = record;
+  const { sentence = '', rows, truncated, coverage } = record;
+  const partial = coverage === undefined ? null : coverageText(coverage);
   const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
   return [
+    ...(partial === null ? [] : [partial]),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
     ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
     ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),

@@ -9,6 +9,7 @@ import {
   Assumption,
   Body,
   ColumnProfile,
+  Coverage,
   DatabaseDescription,
   Fact,
   Grounding,
@@ -76,6 +77,8 @@ export const CandidateContent = z.object({
   /** The SQL of the control count. */
   controlSql: z.string().optional(),
   ordered: z.boolean(),
+  /** Left out where nobody counted it. */
+  coverage: Coverage.optional(),
   /** The results of other readings of the question's words. */
   wording: z.array(
     z.object({ operator: z.string(), taken: z.string(), other: z.string(), result: SqlResult.nullable() }),

@@ -73,6 +73,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     truncated: result?.truncated ?? false,
     answer: null,
     ...(content === undefined || result === null ? {} : await wordsOf(context, content, result.columns)),
+    ...(content?.coverage === undefined ? {} : { coverage: content.coverage }),
     reason: step.reason,
     ...explained,
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),

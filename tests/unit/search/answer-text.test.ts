@@ -191,6 +191,16 @@ describe('what a reader must also know', () => {
     );
   });
 
+  test('how much of what was asked could be used comes first, where it is too little', () => {
+    const sentence = '{finished} sprint events were won by more than 5 seconds.';
+    const of = (used: number) => record({ sentence, coverage: { asked: 1000, used, sql: 'SELECT 1000, 312' } });
+    expect(answerText(of(312))).toBe(
+      '4 sprint events were won by more than 5 seconds; 1 of 3 steps proved, 2 assumed.\n' +
+        'Only 312 of the 1,000 asked about could be used (31 %).',
+    );
+    expect(caveatTexts(of(950))).toEqual([]);
+  });
+
   test('a reading that the words leave open is named with what the other gives; an assumption is only counted', () => {
     const open = { operator: 'op_gap', statement: 'above 5 s', risk: null, alternative: null };
     const openAssumptions: Parts['openAssumptions'] = [
