@@ -2,7 +2,7 @@
  * Records a store as the version at hand writes it, for the tests of later versions (tests/e2e/older-store.test.ts): the
  * real commands `gate ask`, `fork`, `cancel` and `batch run`, with the simulated model and a Temporal server of its own.
  *
- *   node scripts/ensure-built.cjs && npx tsx scripts/record-store.ts 2026-11-21      # 1 minute; asks no real model
+ *   node scripts/ensure-built.cjs && npx tsx scripts/record-store.ts 2026-11-22      # 1 minute; asks no real model
  *
  * Record one for each release that changes what is written, under its date, and keep the older ones: they stand for the
  * stores that users have. Recording an old date again with new code would hide what breaks them.
@@ -26,15 +26,17 @@ import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { gateHome, type Ended, type GateHome } from '../tests/helpers/gate-process';
 import {
+  AD_HOC,
   askArgs,
   ASKED,
   BATCH,
   BATCH_ANSWERED,
   BATCH_ARGS,
-  CONFIGURED,
+  configuration,
+  CONFIGURED_AT,
   FORK_FLAGS,
   goldOf,
-  placeAdHoc,
+  place,
   recordedModel,
   STORES,
   type AskedName,
@@ -74,8 +76,8 @@ async function record(target: string): Promise<void> {
   const home = gateHome({ baseUrl: 'http://127.0.0.1:1/v1', env: { USER: 'ada' } });
   const at = (name: string): string => join(home.folder, name);
   cpSync(sprint, at('sprint.sqlite'));
-  placeAdHoc(sprint);
-  writeFileSync(at('gate.config.json'), json({ databases: { [CONFIGURED]: { path: './sprint.sqlite' } } }));
+  for (const path of [AD_HOC, CONFIGURED_AT]) place(sprint, path);
+  writeFileSync(at('gate.config.json'), json(configuration(CONFIGURED_AT)));
   writeFileSync(at('questions.jsonl'), BATCH.map((id) => `${JSON.stringify(goldOf(id))}\n`).join(''));
   const withModel = async <T>(question: string | null, work: (model: SimulatedModel, env: Env) => Promise<T>) => {
     const model = await recordedModel(sprint, question, LATENCY_MS);
@@ -98,6 +100,7 @@ async function record(target: string): Promise<void> {
   await withModel(null, (_model, env) => interruptedBatch(home, env));
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   writeFileSync(at('recorded.json'), json({ recordedWith: version, searches }));
+  writeFileSync(at('gate.config.json'), json(configuration('./sprint.sqlite')));
   keep(home, target);
 }
 

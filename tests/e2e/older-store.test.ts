@@ -18,7 +18,7 @@ import {
   BATCH_ARGS,
   copyRecordedStore,
   FORK_FLAGS,
-  placeAdHoc,
+  place,
   recordedModel,
   STORES,
   wordsOf,
@@ -42,11 +42,17 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
     try {
       const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'ada' } });
       const older = { ...copyRecordedStore(date, home.folder), home };
-      placeAdHoc(join(home.folder, 'sprint.sqlite'));
+      place(join(home.folder, 'sprint.sqlite'), AD_HOC);
       return await work(older, model);
     } finally {
       await model.close();
     }
+  }
+
+  /** The ad-hoc file is another one on this machine; versions before 2026-11-22 did not know databases by where they are. */
+  async function adoptAdHoc(home: GateHome): Promise<void> {
+    const { code, err } = await home.run(['db', 'adopt', AD_HOC]);
+    if (code !== 0) expect(err).toContain('was never asked in');
   }
 
   /** What the same command pays in a store where nothing was asked before. */
@@ -107,6 +113,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
     'the question %s is answered from it when it is asked again, and no call is paid',
     async (name) => {
       await withOlder(ASKED[name].question, async ({ home, searches }, model) => {
+        if (name === 'adHoc') await adoptAdHoc(home);
         const before = JSON.parse((await home.run(['result', searches[name], '--json'])).out) as AnswerRecord;
         const again = await home.ask(askArgs(name));
         expect(again).toMatchObject({ code: 0, id: searches[name], sql: before.sql, rows: before.rows });
@@ -132,6 +139,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
 
   it('a search over an ad-hoc file is forked with the file that was asked', async () => {
     await withOlder(ASKED.adHoc.question, async ({ home, searches }) => {
+      await adoptAdHoc(home);
       const fork = await home.run(['fork', searches.adHoc, '--at', '1', '--seed', '7', '--db', AD_HOC, '--json']);
       expect({ code: fork.code, err: fork.code === 0 ? '' : fork.err }).toEqual({ code: 0, err: '' });
       expect(JSON.parse(fork.out)).toMatchObject({ status: 'answered', rows: [[8]] });

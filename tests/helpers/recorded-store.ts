@@ -13,8 +13,15 @@ export const STORES = join(ROOT, 'tests', 'fixtures', 'stores');
 /** The name of an ad-hoc database is made from its absolute path, so this path is the same wherever the test runs. */
 export const AD_HOC = '/tmp/gate-recorded-store/sprint.sqlite';
 
-/** The configured name of the fixture's own database. */
+/** The configured name of the fixture's own database; stores since 2026-11-22 know it by its `id`, wherever it is copied to. */
 export const CONFIGURED = 'sprint';
+
+/** `path` for a recording: the store notes where its databases are, so this is no folder of the machine either. */
+export const CONFIGURED_AT = '/tmp/gate-recorded-store/configured.sqlite';
+
+export function configuration(path: string): object {
+  return { databases: { [CONFIGURED]: { path, id: 'sprint-recorded' } } };
+}
 
 export const ASKED = {
   answered: { question: 'sprint-points-per-team', flags: [] },
@@ -77,12 +84,12 @@ export function recordedModel(sprint: string, question: string | null, latencyMs
 }
 
 /** Renamed into place, so that tests that run at once do not see half a file. */
-export function placeAdHoc(sprint: string): void {
-  if (existsSync(AD_HOC)) return;
-  mkdirSync(dirname(AD_HOC), { recursive: true });
-  const fresh = `${AD_HOC}.${process.pid}`;
+export function place(sprint: string, path: string): void {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}`;
   cpSync(sprint, fresh);
-  renameSync(fresh, AD_HOC);
+  renameSync(fresh, path);
 }
 
 /** The store, batch folder, configuration and database of one recording, in a folder of the test's own. */
