@@ -14,6 +14,7 @@ type Search = Pick<
   | 'cMax'
   | 'frontier'
   | 'maxPlans'
+  | 'secondDerivation'
   | 'parallelism'
   | 'breadth'
   | 'proof'
@@ -44,7 +45,11 @@ const fast: Search = {
 
 export const PRESETS: Readonly<Record<PresetName, Search>> = {
   fast,
-  thorough: { ...fast, iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
+  thorough: {
+    ...fast,
+    ...{ iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
+    secondDerivation: 'when-doubtful',
+  },
   paper: {
     iterations: 6,
     attempts: 3,

@@ -81,6 +81,8 @@ export const Settings = z.object({
   frontier: z.number().int().positive(),
   /** How many plans of the root a search may make. */
   maxPlans: z.number().int().positive(),
+  /** `when-doubtful`: a candidate that leaves no doubt ends the search. `always`, or left out: `cMin` derivations must agree. */
+  secondDerivation: z.enum(['always', 'when-doubtful']).optional(),
   parallelism: z.number().int().positive(),
   breadth: z.number().int().positive(),
   /** `execution`: rule S1. `model`: the judge's verdict alone, as in the paper. */

@@ -21,6 +21,8 @@ export function endedBecause(endedBy: EndedBy): string {
   switch (endedBy) {
     case 'agreement':
       return 'independent derivations gave the same result';
+    case 'settled':
+      return 'nothing doubtful was left';
     case 'candidates':
       return 'it had as many candidates as its settings allow';
     case 'exhausted':

@@ -100,7 +100,7 @@ export function isProved(candidate: CandidateView): boolean {
 }
 
 /** Whether no doubt is left, and an empty result has a control count. */
-function isSound(candidate: CandidateView): boolean {
+export function isSound(candidate: CandidateView): boolean {
   if (candidate.kind === 'unanswerable') return false;
   return candidate.openRisk < DOUBT && (!candidate.trivial || (candidate.control ?? 0) > 0);
 }

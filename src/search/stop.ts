@@ -1,6 +1,7 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
 import type { CandidateView, EndedBy, SearchState } from '../domain';
 import { exhaustedBudget } from './budgets';
+import { isProved, isSound } from './choose-answer';
 import type { ControlSettings } from './control-settings';
 import { selectable } from './frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './independence';
@@ -10,6 +11,7 @@ export function stopReason(state: SearchState, settings: ControlSettings, nowMs:
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
   const made = derivations(state.candidates).length;
   if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';
+  if (settings.secondDerivation === 'when-doubtful' && isSettled(state.candidates)) return 'settled';
   if (made >= settings.cMax) return 'candidates';
   if (budget !== null) return `budget:${budget}`;
   if (state.iteration > settings.iterations) return 'iterations';
@@ -23,4 +25,15 @@ export const hasAgreement = perObject((candidates: readonly CandidateView[]): bo
   const most = Math.max(0, ...classes.map(({ support }) => support));
   const [winner, ...ties] = classes.filter(({ support }) => support === most);
   return winner !== undefined && ties.length === 0 && agrees(winner.members);
+});
+
+/**
+ * Whether no doubt is left: a second derivation of a proved reading only says it in other words. Another result, or a reply
+ * that the question is unanswerable, is a doubt, unless the data proved this one and no other.
+ */
+export const isSettled = perObject((candidates: readonly CandidateView[]): boolean => {
+  const classes = resultClasses(candidates);
+  const sound = classes.filter((members) => members.some(isSound));
+  if (classes.length === 1) return sound.length === 1;
+  return sound.length === 1 && sound.some((members) => members.some((member) => isSound(member) && isProved(member)));
 });

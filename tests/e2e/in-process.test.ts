@@ -49,13 +49,14 @@ async function callsOf(model: SimulatedModel, preset: PresetName): Promise<numbe
 const sure = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
 
 it.each([
-  ['fast', 2],
-  ['thorough', 3],
-  ['paper', 2],
-] as const)('preset %s answers easy questions in %i model calls', async (preset, calls) => {
+  ['fast', [2]],
+  // Three separate replies that a question cannot be answered; a plan without doubt needs no second one.
+  ['thorough', [1, 3]],
+  ['paper', [2]],
+] as const)('preset %s answers easy questions in %j model calls', async (preset, calls) => {
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
   try {
-    expect([...new Set(await callsOf(model, preset))]).toEqual([calls]);
+    expect([...new Set(await callsOf(model, preset))]).toEqual(calls);
   } finally {
     await model.close();
   }

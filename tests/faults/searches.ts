@@ -99,7 +99,9 @@ function inputOf(
   { seed, namespace }: { readonly seed: number; readonly namespace: string },
 ): SearchInput {
   const models = { default: SIMULATED_MODEL };
-  const settings = settingsFor({ method: 'gate', preset: 'thorough', models, overrides: { seed, parallelism: 1 } });
+  // A search that is long enough to be disturbed.
+  const overrides = { seed, parallelism: 1, secondDerivation: 'always' } as const;
+  const settings = settingsFor({ method: 'gate', preset: 'thorough', models, overrides });
   const question: SearchInput['question'] = {
     ...{ schemaVersion: 1, text, database, outputMode: engine === 'sqlite' ? 'answer' : 'sql' },
     ...{ tools: ['execute_sql'], context: null, instructions: null, documents: [] },

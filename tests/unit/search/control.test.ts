@@ -55,6 +55,23 @@ describe('an easy question', () => {
     expect(end.state.usage.llmCalls).toBe(2);
   });
 
+  test('with preset thorough a plan that rests on nothing doubtful is the answer: 1 model call', async () => {
+    const { end, called } = await search({ plan: () => planned(written('p1', 'a')) }, testSettings('thorough'));
+    expect(called).toEqual(['prepare', 'plan', 'check', 'candidate', 'finish']);
+    expect(end).toMatchObject({ status: 'answered', endedBy: 'settled', chosen: 'c1' });
+  });
+
+  test('with preset thorough a plan with a doubt that nothing settled brings a second one', async () => {
+    const doubtful = planOf('p1', [operator('op_0', { bodyId: 'a', risk: 0.6 })]);
+    const plans = inTurn(doubtful, written('p2', 'b'));
+    const { end, called } = await search(
+      { plan: () => planned(plans()), candidate: equalToFirst },
+      testSettings('thorough'),
+    );
+    expect(called.filter((step) => step === 'plan')).toHaveLength(2);
+    expect(end).toMatchObject({ endedBy: 'settled', chosen: 'c2' });
+  });
+
   test('the second plan is told the first, so that it can differ', async () => {
     const plans = inTurn(written('p1', 'a'), written('p2', 'b'));
     const { steps } = await search({ plan: () => planned(plans()), candidate: equalToFirst });

@@ -78,6 +78,38 @@ describe('when a search stops', () => {
     expect(stopReason(closed, settings, 1000)).toBe('exhausted');
   });
 
+  describe('with a second derivation only where doubt is left', () => {
+    const once = { ...settings, secondDerivation: 'when-doubtful' as const };
+    const proved = (id: string, body: string, resultClass: string) => {
+      const { bodies, ...rest } = candidate(id, body, resultClass);
+      return { ...rest, bodies: bodies.map((each) => ({ ...each, updateId: `u_${each.bodyId}`, counts: false })) };
+    };
+
+    test.each([
+      ['a proved candidate', [proved('c1', 'a', 'c1')], 'settled'],
+      ['one that rests on little risk', [candidate('c1', 'a', 'c1', { openRisk: 0.2 })], 'settled'],
+      ['one with an open doubt', [candidate('c1', 'a', 'c1', { openRisk: 0.3 })], null],
+      ['an empty result', [candidate('c1', 'a', 'c1', { trivial: true })], null],
+      ['an empty result beside rows examined', [candidate('c1', 'a', 'c1', { trivial: true, control: 9 })], 'settled'],
+      ['a reply that nothing can be answered', [candidate('c1', '', 'un', { kind: 'unanswerable' })], null],
+      ['a query that failed', [candidate('c1', 'a', 'c1', { outcome: 'sql-error' })], null],
+      [
+        'a proved one beside a doubtful one',
+        [candidate('c1', 'b', 'c1', { openRisk: 0.6 }), proved('c2', 'a', 'c2')],
+        'settled',
+      ],
+      [
+        'an unproved one beside another result',
+        [candidate('c1', 'b', 'c1', { openRisk: 0.6 }), candidate('c2', 'a', 'c2')],
+        null,
+      ],
+      ['two proved ones that differ', [proved('c1', 'a', 'c1'), proved('c2', 'b', 'c2')], null],
+    ])('%s', (_, candidates, reason) => {
+      expect(stopReason(at(candidates), { ...once, cMin: 3 }, 1000)).toBe(reason);
+      expect(stopReason(at(candidates), { ...settings, cMin: 3 }, 1000)).toBeNull();
+    });
+  });
+
   test('an answer that was reached is named before the budget that ended with it', () => {
     const budgets = { ...settings.budgets, wallMs: 50 };
     const two = at([candidate('c1', 'a', 'c1'), candidate('c2', 'b', 'c1')]);
