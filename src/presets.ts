@@ -7,6 +7,7 @@ import type { Budgets, MethodName, PresetName, Settings } from './domain';
 
 type Search = Pick<
   Settings,
+  | 'procedure'
   | 'iterations'
   | 'attempts'
   | 'rounds'
@@ -25,7 +26,8 @@ type Search = Pick<
   | 'followOn'
 >;
 
-const fast: Search = {
+/** Preset `fast` before it began with a conversation. Still that of questions that have none: `react`, and with the web. */
+const withoutLooking: Search = {
   iterations: 6,
   attempts: 2,
   rounds: 1,
@@ -43,13 +45,16 @@ const fast: Search = {
   followOn: true,
 };
 
+const thorough: Search = {
+  ...withoutLooking,
+  ...{ iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
+  secondDerivation: 'when-doubtful',
+};
+
+/** `fast` looks and proves first (`Settings.procedure`). Where doubt remains it is the search of `thorough`. */
 export const PRESETS: Readonly<Record<PresetName, Search>> = {
-  fast,
-  thorough: {
-    ...fast,
-    ...{ iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
-    secondDerivation: 'when-doubtful',
-  },
+  fast: { ...thorough, procedure: 'look-then-prove' },
+  thorough,
   paper: {
     iterations: 6,
     attempts: 3,
@@ -111,7 +116,7 @@ export interface SettingsInput {
 }
 
 export function settingsFor(input: SettingsInput): Settings {
-  const search = PRESETS[input.preset];
+  const search = startsLooking(input) || input.preset !== 'fast' ? PRESETS[input.preset] : withoutLooking;
   const models = Object.values(input.models);
   return {
     schemaVersion: 1,
@@ -134,4 +139,15 @@ export function settingsFor(input: SettingsInput): Settings {
     budgets: DEFAULT_BUDGETS,
     ...input.overrides,
   };
+}
+
+/** A lookup on the web belongs to a plan, so a question that allows the web begins with the search. */
+function startsLooking({ method, preset, overrides }: SettingsInput): boolean {
+  return method === 'gate' && PRESETS[preset].procedure !== undefined && overrides?.lookups === undefined;
+}
+
+/** What the same choice of a preset meant before there was `procedure`; null: the same. */
+export function settingsBeforeLooking(settings: Settings): Settings | null {
+  const { procedure, secondDerivation: _, ...rest } = settings;
+  return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
 }

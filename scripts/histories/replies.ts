@@ -55,6 +55,7 @@ const undecided: Reply = (request) => {
       return evaluation(request);
     case 'select':
       return { reason: 'nothing is proved', choice: 0 };
+    case 'look':
     case 'react':
       throw new Error('this model plans');
   }

@@ -5,6 +5,8 @@ import { MODEL_INPUT, modelOutcome } from '../search/brief-steps';
 import type {
   Evaluation,
   Grounded,
+  Looked,
+  LookSteps,
   ModelOutcome,
   ModelStepInput,
   Planned,
@@ -15,10 +17,13 @@ import type {
 } from '../search/steps';
 import { runStep } from './run-step';
 
-export interface ModelSteps extends Pick<SearchSteps, 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'> {
+export interface ModelSteps extends Pick<
+  SearchSteps & LookSteps,
+  'look' | 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'
+> {
   act(input: ActInput, options?: StepOptions): Promise<ModelOutcome<Acted>>;
 }
-export type ModelStepValue = Evaluation | Planned | Proposed | Grounded | Selected | Acted;
+export type ModelStepValue = Looked | Evaluation | Planned | Proposed | Grounded | Selected | Acted;
 
 export interface ModelActivities {
   callModel(given: Brief<ModelStepInput | ActInput>): Promise<Brief<ModelOutcome<ModelStepValue>>>;
@@ -27,6 +32,8 @@ export interface ModelActivities {
 export function createModelActivities(steps: ModelSteps): ModelActivities {
   const run = (input: ModelStepInput | ActInput, options: StepOptions): Promise<ModelOutcome<ModelStepValue>> => {
     switch (input.role) {
+      case 'look':
+        return steps.look(input, options);
       case 'evaluate':
         return steps.evaluate(input, options);
       case 'plan':

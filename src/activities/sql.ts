@@ -5,8 +5,11 @@ import { SQL_RESULT } from '../search/brief-steps';
 import type {
   CandidateRun,
   Checked,
+  Committed,
+  LookSteps,
   Prepared,
   Probed,
+  Queried,
   SearchSteps,
   Settled,
   SqlStepInput,
@@ -14,11 +17,15 @@ import type {
 } from '../search/steps';
 import { runStep } from './run-step';
 
-export interface SqlSteps extends Pick<SearchSteps, 'prepare' | 'check' | 'probe' | 'settle' | 'candidate'> {
+export interface SqlSteps extends Pick<
+  SearchSteps & LookSteps,
+  'prepare' | 'queries' | 'commit' | 'check' | 'probe' | 'settle' | 'candidate'
+> {
   tool(input: ToolInput, options?: StepOptions): Promise<ToolRun>;
   final(input: FinalInput, options?: StepOptions): Promise<FinalRun>;
 }
-export type SqlStepValue = Prepared | Checked | Probed | Settled | CandidateRun | ToolRun | FinalRun;
+export type SqlStepValue =
+  Prepared | Queried | Committed | Checked | Probed | Settled | CandidateRun | ToolRun | FinalRun;
 
 export type SqlInput = SqlStepInput | ToolInput | FinalInput;
 type ExecuteSql = (input: SqlInput) => Promise<Brief<SqlStepValue>>;
@@ -31,6 +38,10 @@ export function createSqlActivities(steps: SqlSteps): SqlActivities {
     switch (input.purpose) {
       case 'prepare':
         return steps.prepare(input, options);
+      case 'queries':
+        return steps.queries(input, options);
+      case 'commit':
+        return steps.commit(input, options);
       case 'check':
         return steps.check(input, options);
       case 'probe':
@@ -50,6 +61,8 @@ export function createSqlActivities(steps: SqlSteps): SqlActivities {
   return {
     executeSql,
     prepare: executeSql,
+    queries: executeSql,
+    commit: executeSql,
     check: executeSql,
     probe: executeSql,
     settle: executeSql,

@@ -8,6 +8,7 @@
 import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
+import { settingsBeforeLooking } from '../presets';
 import { idByName, searchIdOf } from '../search-id';
 import { createRunStore } from '../steps';
 import { SCHEMA_ID } from '../steps/prompt-context';
@@ -38,6 +39,18 @@ export function askedAnewLine({ searchId, database, why }: AskedAnew): string {
 
 /** The same input, under the id that the question has in the store. */
 export async function asAskedBefore(input: SearchInput, asked: Asked): Promise<SearchInput> {
+  const before = settingsBeforeLooking(input.settings);
+  const found = await underAnEarlierName(input, asked);
+  if (found !== input || before === null) return found;
+  // The same preset of an earlier version.
+  const then = { ...input, settings: before };
+  const earlier = { ...then, searchId: searchIdOf(then, asked.nonce ?? undefined) };
+  if (await wasAsked(asked.store, earlier.searchId)) return earlier;
+  const renamed = await underAnEarlierName(earlier, asked);
+  return renamed === earlier ? input : renamed;
+}
+
+async function underAnEarlierName(input: SearchInput, asked: Asked): Promise<SearchInput> {
   const { store, chain } = asked;
   const nonce = asked.nonce ?? undefined;
   for (const identity of [...chain].reverse()) {

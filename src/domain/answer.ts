@@ -30,6 +30,36 @@ export const Evidence = z.object({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/**
+ * What the answer's SQL takes for granted, with the counts by which the database decided it (S1 for claims): a claim and its
+ * rivals are counted side by side over the same rows.
+ */
+export const Claim = z.object({
+  /** The operator whose SQL rests on it; null for a claim that something is not stored. */
+  operator: z.string().nullable(),
+  /** In the model's words. */
+  statement: z.string(),
+  /** What one examined row is, in the model's words. */
+  rows: z.string(),
+  /** `exceptions`: at least 95 % of the rows agree, but not all. `immaterial`: every rival left gives the same answer. */
+  state: z.enum(['proved', 'exceptions', 'immaterial', 'failed', 'open']),
+  /** Why it is not proved; null if it is. */
+  reason: z.string().nullable(),
+  /** The SQL that counted. */
+  check: z.string(),
+  matching: z.number().nullable(),
+  examined: z.number().nullable(),
+  rivals: z.array(
+    z.object({
+      reading: z.string(),
+      matching: z.number().nullable(),
+      examined: z.number().nullable(),
+      verdict: z.enum(['refuted', 'same-answer', 'open']),
+    }),
+  ),
+});
+export type Claim = z.infer<typeof Claim>;
+
 export const OpenAssumption = z.object({
   operator: z.string().nullable(),
   kind: z.enum(['assumption', 'open-by-wording']),
@@ -104,6 +134,8 @@ export const AnswerRecord = z.object({
   /** Why it is unanswerable, abstained, cancelled or failed. */
   reason: z.string().nullable(),
   evidence: z.array(Evidence),
+  /** Of a search that looked and committed; left out of others. */
+  claims: z.array(Claim).optional(),
   openAssumptions: z.array(OpenAssumption),
   candidates: z.array(CandidateSummary),
   /** What the web said and where; `lookup` is how a text cites it. Left out where nobody looked. */

@@ -73,6 +73,8 @@ export const Plan = z.object({
   ordered: z.boolean(),
   /** A SELECT that returns one count of the rows the answer examines; it keeps an empty agreement from counting (S5). */
   controlBodyId: z.string().nullable(),
+  /** A SELECT of two counts: how many things the question asks about, how many of them the SQL can use. Left out: not counted. */
+  coverageBodyId: z.string().optional(),
   wording: z.array(WordingChoice),
   /** The answer in words, as the reply gave it, with places for values of the last operator's columns. */
   sentence: z.string().optional(),

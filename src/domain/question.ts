@@ -36,7 +36,7 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-export const Role = z.enum(['evaluate', 'plan', 'propose', 'ground', 'select', 'react']);
+export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react']);
 export type Role = z.infer<typeof Role>;
 
 export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
@@ -65,6 +65,11 @@ export const Settings = z.object({
   schemaVersion: z.literal(1),
   method: MethodName,
   preset: PresetName,
+  /**
+   * How the search begins. `look-then-prove`: a conversation of looks and commits, and the search only where doubt remains.
+   * Left out: with the search.
+   */
+  procedure: z.enum(['look-then-prove']).optional(),
   /** Model name per role; `default` serves the roles not listed. */
   models: z.object({ default: z.string().min(1) }).catchall(z.string().min(1)),
   temperature: z.number().min(0).max(2),

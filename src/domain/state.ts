@@ -165,6 +165,17 @@ export const Steered = z.object({
 });
 export type Steered = z.infer<typeof Steered>;
 
+/** The conversation with which a search by `look-then-prove` begins. */
+export const Looking = z.object({
+  /** `search`: handed over to the search. `single`: the model kept no format, so it acts with one query at a time. */
+  phase: z.enum(['look', 'search', 'single']),
+  /** Ids of the turns, oldest first. */
+  turns: z.array(z.string()),
+  /** Commits and declines that went back with their figures. */
+  returned: z.number().int(),
+});
+export type Looking = z.infer<typeof Looking>;
+
 export const SearchState = z.object({
   schemaVersion: z.literal(1),
   searchId: z.string(),
@@ -180,5 +191,6 @@ export const SearchState = z.object({
   /** Ids of web observations, oldest first, known to every trajectory; absent if there are none. */
   lookups: z.array(z.string()).optional(),
   steered: Steered.optional(),
+  looking: Looking.optional(),
 });
 export type SearchState = z.infer<typeof SearchState>;

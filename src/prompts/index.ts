@@ -1,6 +1,8 @@
 /** Prompts, one file per role: `renderX(input)` makes the messages, `xSchema` the reply's schema, `parseX` the reply. */
 export { parseEvaluate, renderEvaluate, evaluateSchema, EvaluateReply } from './evaluate';
 export type { EvaluateInput, TrajectoryText } from './evaluate';
+export { lookSchema, parseLook, renderLook, LookReply, SHOWN_ROWS } from './look';
+export type { ClaimReply, LookInput, LookTurn } from './look';
 export { parsePlan, parsePlanOrLookups, renderPlan, planSchema, planSchemaFor, PlanReply } from './plan';
 export type { PlanInput } from './plan';
 export {

@@ -42,11 +42,18 @@ const CANDIDATE = {
 };
 const NEXT: Shape = (next) => ('observationId' in next ? PROBED : CANDIDATE);
 
+/** A commit that ran; what is invalid, or a decline, has none of these fields. */
+const ANSWERED = {
+  usual: { updates: [], evidenceId: null, settled: true, declined: null, learned: null, usage: {} },
+  inner: { plan: PLAN.inner.plan, run: CANDIDATE, updates: UPDATE, usage: USAGE },
+};
+
 const given = (usual: Readonly<Record<string, unknown>>) => ({
   usual: { tryNumber: 0, memory: {}, ...usual },
   inner: { memory: MEMORY },
 });
 const GIVEN = {
+  look: given({ turns: [] }),
   evaluate: given({}),
   plan: given({ otherPlans: [], revise: null }),
   propose: given({ attempts: [], rollout: [] }),
@@ -55,6 +62,7 @@ const GIVEN = {
   react: given({ turns: [] }),
 };
 const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
+  look: {},
   evaluate: { inner: { scores: { usual: { bottleneck: null } } } },
   // What is no plan (`unanswerable`, `lookup`) has none of its fields.
   plan: ({ kind }) => (kind === 'plan' ? PLAN : {}),
@@ -76,6 +84,8 @@ export const modelOutcome = (role: keyof typeof GIVEN): Shape => ({
 /** What a step on the database returns, by purpose. What it is given enters a history only where it runs elsewhere. */
 export const SQL_RESULT = {
   prepare: { usual: { knownUpdates: [], usage: {} }, inner: { knownUpdates: UPDATE, usage: USAGE } },
+  queries: { usual: { usage: {} }, inner: { usage: USAGE } },
+  commit: (({ kind }) => (kind === 'answer' ? ANSWERED : { usual: { usage: {} }, inner: { usage: USAGE } })) as Shape,
   check: { usual: { failures: [], usage: {} }, inner: { next: NEXT, usage: USAGE } },
   probe: PROBED,
   settle: {

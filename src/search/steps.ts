@@ -91,6 +91,17 @@ interface MayLookUp {
   readonly lookupsLeft?: number;
 }
 
+/** One turn of the conversation of `look-then-prove`. */
+export interface LookInput extends ModelStepBase {
+  readonly role: 'look';
+  /** Ids of the turns so far. */
+  readonly turns: readonly string[];
+}
+export interface Looked {
+  readonly turnId: string;
+  readonly action: 'look' | 'commit' | 'unanswerable';
+}
+
 export interface PlanInput extends ModelStepBase, MayLookUp {
   readonly role: 'plan';
   /** Other plans of the root. The new plan should be a different derivation. */
@@ -273,6 +284,45 @@ export interface CandidateRun {
   readonly usage: UsageDelta;
 }
 
+/** Runs the queries of a look in one snapshot. */
+export interface QueriesInput extends StepBase {
+  readonly purpose: 'queries';
+  readonly turnId: string;
+}
+export interface Queried {
+  readonly observationId: string;
+  readonly usage: UsageDelta;
+}
+
+/** Lets the database decide a commit or a decline. */
+export interface CommitInput extends StepBase {
+  readonly purpose: 'commit';
+  readonly turnId: string;
+  readonly candidateId: string;
+  readonly trajectory: string;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+export type Committed =
+  /** It did not run as written; the error goes back like one of execution. */
+  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
+  | {
+      readonly kind: 'answer';
+      readonly plan: PlanView;
+      readonly run: CandidateRun;
+      /** Of operators whose claims are all proved. */
+      readonly updates: readonly UpdateView[];
+      /** Of the observation and the grounding of its claims; null without claims. */
+      readonly evidenceId: string | null;
+      /** Nothing goes back to the model. */
+      readonly settled: boolean;
+      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
+      readonly declined: string | null;
+      readonly learned: string | null;
+      readonly usage: UsageDelta;
+    }
+  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
+
 export type WebTool = 'web_search' | 'fetch_url';
 
 /** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
@@ -299,8 +349,9 @@ export interface FinishInput {
   readonly reason: string | null;
 }
 
-export type ModelStepInput = EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput;
-export type SqlStepInput = PrepareInput | CheckInput | ProbeInput | SettleInput | CandidateInput;
+export type ModelStepInput = LookInput | EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput;
+export type SqlStepInput =
+  QueriesInput | CommitInput | PrepareInput | CheckInput | ProbeInput | SettleInput | CandidateInput;
 
 /** The signal is aborted when the search is cancelled; a step passes it on to the model or the database. */
 export interface StepOptions {
@@ -310,6 +361,13 @@ export interface StepOptions {
 /** `mayRetry`: the caller will try once more if a site does not answer. */
 export interface WebOptions extends StepOptions {
   readonly mayRetry?: boolean;
+}
+
+/** The conversation with which a search by `look-then-prove` begins (`look.ts`). */
+export interface LookSteps {
+  look(input: LookInput, options?: StepOptions): Promise<ModelOutcome<Looked>>;
+  queries(input: QueriesInput, options?: StepOptions): Promise<Queried>;
+  commit(input: CommitInput, options?: StepOptions): Promise<Committed>;
 }
 
 export interface SearchSteps {

@@ -80,6 +80,7 @@ const OPENINGS: readonly (readonly [RegExp, Role])[] = [
   [/^You design the next test/, 'propose'],
   [/^You judge what a/, 'ground'],
   [/^You choose the answer/, 'select'],
+  [/^You answer questions about .* together with a program/, 'look'],
   [/^You answer questions about/, 'react'],
 ];
 

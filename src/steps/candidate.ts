@@ -5,6 +5,7 @@
 import type { Body, Dialect, SqlResult } from '../domain';
 import { isClocked } from '../search/clock';
 import { compilePlan, compileSelect } from '../search/compile';
+import { readCoverage } from '../search/coverage';
 import { equalResults, isTrivial, type Digest } from '../search/equal';
 import type { CandidateInput, CandidateRun, UsageDelta } from '../search/steps';
 import { tryCompile } from './body-errors';
@@ -47,22 +48,30 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
 
 interface Extras {
   readonly statements: readonly string[];
-  readonly read: (results: readonly SqlResult[]) => Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>;
+  readonly read: (
+    results: readonly SqlResult[],
+  ) => Pick<CandidateContent, 'control' | 'controlSql' | 'coverage' | 'wording'>;
 }
 
-/** The statements that run with the whole plan: its control count, and the other readings of the question's words. */
+/** The statements that run with the whole plan: its control count, its coverage, and the other readings of the question's words. */
 export async function extraStatements(context: StepContext, plan: LoadedPlan, dialect: Dialect): Promise<Extras> {
-  const control = await controlSql(context, plan, dialect);
+  const { controlBodyId, coverageBodyId = null } = plan.plan;
+  const control = await countSql(context, plan, controlBodyId, dialect);
+  const coverage = await countSql(context, plan, coverageBodyId, dialect);
   const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
   return {
-    statements: [control, ...wording].filter((each) => each !== null),
+    statements: [control, coverage, ...wording].filter((each) => each !== null),
     read: (results) => {
       const pending = [...results];
       const controlResult = control === null ? null : (pending.shift() ?? notRun);
+      const covered = coverage === null ? null : readCoverage(pending.shift() ?? notRun);
       const others = wording.map((other) => (other === null ? null : (pending.shift() ?? notRun)));
       return {
         control: controlResult === null ? null : singleCount(controlResult),
         ...(control === null ? {} : { controlSql: control }),
+        ...(coverage === null || covered === null || typeof covered === 'string'
+          ? {}
+          : { coverage: { ...covered, sql: coverage } }),
         wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
           operator,
           taken,
@@ -149,10 +158,14 @@ async function refused(
   return finishCandidate(context, content, [], {});
 }
 
-async function controlSql(context: StepContext, plan: LoadedPlan, dialect: Dialect): Promise<string | null> {
-  const { controlBodyId } = plan.plan;
-  if (controlBodyId === null) return null;
-  const body = await context.run.get('body', controlBodyId);
+async function countSql(
+  context: StepContext,
+  plan: LoadedPlan,
+  bodyId: string | null,
+  dialect: Dialect,
+): Promise<string | null> {
+  if (bodyId === null) return null;
+  const body = await context.run.get('body', bodyId);
   const select = { sql: body.sql, relations: [...body.relations, ...body.reads], hasWith: body.hasWith };
   return tryCompile(() => compileSelect(planOperators(plan), select, dialect)).sql;
 }

@@ -3,11 +3,13 @@
  * these, under `runs/<search id>/<kind>/<id>.json`.
  */
 import { z } from 'zod';
+import { LookReply } from '../prompts/look';
 import { TableProfile } from '../schema/profile';
 import {
   AnswerRecord,
   Assumption,
   Body,
+  Claim,
   ColumnProfile,
   Coverage,
   DatabaseDescription,
@@ -166,6 +168,17 @@ export const CONTENTS = {
   candidate: CandidateContent,
   evaluation: z.object({ schemaVersion: version, reply: z.unknown() }),
   selection: z.object({ schemaVersion: version, reply: z.unknown() }),
+  /** A reply of the conversation of `look-then-prove`. */
+  turn: z.object({ schemaVersion: version, turnId: z.string(), reply: LookReply }),
+  /** What the database decided about a commit or a decline, and how the model is told. */
+  verdict: z.object({
+    schemaVersion: version,
+    turnId: z.string(),
+    /** The candidate that a commit made. */
+    candidateId: z.string().nullable(),
+    claims: z.array(Claim),
+    found: z.string(),
+  }),
   action: z.object({
     schemaVersion: version,
     actionId: z.string(),

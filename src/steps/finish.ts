@@ -6,6 +6,7 @@ import type {
   AnswerRecord,
   CandidateSummary,
   CandidateView,
+  Claim,
   Observation,
   SearchInput,
   SearchState,
@@ -22,7 +23,7 @@ import { explain, type Explained } from './evidence-record';
 import { publishMemory } from './memory';
 import { SCHEMA_ID } from './prompt-context';
 import { proofLines } from './proof-lines';
-import { writeEnvelope } from './run-store';
+import { writeEnvelope, type RunStore } from './run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;
@@ -57,6 +58,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   const givenUp = step.state.events.flatMap(({ subject, detail, reply }) =>
     reply === undefined ? [] : [{ step: subject, cause: detail, reply }],
   );
+  const claims = view === undefined ? null : await claimsOf(run, step.state, view);
   const record: AnswerRecord = {
     schemaVersion: 1,
     id: run.searchId,
@@ -76,6 +78,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(content?.coverage === undefined ? {} : { coverage: content.coverage }),
     reason: step.reason,
     ...explained,
+    ...(claims === null ? {} : { claims }),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
@@ -181,6 +184,17 @@ function summaryOf(
     proved: isProved(view),
     chosen: view.id === chosen,
   };
+}
+
+/** What the database decided about the commit or the decline that is the answer; null if it came from the search. */
+async function claimsOf(run: RunStore, { looking }: SearchState, view: CandidateView): Promise<Claim[] | null> {
+  for (const id of [...(looking?.turns ?? [])].reverse()) {
+    const verdict = await run.find('verdict', id);
+    if (verdict === null) continue;
+    const isOwn = view.kind === 'rows' ? verdict.candidateId === view.id : looking?.phase === 'look';
+    if (isOwn) return verdict.claims;
+  }
+  return null;
 }
 
 /** Writes a small index entry, so that listing searches does not read their records. */

@@ -4,13 +4,15 @@
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
 import type { ReactSteps } from '../methods/react';
-import type { SearchSteps, StepOptions } from '../search/steps';
+import type { LookSteps, SearchSteps, StepOptions } from '../search/steps';
 import { candidate } from './candidate';
 import { check } from './check';
+import { commit } from './commit';
 import { openStep, type StepContext, type StepDeps } from './context';
 import { evaluate } from './evaluate';
 import { finish } from './finish';
 import { ground } from './ground';
+import { look, queries } from './look';
 import { plan } from './plan';
 import { prepare } from './prepare';
 import { probe } from './probe';
@@ -33,8 +35,11 @@ export interface RemarkStep {
   keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
 }
 
-export function createSteps(deps: StepDeps): SearchSteps & RemarkStep {
+export function createSteps(deps: StepDeps): SearchSteps & LookSteps & RemarkStep {
   return {
+    look: step(deps, look),
+    queries: step(deps, queries),
+    commit: step(deps, commit),
     evaluate: step(deps, evaluate),
     plan: step(deps, plan),
     propose: step(deps, propose),

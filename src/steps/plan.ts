@@ -130,7 +130,7 @@ function bodyScope({ context, inspector, description }: Writer): BodyScope {
 }
 
 /** The table's name in the schema, so that a table has the same name in every interface (rule S3). */
-function knownRelation(relation: string, known: readonly string[]): string | null {
+export function knownRelation(relation: string, known: readonly string[]): string | null {
   const plain = relation.replace(/["`[\]]/g, '').trim();
   return (
     known.find((each) => each.toLowerCase() === plain.toLowerCase()) ??

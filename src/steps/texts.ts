@@ -90,12 +90,13 @@ async function testTexts(
   maxChars: number,
   grounding?: Grounding,
 ): Promise<TestText[]> {
-  const proposal = await context.run.get('proposal', observation.proposalId);
+  // The queries of a look have no hypotheses.
+  const proposal = await context.run.find('proposal', observation.proposalId);
   // The probes of an attempt share the space for a result.
   const share = Math.floor(maxChars / Math.max(1, observation.tests.length));
   return Promise.all(
     observation.tests.map(async (outcome) => {
-      const test = proposal.tests.find(({ operator }) => operator === outcome.operator);
+      const test = proposal?.tests.find(({ operator }) => operator === outcome.operator);
       const verdicts = grounding?.groundings.find(({ operator }) => operator === outcome.operator)?.verdicts ?? [];
       const hypotheses = (test?.hypotheses ?? []).map(async (hypothesis): Promise<HypothesisText> => {
         const body = hypothesis.bodyId === null ? null : await context.run.get('body', hypothesis.bodyId);

@@ -27,6 +27,7 @@ import {
   type SteeredSearch,
 } from '../search/control';
 import { wholeSettings, type BriefSettings } from '../search/control-settings';
+import { runLookThenProve } from '../search/look';
 import type { AnswerSummary } from '../search/steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
@@ -155,7 +156,10 @@ async function runMethod(
   };
   const start = { searchId, settings, state };
   try {
-    return settings.method === 'react' ? await runReact(start, steps, hooks) : await runSearch(start, steps, hooks);
+    if (settings.method === 'react') return await runReact(start, steps, hooks);
+    return settings.procedure === undefined
+      ? await runSearch(start, steps, hooks)
+      : await runLookThenProve(start, steps, hooks);
   } catch (error) {
     log.error('the search failed', { error });
     if (!record.isWritten) ending.unrecorded(reasonOf(error));

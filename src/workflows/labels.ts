@@ -14,6 +14,8 @@ export class Labels {
 
   model(input: ModelStepInput | ActInput): string {
     switch (input.role) {
+      case 'look':
+        return label(input, `look or commit (turn ${String(input.turns.length + 1)})`);
       case 'evaluate':
         return label(input, `compare ${String(input.trajectories.length)} trajectories`);
       case 'plan':
@@ -33,6 +35,10 @@ export class Labels {
     switch (input.purpose) {
       case 'prepare':
         return 'read the schema';
+      case 'queries':
+        return label(input, 'look');
+      case 'commit':
+        return label(input, 'decide the claims');
       case 'check':
         return label(input, `check ${input.operators.join(', ')}${this.next(input.next)}`);
       case 'probe':

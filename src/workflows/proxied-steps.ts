@@ -27,7 +27,7 @@ import type { Settings } from '../domain';
 import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
 import { brief, whole, type Brief } from '../search/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../search/brief-steps';
-import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
+import type { LookSteps, ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
 import { Labels } from './labels';
 
 /** Queues other than the workflow's own. */
@@ -81,7 +81,7 @@ const SHORT_SQL: LocalActivityOptions = {
 /** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
-export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
+export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps & LookSteps {
   const { taskQueues } = options;
   const labels = new Labels();
   const callMs = options.modelTimeoutMs + 15_000;
@@ -144,6 +144,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
   }
   const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {
+    look: (input) => callModel(input),
     evaluate: (input) => callModel(input),
     plan: (input) => callModel(input),
     propose: (input) => callModel(input),
@@ -151,6 +152,8 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps {
     select: (input) => callModel(input),
     act: (input) => callModel(input),
     prepare: (input) => executeSql(input),
+    queries: (input) => executeSql(input),
+    commit: (input) => executeSql(input),
     check: (input) => executeSql(input),
     probe: (input) => executeSql(input),
     settle: (input) => executeSql(input),

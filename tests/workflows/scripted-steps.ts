@@ -62,6 +62,10 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('prepare', input, options);
       return { knownUpdates: [], usage: QUERY };
     },
+    // These searches begin with a plan.
+    look: () => Promise.reject(new Error('no look is scripted')),
+    queries: () => Promise.reject(new Error('no look is scripted')),
+    commit: () => Promise.reject(new Error('no commit is scripted')),
     plan: async (input, options) => {
       await on('plan', input, options);
       if ((input.lookupsLeft ?? 0) > 0 && (input.memory.web?.length ?? 0) < lookups)

@@ -1,0 +1,230 @@
+/**
+ * Role `look`: the conversation with which `look-then-prove` begins. A reply looks (several queries at once), commits to SQL
+ * with claims that the database decides, or declines with counts that show what is not stored. Turns are replayed as a
+ * conversation to which messages are only appended, so that its prefix stays cacheable.
+ */
+import { z } from 'zod';
+import { OPERATOR_NAME } from '../domain';
+import type { ChatMessage, ModelRequest } from '../ports';
+import { parseReply, replySchema } from './reply';
+import type { Parsed, Problem } from './reply';
+import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
+import * as shared from './shared';
+import type { PromptContext } from './shared';
+
+/** Queries of one look, which run together. */
+export const QUERIES = 8;
+/** Looks of one conversation. After them only a commit or a decline is accepted. */
+export const LOOKS = 8;
+/** Rows of a result that are shown. */
+export const SHOWN_ROWS = 40;
+const CLAIMS = 6;
+const RIVALS = 6;
+
+/** Another reading as an edit of the operator's SQL; an empty `of` replaces all of it. */
+const Instead = z.object({ of: z.string(), put: z.string() });
+
+const RivalReply = z.object({ reading: z.string(), instead: Instead.nullable() });
+const ClaimReply = z.object({
+  operator: z.string(),
+  statement: z.string(),
+  rows: z.string(),
+  check: z.string(),
+  rivals: z.array(RivalReply),
+});
+
+export const LookReply = z.object({
+  action: z.enum(['look', 'commit', 'unanswerable']),
+  queries: z.array(z.object({ why: z.string(), sql: z.string() })),
+  operators: z.array(z.object({ name: z.string(), intent: z.string(), sql: z.string() })),
+  ordered: z.boolean(),
+  claims: z.array(ClaimReply),
+  assumed: z.array(z.object({ operator: z.string(), statement: z.string(), risk: z.number() })),
+  coverage: z.string().nullable(),
+  ifPartial: z.enum(['answer', 'decline']).nullable(),
+  control: z.string().nullable(),
+  wording: z.array(
+    z.object({ operator: z.string(), taken: z.string(), other: z.string(), instead: Instead.nullable() }),
+  ),
+  sentence: SentenceReply,
+  reason: z.string().nullable(),
+  absent: z.array(z.object({ statement: z.string(), rows: z.string(), check: z.string() })),
+});
+export type LookReply = z.infer<typeof LookReply>;
+export type ClaimReply = z.infer<typeof ClaimReply>;
+
+export const lookSchema: ModelRequest['schema'] = replySchema('look', LookReply);
+
+/** What one turn said, and what the program found. */
+export interface LookTurn {
+  /** As it was accepted, without what was left empty. */
+  readonly reply: LookReply;
+  /** Shown as data. */
+  readonly found: string;
+}
+
+export interface LookInput extends PromptContext {
+  readonly turns: readonly LookTurn[];
+}
+
+export function renderLook(input: LookInput): ChatMessage[] {
+  const system = [
+    `You answer questions about an undocumented ${shared.engineName(input.dialect)} database together with a program.`,
+    shared.AUTHORITY,
+    RULES,
+    ...(wantsSentence(input.question) ? [SENTENCE] : []),
+    shared.engineGuide(input.dialect),
+    SHAPE,
+  ];
+  const user = [
+    ...shared.databaseSections(input),
+    ...shared.knowledgeSections(input, true),
+    shared.questionSection(input.question),
+    `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
+  ];
+  return [...shared.conversation(system, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at))];
+}
+
+export function parseLook(text: string, input: LookInput): Parsed<LookReply> {
+  const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
+  const parsed = parseReply(text, LookReply, (reply) => problemsOf(reply, LOOKS - looks));
+  return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
+}
+
+const RULES = `TASK. Write SQL whose hidden conventions the database itself confirms. The program runs your queries, counts your claims, runs the answer and keeps what was proved. Take few turns: commit at once where the schema's lines settle everything, else look once, then commit.
+
+LOOK, while something that would change the answer is open. queries: up to ${QUERIES} SELECTs, run together; why in a few words. Ask widely at once, in counts over all rows rather than lists: a recount against a control table, parts against a total, a second source, ranges and counts by code, device, version or month, who has a value and who has none, keys that repeat or do not join. At most ${SHOWN_ROWS} rows of each are shown.
+
+COMMIT, once you would bet on it.
+- operators: steps like CTEs, {name: op_…, intent: what its rows mean, sql: one SELECT}; later ones read earlier ones by name. The last is the answer: exactly the columns asked for, in that order, no helpers, nothing rounded or relabelled unless asked; percentages times 100; yes/no is one boolean; DISTINCT for a list of values, every row for a list of events; heed ties and NULLs. Few operators; checks may read them, so shared normalising is written once. ordered: true only if an order is asked.
+- claims: each convention that the SQL takes for granted, that no name or document states plainly, and that would change the answer if wrong: a unit, a code's meaning, which rows or versions count, a sign, a clock, which of two columns or tables, duplicates, placeholders. Also where the schema's lines already show it: a claim turns what was seen into proof. None where plain names leave nothing to doubt; how the question's words are meant is wording, not a claim.
+  statement: one sentence that says no more than its check counts. rows: what one examined row is ("trips with both clocks").
+  check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it. Over all rows that can tell (5 or more; within what the question asks about where that is enough), NULLs and placeholders left out, compared with something independent: a stored total, another table, the order of events, a copy. Floats within a tolerance. A condition counted among rows that were filtered by it proves nothing.
+  rivals: the other readings a careful analyst would try that give another answer: the naive one, the placeholder kept, one factor for all, duplicates kept, each code alone, the other date. At least one. {reading, instead: {of: a piece of that operator's sql, exactly as written, put: what stands there under the rival}}. instead may be null where the counts are bound to refute the rival.
+  Shorter, where the check reads the operator: give examined and matching only, and every rival an instead; the program repeats the check with the rival's SQL in place.
+  The program decides: all examined match and a rival loses: proved; 95 % or more: holds, exceptions shown; else it comes back with figures. Rivals still standing are run through the whole answer; one that changes nothing drops out.
+- assumed: what it rests on that no check can decide, {operator, statement, risk 0 to 1}. Withdraw a claim that cannot be shown into this.
+- coverage: one SELECT of one row, two counts: how many things the question asks about, and how many of them have what the SQL needs (no NULL, placeholder, missing key, unknown code). null where all have it by construction. ifPartial, when under 95 % have it: "answer" (the program adds both numbers) or "decline" (a number over that part would mislead: a minority, or "all" is asked).
+- control: one SELECT of one count, the rows looked at before the last condition; needed where the answer may be empty, zero or NULL.
+- wording: where the question's words themselves allow two readings and no data can decide. Take the plainest; {operator, taken, other, instead} and the program adds the other number.
+
+DECLINE (action unanswerable): the fact asked for, or a needed part, is stored in no column, code, key, join or derivation, or only for a minority. A constant, a placeholder, or a value computed from another column records nothing. Empty results are no reason. reason: what is missing and where you looked. absent: counts that show it, {statement, rows: what is asked about, check: one SELECT of one row: how many are asked about, how many of these have the fact recorded, and how many have a comparable fact that is recorded}; [] where no column could hold it.`;
+
+const SENTENCE = sentenceRule('sentence', ', {examined} (what control counted)');
+
+/** The shape as text. It is shorter than the schema's sketch, and says which keys go with which action. */
+const SHAPE = `Reply with one JSON object and nothing after it; leave out keys that are empty:
+{"action":"look","queries":[{"why":string,"sql":string}]}
+{"action":"commit","operators":[{"name":string,"intent":string,"sql":string}],"ordered":boolean,"claims":[{"operator":string,"statement":string,"rows":string,"check":string,"rivals":[{"reading":string,"instead":{"of":string,"put":string}|null}]}],"assumed":[{"operator":string,"statement":string,"risk":number}],"coverage":string|null,"ifPartial":"answer"|"decline"|null,"control":string|null,"wording":[{"operator":string,"taken":string,"other":string,"instead":{"of":string,"put":string}|null}],"sentence":string|null}
+{"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
+
+function turnMessages({ reply, found }: LookTurn, at: number): ChatMessage[] {
+  const next =
+    reply.action === 'look'
+      ? `Looks left: ${LOOKS - at - 1}. Look, commit or decline.`
+      : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
+  return [
+    { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
+    { role: 'user', content: `${shared.data('result', found)}\n${next}` },
+  ];
+}
+
+function withoutEmpty(reply: LookReply): object {
+  return Object.fromEntries(
+    Object.entries(reply).filter(
+      ([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+}
+
+type Add = (where: string, found: string, allowed: string) => void;
+
+function problemsOf(reply: LookReply, looksLeft: number): Problem[] {
+  const problems: Problem[] = [];
+  const add: Add = (where, found, allowed) => problems.push({ where, found, allowed });
+  switch (reply.action) {
+    case 'look':
+      if (reply.queries.length === 0) add('queries', 'found []', 'write the SELECTs to run, or use another action');
+      if (looksLeft <= 0) add('action', 'found "look" with no look left', 'use "commit" or "unanswerable"');
+      return problems;
+    case 'unanswerable':
+      if (!reply.reason?.trim()) add('reason', 'found null', 'say which fact is not stored and where you looked');
+      return problems;
+    case 'commit':
+      commitProblems(reply, add);
+      return problems;
+    default:
+      return reply.action satisfies never;
+  }
+}
+
+function commitProblems({ operators, claims, assumed, wording }: LookReply, add: Add): void {
+  const names = operators.map(({ name }) => name);
+  if (names.length === 0) add('operators', 'found []', 'a commit has at least one operator, the last the answer');
+  operators.forEach(({ name, intent }, at) => {
+    if (!OPERATOR_NAME.test(name))
+      add(`operators[${at}].name`, `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _');
+    if (names.indexOf(name) !== at)
+      add(`operators[${at}].name`, `${name} is used twice`, 'give every operator its own name');
+    if (intent.trim() === '') add(`operators[${at}].intent`, 'found ""', 'say in one sentence what the rows mean');
+  });
+  const known = (where: string, name: string): void => {
+    if (!names.includes(name)) add(where, `found "${name}"`, `use one of ${names.join(', ')}`);
+  };
+  claims.forEach((claim, at) => {
+    known(`claims[${at}].operator`, claim.operator);
+    if (claim.statement.trim() === '') add(`claims[${at}].statement`, 'found ""', 'say what is claimed');
+    if (claim.rivals.length === 0)
+      add(
+        `claims[${at}].rivals`,
+        'found []',
+        'name at least one reading that would give another answer, or drop the claim',
+      );
+  });
+  assumed.forEach(({ operator, risk }, at) => {
+    known(`assumed[${at}].operator`, operator);
+    if (!(risk >= 0 && risk <= 1)) add(`assumed[${at}].risk`, `found ${risk}`, 'use a number from 0 to 1');
+  });
+  wording.forEach(({ operator }, at) => known(`wording[${at}].operator`, operator));
+}
+
+/** What its action does not have is dropped, and lists are cut: they come most useful first. */
+function tidied(reply: LookReply): LookReply {
+  const { tidySql, tidyOptionalSql } = shared;
+  const empty = { ...EMPTY, action: reply.action };
+  switch (reply.action) {
+    case 'look':
+      return {
+        ...empty,
+        queries: reply.queries.slice(0, QUERIES).map(({ why, sql }) => ({ why, sql: tidySql(sql) })),
+      };
+    case 'unanswerable':
+      return {
+        ...empty,
+        reason: reply.reason,
+        absent: reply.absent.slice(0, CLAIMS).map((each) => ({ ...each, check: tidySql(each.check) })),
+      };
+    case 'commit':
+      return {
+        ...reply,
+        queries: [],
+        absent: [],
+        reason: null,
+        operators: reply.operators.map((operator) => ({ ...operator, sql: tidySql(operator.sql) })),
+        claims: reply.claims.slice(0, CLAIMS).map((claim) => ({
+          ...claim,
+          check: tidySql(claim.check),
+          rivals: claim.rivals.slice(0, RIVALS),
+        })),
+        coverage: tidyOptionalSql(reply.coverage),
+        control: tidyOptionalSql(reply.control),
+      };
+    default:
+      return reply.action satisfies never;
+  }
+}
+
+const EMPTY: Omit<LookReply, 'action'> = {
+  ...{ queries: [], operators: [], ordered: false, claims: [], assumed: [], coverage: null, ifPartial: null },
+  ...{ control: null, wording: [], sentence: null, reason: null, absent: [] },
+};

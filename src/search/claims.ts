@@ -1,0 +1,170 @@
+/**
+ * Decides the claims of a commit by the database's figures alone (S1 for claims): a claim and its rivals are counted over the
+ * same rows. Rivals are judged by their counts first; one that these leave standing drops out if it gives the same answer.
+ */
+import type { Claim, SqlResult, SqlValue } from '../domain';
+import { FLOOR, loses, standingOf, type Agreement } from './agreement';
+
+export interface RivalSeen {
+  readonly reading: string;
+  /** null: not counted. */
+  readonly agreement: Agreement | null;
+  /** Whether the whole plan gives the same answer under it; null if it was not run or cannot tell (rule S9). */
+  readonly sameAnswer: boolean | null;
+}
+
+export interface ClaimSeen extends Pick<Claim, 'operator' | 'statement' | 'rows' | 'check'> {
+  /** The counts of the claim itself, or why there are none. */
+  readonly agreement: Agreement | string;
+  readonly rivals: readonly RivalSeen[];
+}
+
+/** Whether a rival is still to be run through the whole plan: its counts do not refute it. */
+export function stands(rival: Agreement | null, claim: Agreement): boolean {
+  return rival === null || !loses(rival, claim);
+}
+
+export function decideClaim(seen: ClaimSeen): Claim {
+  const { operator, statement, rows, check, agreement } = seen;
+  const base = { operator, statement, rows, check };
+  if (typeof agreement === 'string')
+    return { ...base, state: 'open', reason: agreement, matching: null, examined: null, rivals: seen.rivals.map(open) };
+  const rivals = seen.rivals.map((rival) => ({
+    reading: rival.reading,
+    matching: rival.agreement?.matching ?? null,
+    examined: rival.agreement?.examined ?? null,
+    verdict: verdictOf(rival, agreement),
+  }));
+  const decided = { ...base, ...agreement, rivals };
+  const standing = standingOf(agreement);
+  if (standing === 'too-few')
+    return {
+      ...decided,
+      state: 'open',
+      reason: `only ${agreement.examined} rows were examined, and fewer than ${FLOOR} show nothing`,
+    };
+  if (standing === 'fails') return { ...decided, state: 'failed', reason: `it holds for ${share(agreement)} only` };
+  const left = rivals.find(({ verdict }) => verdict === 'open');
+  if (left !== undefined)
+    return { ...decided, state: 'open', reason: `the rival "${left.reading}" ${whyLeft(left, agreement)}` };
+  if (rivals.every(({ verdict }) => verdict === 'same-answer'))
+    return { ...decided, state: 'immaterial', reason: 'every rival gives the same answer' };
+  return standing === 'all'
+    ? { ...decided, state: 'proved', reason: null }
+    : {
+        ...decided,
+        state: 'exceptions',
+        reason: `${agreement.examined - agreement.matching} of ${agreement.examined} are exceptions`,
+      };
+}
+
+type Rival = Claim['rivals'][number];
+
+function open({ reading, agreement }: RivalSeen): Rival {
+  return { reading, matching: agreement?.matching ?? null, examined: agreement?.examined ?? null, verdict: 'open' };
+}
+
+function verdictOf({ agreement, sameAnswer }: RivalSeen, claim: Agreement): Rival['verdict'] {
+  if (!stands(agreement, claim)) return 'refuted';
+  return sameAnswer === true ? 'same-answer' : 'open';
+}
+
+function whyLeft({ matching, examined }: Rival, claim: Agreement): string {
+  if (matching === null || examined === null) return 'was not counted and gives another answer, or cannot be run';
+  const as = matching * claim.examined === claim.matching * examined ? 'as many' : 'too many';
+  return `matches ${as} of the rows (${matching} of ${examined}) and gives another answer, or cannot be run`;
+}
+
+/** Whether the conversation may end with this claim; all others go back to the model with their figures. */
+export function isSettled({ state }: Pick<Claim, 'state'>): boolean {
+  return state === 'proved' || state === 'exceptions' || state === 'immaterial';
+}
+
+/** What was counted, in the program's words: `420 of 420 trips with both clocks`. */
+export function countsText({ matching, examined, rows }: Pick<Claim, 'matching' | 'examined' | 'rows'>): string | null {
+  if (matching === null || examined === null) return null;
+  return `${group(matching)} of ${group(examined)} ${rows.trim() === '' ? 'rows' : rows.trim()}`;
+}
+
+/** A claim with its figures in one line, as a model reads it. */
+export function claimText(claim: Claim): string {
+  const counts = countsText(claim);
+  const rivals = claim.rivals.map(({ reading, matching, examined, verdict }) => {
+    const counted = matching === null || examined === null ? 'not counted' : `${matching} of ${examined}`;
+    return `  rival "${reading}": ${counted}, ${verdict.replace('-', ' ')}`;
+  });
+  return [
+    `${LABEL[claim.state]}: ${claim.statement}${counts === null ? '' : ` (${counts})`}`,
+    ...(claim.reason === null ? [] : [`  ${claim.reason}`]),
+    ...rivals,
+  ].join('\n');
+}
+
+const LABEL: Readonly<Record<Claim['state'], string>> = {
+  proved: 'PROVED',
+  exceptions: 'HOLDS WITH EXCEPTIONS',
+  immaterial: 'MAKES NO DIFFERENCE',
+  failed: 'FAILED',
+  open: 'NOT ESTABLISHED',
+};
+
+/** From this share on, what is asked for counts as recorded, and a decline is contradicted. */
+const RECORDED = 0.95;
+/** Below this share the fact is recorded for a minority only. */
+const MINORITY = 0.5;
+
+/**
+ * A claim that something is not stored: of so many that are asked about, how many have it recorded, and how many have a
+ * comparable fact (the positive control).
+ */
+export function decideAbsence(
+  claim: { readonly statement: string; readonly rows: string; readonly check: string },
+  counts: { readonly asked: number; readonly recorded: number; readonly control: number | null } | string,
+): Claim {
+  const base = { operator: null, ...claim, rivals: [] };
+  if (typeof counts === 'string') return { ...base, state: 'open', reason: counts, matching: null, examined: null };
+  const { asked, recorded, control } = counts;
+  const missing = { ...base, matching: asked - recorded, examined: asked };
+  const share = asked === 0 ? 0 : recorded / asked;
+  if (asked > 0 && share >= RECORDED)
+    return { ...missing, state: 'failed', reason: `${recorded} of ${asked} have it recorded` };
+  if (asked < FLOOR)
+    return { ...missing, state: 'open', reason: `only ${asked} are asked about, and fewer than ${FLOOR} show nothing` };
+  if (control === null || control === 0)
+    return { ...missing, state: 'open', reason: 'the positive control found nothing, so the check may miss it' };
+  if (recorded === 0) return { ...missing, state: 'proved', reason: null };
+  return share < MINORITY
+    ? { ...missing, state: 'exceptions', reason: `${recorded} of ${asked} have it recorded` }
+    : { ...missing, state: 'open', reason: `${recorded} of ${asked} have it recorded, which is no minority` };
+}
+
+/** The counts in the single row of a result, or what is wrong with it. */
+export function readCounts(result: SqlResult | undefined, least: number): readonly number[] | string {
+  if (result === undefined) return 'it was not run';
+  if (result.kind === 'timeout') return `it was stopped after ${result.afterMs} ms`;
+  if (result.kind !== 'rows') return result.message;
+  const [row, second] = result.rows;
+  if (row === undefined) return 'the check gave no row';
+  if (second !== undefined || result.truncated) return 'the check gave several rows';
+  const counts = row.map(count);
+  if (row.length < least) return `the check gave ${row.length} columns instead of ${least}`;
+  const wrong = counts.indexOf(null);
+  return wrong < 0
+    ? counts.filter((each) => each !== null)
+    : `the check's column ${wrong + 1} is ${JSON.stringify(row[wrong] ?? null)}, not a count`;
+}
+
+/** Sums over no rows are NULL, and count as 0. */
+function count(value: SqlValue): number | null {
+  if (value === null) return 0;
+  const number = typeof value === 'string' && /^\d+(?:\.0+)?$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
+}
+
+function share({ matching, examined }: Agreement): string {
+  return `${matching} of ${examined} (${Math.floor((1000 * matching) / examined) / 10} %)`;
+}
+
+function group(number: number): string {
+  return number.toLocaleString('en-US');
+}

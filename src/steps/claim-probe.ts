@@ -1,0 +1,193 @@
+/**
+ * The probe of the claims on one operator: one SELECT of one row with the counts of every claim and its rivals over the same
+ * rows, and the predicates that the database evaluates on it (rules S1, S2).
+ *
+ * A check counts its rivals itself, side by side. Or it reads the operator and gives two counts only: then it is repeated
+ * with the SQL of each rival in the operator's place.
+ */
+import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
+import type { Agreement } from '../search/agreement';
+import { readCounts } from '../search/claims';
+import { compileSelect } from '../search/compile';
+import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
+import { tryCompile } from './body-errors';
+import type { BuiltClaim, Edited } from './commit-plan';
+import { builtOn, planOperators, withBodies, type LoadedPlan } from './load-plan';
+
+export interface NumberedClaim extends BuiltClaim {
+  /** In the commit, from 1. */
+  readonly number: number;
+  /** How many columns its check has. */
+  readonly width: number;
+}
+
+export interface ClaimProbe {
+  readonly operator: string;
+  readonly claims: readonly Laid[];
+  readonly test: Test;
+  readonly predicates: readonly PredicateStatement[];
+  /** The probe, then its predicates. */
+  readonly statements: readonly string[];
+}
+
+/** A claim with the CTEs that count it, each with its columns. */
+interface Laid extends NumberedClaim {
+  readonly ctes: readonly { readonly name: string; readonly columns: readonly string[]; readonly sql: string }[];
+  readonly isRepeated: boolean;
+}
+
+export interface Counted extends Omit<BuiltClaim, 'check' | 'rivals'> {
+  /** The SQL that counted it, complete. */
+  readonly check: string;
+  readonly agreement: Agreement | string;
+  readonly rivals: readonly {
+    readonly reading: string;
+    readonly edited: Edited | null;
+    readonly agreement: Agreement | null;
+  }[];
+}
+
+export interface ReadProbe {
+  readonly probe: ClaimProbe;
+  readonly result: SqlResult;
+  readonly hypotheses: readonly HypothesisOutcome[];
+  readonly claims: readonly Counted[];
+  /** The probe itself did not run. */
+  readonly error: string | null;
+}
+
+export function claimProbe(
+  plan: LoadedPlan,
+  operator: string,
+  claims: readonly NumberedClaim[],
+  dialect: Dialect,
+): ClaimProbe | string {
+  const laid = claims.map((claim) => lay(plan, claim, dialect));
+  const wrong = laid.filter((each) => typeof each === 'string');
+  if (wrong.length > 0) return wrong.join('\n');
+  const sound = laid.filter((each) => typeof each !== 'string');
+  const probe = selectAll(sound.flatMap(({ ctes }) => ctes));
+  const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
+  const predicates = predicateStatements(probe, test);
+  return { operator, claims: sound, test, predicates, statements: [probe, ...predicates.map(({ sql }) => sql)] };
+}
+
+function lay(plan: LoadedPlan, claim: NumberedClaim, dialect: Dialect): Laid | string {
+  const { number, width, rivals, check } = claim;
+  const isRepeated = width === 2 && rivals.length > 0;
+  if (!isRepeated && width !== 2 + rivals.length)
+    return `the check of claim ${number} gives ${width} columns: give examined, matching and one count for each of its ${rivals.length} rivals, in order; or examined and matching only, where it reads the operator`;
+  const sqlOf = (over: LoadedPlan) => tryCompile(() => compileSelect(planOperators(over), check, dialect)).sql ?? '';
+  const own = {
+    name: `claim_${number}`,
+    columns: [
+      `examined_${number}`,
+      `matching_${number}`,
+      ...(isRepeated ? [] : rivals.map((_, at) => `rival_${number}_${at + 1}`)),
+    ],
+    sql: sqlOf(plan),
+  };
+  if (!isRepeated) return { ...claim, ctes: [own], isRepeated };
+  const read = check.relations.map((name) => name.toLowerCase());
+  const repeated = rivals.map(({ reading, edited }, at) => {
+    if (edited === null) return `claim ${number}, rival "${reading}": give instead, or count it in the check`;
+    if (!read.some((name) => builtOn(plan, edited.operator).has(name)))
+      return `the check of claim ${number} gives two counts only but does not read ${edited.operator}, so "${reading}" would count the same: count each rival in the check`;
+    return {
+      name: `claim_${number}_${at + 1}`,
+      columns: [`examined_${number}_${at + 1}`, `rival_${number}_${at + 1}`],
+      sql: sqlOf(withBodies(plan, { [edited.operator]: edited.body })),
+    };
+  });
+  const wrong = repeated.find((each) => typeof each === 'string');
+  if (wrong !== undefined) return wrong;
+  return { ...claim, ctes: [own, ...repeated.filter((each) => typeof each !== 'string')], isRepeated };
+}
+
+/** A CTE's column list renames the columns by position, in all engines. */
+function selectAll(ctes: Laid['ctes']): string {
+  const list = ctes.map(({ name, columns, sql }) => `${name} (${columns.join(', ')}) AS (\n${sql}\n)`);
+  return `WITH ${list.join(',\n')}\nSELECT * FROM ${ctes.map(({ name }) => name).join(' CROSS JOIN ')}`;
+}
+
+/** `h1` says that all claims hold; every rival, that as large a share of its claim's rows match it. */
+function hypothesesOf(plan: LoadedPlan, operator: string, claims: readonly Laid[]): Test['hypotheses'] {
+  const [only, second] = claims;
+  const value = (sql: string): string => `(SELECT ${sql} FROM observation)`;
+  const body = plan.operators.find((each) => each.operator.name === operator)?.body ?? null;
+  const counts = (matching: string, examined: string) => ({ matching: value(matching), examined: value(examined) });
+  const own: Test['hypotheses'][number] = {
+    id: 'h1',
+    mapping: claims.map(({ statement }) => statement).join(' '),
+    expectation: '',
+    predicates: claims.map(({ number }) => value(`matching_${number} = examined_${number}`)),
+    agreement:
+      only === undefined || second !== undefined ? null : counts(`matching_${only.number}`, `examined_${only.number}`),
+    bodyId: body?.bodyId ?? null,
+  };
+  const rivals = claims.flatMap(({ number, isRepeated, rivals: all }) =>
+    all.map(({ reading, edited }, at) => {
+      const [matching, examined] = [
+        `rival_${number}_${at + 1}`,
+        isRepeated ? `examined_${number}_${at + 1}` : `examined_${number}`,
+      ];
+      return {
+        mapping: reading,
+        expectation: '',
+        predicates: [value(`${matching} * examined_${number} >= matching_${number} * ${examined}`)],
+        agreement: counts(matching, examined),
+        bodyId: edited?.operator === operator ? edited.body.bodyId : null,
+      };
+    }),
+  );
+  return [own, ...rivals.map((rival, at) => ({ id: `h${at + 2}`, ...rival }))];
+}
+
+/** `results`: of the statements of all probes, in order. */
+export function readProbes(
+  probes: readonly ClaimProbe[],
+  results: readonly SqlResult[],
+  dialect: Dialect,
+): readonly ReadProbe[] {
+  let from = 0;
+  return probes.map((probe) => {
+    const [result, ...values] = results.slice(from, (from += probe.statements.length));
+    const counts = readCounts(result, 2);
+    const hypotheses = hypothesisOutcomes(probe.test, probe.predicates, values, dialect);
+    const ran = result ?? { kind: 'refused' as const, message: 'the check was not run' };
+    let column = 0;
+    const claims = probe.claims.map((claim): Counted => {
+      const { operator, statement, rows, ctes, rivals, isRepeated } = claim;
+      const width = ctes.reduce((sum, { columns }) => sum + columns.length, 0);
+      const own = typeof counts === 'string' ? [] : counts.slice(column, (column += width));
+      const [examined = 0, matching = 0, ...rest] = own;
+      const rivalCounts = rivals.map((_, at) =>
+        isRepeated
+          ? { examined: rest[2 * at] ?? 0, matching: rest[2 * at + 1] ?? 0 }
+          : { examined, matching: rest[at] ?? 0 },
+      );
+      return {
+        ...{ operator, statement, rows },
+        check: selectAll(ctes),
+        agreement: typeof counts === 'string' ? counts : (impossible({ matching, examined }) ?? { matching, examined }),
+        rivals: rivals.map(({ reading, edited }, at) => {
+          const agreement = rivalCounts[at] ?? null;
+          return {
+            reading,
+            edited,
+            agreement: agreement === null || impossible(agreement) !== null ? null : agreement,
+          };
+        }),
+      };
+    });
+    return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(ran) };
+  });
+}
+
+function impossible({ matching, examined }: Agreement): string | null {
+  return matching > examined ? `${matching} match but only ${examined} were examined: examined comes first` : null;
+}
+
+function errorOf(result: Exclude<SqlResult, { kind: 'rows' }>): string {
+  return result.kind === 'timeout' ? `a check was stopped after ${result.afterMs} ms: make it cheaper` : result.message;
+}

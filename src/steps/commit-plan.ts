@@ -1,0 +1,236 @@
+/**
+ * Makes the commit of a conversation (role `look`) into a plan and its claims: every SQL is checked by the engine's parser
+ * (rule S8), and what a rival puts in becomes a body. Columns are known only once the operators have run.
+ */
+import type { Assumption, Body, ColumnType, DatabaseDescription, Operator, Plan, SqlResult } from '../domain';
+import type { LookReply } from '../prompts';
+import type { SqlInspector } from '../ports';
+import { clockOperator, CLOCK } from '../search/clock';
+import type { SelectText } from '../search/compile';
+import { operatorBody, queryBody, selectText, storeBody, type BodyScope } from './bodies';
+import { readableRelations, type StepContext } from './context';
+import type { LoadedPlan } from './load-plan';
+import { knownRelation } from './plan';
+
+export interface CommitScope {
+  readonly context: StepContext;
+  readonly inspector: SqlInspector;
+  readonly description: DatabaseDescription;
+}
+
+/** The body that the operator has under another reading. */
+export interface Edited {
+  readonly operator: string;
+  readonly body: Body;
+}
+
+export interface BuiltClaim {
+  readonly operator: string;
+  readonly statement: string;
+  readonly rows: string;
+  readonly check: SelectText;
+  readonly rivals: readonly { readonly reading: string; readonly edited: Edited | null }[];
+}
+
+export interface BuiltCommit {
+  /** Without columns. */
+  readonly plan: LoadedPlan;
+  readonly claims: readonly BuiltClaim[];
+  readonly assumed: LookReply['assumed'];
+  readonly control: Body | null;
+  readonly coverage: Body | null;
+  readonly wording: readonly (LookReply['wording'][number] & { readonly edited: Edited | null })[];
+}
+
+/** The commit, or what is wrong with it, a line each. */
+export function buildCommit(scope: CommitScope, planId: string, reply: LookReply): BuiltCommit | readonly string[] {
+  const problems: string[] = [];
+  const take = <T>(made: { kind: 'ok'; value: T } | { kind: 'invalid'; error: string }): T | null => {
+    if (made.kind === 'ok') return made.value;
+    problems.push(made.error);
+    return null;
+  };
+  const bodies = bodyScope(scope);
+  const operators = reply.operators.flatMap(({ name, intent, sql }, at): (readonly [Operator, Body])[] => {
+    const inputs = reply.operators.slice(0, at).map((other) => other.name);
+    if (bodies.relations.some((relation) => relation.toLowerCase() === name))
+      problems.push(`${name} is the name of a table: choose another`);
+    const body = take(operatorBody(sql, { name, relations: [], inputs }, bodies));
+    return body === null ? [] : [[operatorOf(scope, { name, intent }, body), body]];
+  });
+  const known = { relations: bodies.relations, operators: operators.map(([{ name }]) => name) };
+  const plan = loaded(scope, planId, reply, operators);
+  const query = (sql: string | null, what: string): Body | null =>
+    sql === null ? null : take(queryBody(sql, what, scope.inspector, known, scope.context.deps.hash));
+  const edited = (operator: string, instead: Instead, what: string): Edited | null => {
+    if (instead === null) return null;
+    const made = edit(operators, operator, instead, bodies);
+    if (typeof made !== 'string') return made;
+    problems.push(`${what}: ${made}`);
+    return null;
+  };
+  const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
+    const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope.inspector, known));
+    const rivals = claim.rivals.map(({ reading, instead }, rival) => ({
+      reading,
+      edited: edited(claim.operator, instead, `claims[${at}].rivals[${rival}].instead`),
+    }));
+    const { operator, statement, rows } = claim;
+    if (check === null) return [];
+    const { relations, hasWith } = check.inspection;
+    return [{ operator, statement, rows, check: { sql: check.sql, relations, hasWith }, rivals }];
+  });
+  const control = query(reply.control, 'control');
+  const coverage = query(reply.coverage, 'coverage');
+  const wording = reply.wording.map((choice, at) => ({
+    ...choice,
+    edited: edited(choice.operator, choice.instead, `wording[${at}].instead`),
+  }));
+  return problems.length > 0 ? problems : { plan, claims, assumed: reply.assumed, control, coverage, wording };
+}
+
+export function bodyScope({ context, inspector, description }: CommitScope): BodyScope {
+  return { inspector, hash: context.deps.hash, relations: readableRelations(context, description) };
+}
+
+function operatorOf(scope: CommitScope, { name, intent }: Pick<Operator, 'name' | 'intent'>, body: Body): Operator {
+  const tables = body.relations.filter((relation) => relation.toLowerCase() !== CLOCK);
+  return {
+    name,
+    intent,
+    purpose: intent,
+    relations: [...new Set(tables.map((table) => knownRelation(table, bodyScope(scope).relations) ?? table))],
+    inputs: body.reads.filter((read) => read !== name),
+    columns: [],
+    grain: [],
+    body: { kind: 'assumed', bodyId: body.bodyId, assumptions: [] },
+  };
+}
+
+function loaded(
+  { context, description }: CommitScope,
+  planId: string,
+  { ordered, sentence }: LookReply,
+  operators: readonly (readonly [Operator, Body])[],
+): LoadedPlan {
+  const { clock } = context.input;
+  const plan: Plan = {
+    schemaVersion: 1,
+    planId,
+    outline: '',
+    operators: operators.map(([operator]) => operator),
+    ordered,
+    controlBodyId: null,
+    wording: [],
+    ...(sentence ? { sentence } : {}),
+  };
+  return {
+    plan,
+    ref: { planId, bodies: operators.map(([{ name }, { bodyId }]) => [name, bodyId, null]) },
+    operators: operators.map(([operator, body]) => ({ operator, body, update: null, assumptions: [] })),
+    clock: clock === undefined ? null : clockOperator(clock, description.dialect),
+  };
+}
+
+type Instead = LookReply['wording'][number]['instead'];
+
+/** The SQL of the operator with the piece replaced. If the piece stands in another operator only, that one is edited. */
+function edit(
+  operators: readonly (readonly [Operator, Body])[],
+  named: string,
+  instead: NonNullable<Instead>,
+  scope: BodyScope,
+): Edited | string {
+  const ranked = [...operators].sort(([a], [b]) => Number(b.name === named) - Number(a.name === named));
+  for (const [operator, body] of ranked) {
+    const sql = replaced(body.sql, instead, operator.name === named);
+    if (sql === null) continue;
+    const at = operators.findIndex(([{ name }]) => name === operator.name);
+    const inputs = operators.slice(0, at).map(([{ name }]) => name);
+    const made = operatorBody(sql, { name: operator.name, relations: [], inputs }, scope);
+    return made.kind === 'ok' ? { operator: operator.name, body: made.value } : made.error;
+  }
+  return `"${instead.of}" does not stand in the SQL of ${named}: copy the piece exactly as it is written there`;
+}
+
+/** Null if the piece does not occur. Blanks may differ: replies are JSON, where line breaks get lost. */
+function replaced(sql: string, { of, put }: NonNullable<Instead>, isNamed: boolean): string | null {
+  const piece = of.trim();
+  if (piece === '') return isNamed ? put : null;
+  const pattern = piece
+    .split(/\s+/)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('\\s+');
+  // Not within a longer word: `v` is no piece of `value`.
+  const [before, after] = [/^\w/.test(piece) ? '(?<!\\w)' : '', /\w$/.test(piece) ? '(?!\\w)' : ''];
+  const found = new RegExp(before + pattern + after, 'g');
+  return found.test(sql) ? sql.replace(found, () => put) : null;
+}
+
+/** The plan with the columns that its operators returned. */
+export function withColumns(commit: BuiltCommit, results: readonly SqlResult[]): BuiltCommit {
+  const operators = commit.plan.operators.map((each, at) => {
+    const result = results[at];
+    const columns = result?.kind === 'rows' ? result.columns : [];
+    const declared = columns.map(({ name, kind }) => ({ name, type: TYPES[kind], meaning: '' }));
+    return { ...each, operator: { ...each.operator, columns: declared } };
+  });
+  const plan = { ...commit.plan.plan, operators: operators.map(({ operator }) => operator) };
+  return { ...commit, plan: { ...commit.plan, plan, operators } };
+}
+
+const TYPES: Readonly<Record<Extract<SqlResult, { kind: 'rows' }>['columns'][number]['kind'], ColumnType>> = {
+  number: 'number',
+  text: 'text',
+  boolean: 'boolean',
+  time: 'timestamp',
+  json: 'json',
+  other: 'other',
+};
+
+/** What an operator rests on: its claims and what no check can decide. `risk` is that of a claim not proved yet. */
+export function assumptionsOf({ claims, assumed }: BuiltCommit, name: string, risk: number): Assumption[] {
+  return [
+    ...claims
+      .filter(({ operator }) => operator === name)
+      .map(({ statement }) => ({ kind: 'meaning' as const, statement, risk })),
+    ...assumed
+      .filter(({ operator }) => operator === name)
+      .map(({ statement, risk: stated }) => ({ kind: 'other' as const, statement, risk: stated })),
+  ];
+}
+
+/** Stores bodies and plan, with the assumptions that are left open. */
+export async function storeCommit(
+  context: StepContext,
+  { plan, control, coverage, wording, claims }: BuiltCommit,
+  open: (operator: string) => readonly Assumption[],
+): Promise<LoadedPlan> {
+  const operators = plan.operators.map((each) => {
+    const assumptions = [...open(each.operator.name)];
+    const { bodyId } = each.body ?? { bodyId: '' };
+    return {
+      ...each,
+      assumptions,
+      operator: { ...each.operator, body: { kind: 'assumed' as const, bodyId, assumptions } },
+    };
+  });
+  const rivals = claims.flatMap(({ rivals: all }) => all.flatMap(({ edited }) => edited?.body ?? []));
+  const extras = [control, coverage, ...wording.map(({ edited }) => edited?.body ?? null), ...rivals];
+  for (const { body, assumptions } of operators) if (body !== null) await storeBody(context, body, assumptions);
+  for (const body of extras) if (body !== null) await storeBody(context, body);
+  const content: Plan = {
+    ...plan.plan,
+    operators: operators.map(({ operator }) => operator),
+    controlBodyId: control?.bodyId ?? null,
+    ...(coverage === null ? {} : { coverageBodyId: coverage.bodyId }),
+    wording: wording.map(({ operator, taken, other, edited }) => ({
+      operator: edited?.operator ?? operator,
+      taken,
+      other,
+      otherBodyId: edited?.body.bodyId ?? null,
+    })),
+  };
+  await context.run.put('plan', content.planId, content);
+  return { ...plan, plan: content, operators };
+}

@@ -1,0 +1,270 @@
+/**
+ * `commit`: the database decides what a commit or a decline claims (S1 for claims). Claims and rivals are counted over the
+ * same rows in one snapshot, with their predicates (S2); the answer runs; rivals that the counts leave standing are run
+ * through the whole plan (S9). Operators whose claims all hold become updates.
+ */
+import type { Claim, SqlResult, UpdateView } from '../domain';
+import { decideAbsence, decideClaim, isSettled, readCounts, stands } from '../search/claims';
+import { compilePlan, compileSelect } from '../search/compile';
+import { decideMateriality } from '../search/materiality';
+import { operatorShape, toOperatorView } from '../search/shape';
+import type { CommitInput, Committed, UsageDelta } from '../search/steps';
+import { DOUBT } from '../search/plan-view';
+import { runError, tryCompile } from './body-errors';
+import { selectText } from './bodies';
+import { candidate } from './candidate';
+import { claimProbe, readProbes, type ClaimProbe, type Counted } from './claim-probe';
+import { storeEvidence } from './claim-evidence';
+import {
+  assumptionsOf,
+  bodyScope,
+  buildCommit,
+  storeCommit,
+  withColumns,
+  type BuiltClaim,
+  type BuiltCommit,
+  type CommitScope,
+} from './commit-plan';
+import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
+import { planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { SCHEMA_ID } from './prompt-context';
+import { withClock } from './look';
+import { foundByCommit, foundByDecline } from './look-texts';
+
+/** The risk of a claim that the data did not decide: the search attempts its operator. */
+const UNDECIDED = 0.6;
+
+export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
+  return once(context, async () => {
+    const { reply } = await context.run.get('turn', step.turnId);
+    const { inspector } = await openInspector(context);
+    const { description } = await context.run.get('schema', SCHEMA_ID);
+    const scope: CommitScope = { context, inspector, description };
+    if (reply.action === 'unanswerable') return decline(scope, step, reply);
+    const built = buildCommit(scope, step.position, reply);
+    if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
+    return new Commit(scope, step, built, reply.ifPartial).run();
+  });
+}
+
+class Commit {
+  private usage: UsageDelta = {};
+  private commit: BuiltCommit;
+
+  constructor(
+    private readonly scope: CommitScope,
+    private readonly step: CommitInput,
+    built: BuiltCommit,
+    private readonly ifPartial: 'answer' | 'decline' | null,
+  ) {
+    this.commit = built;
+  }
+
+  async run(): Promise<Committed> {
+    const { context } = this.scope;
+    const widths = await this.describe();
+    if (typeof widths === 'string') return this.invalid(widths);
+    const probes = this.probes(widths);
+    if (typeof probes === 'string') return this.invalid(probes);
+    const seen = await this.sql(probes.flatMap(({ statements }) => statements));
+    const read = readProbes(probes, seen.results, this.dialect);
+    const wrong = read.find(({ error }) => error !== null)?.error ?? null;
+    if (wrong !== null) return this.invalid(wrong);
+
+    const counted = read.flatMap(({ claims }) => claims);
+    // Stored with every claim open; what is proved is told by updates.
+    const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, UNDECIDED));
+    const answered = await this.answer(plan);
+    if (typeof answered === 'string') return this.invalid(answered);
+    const { result, run, control, coverage } = answered;
+    const claims = await this.decide(plan, counted, result);
+    const evidence = await storeEvidence(this.scope, {
+      ...{ position: this.step.position, plan, probes: read, claims, takenAt: seen.takenAt },
+      assumed: this.commit.assumed,
+    });
+    const verdict = foundByCommit({
+      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial },
+      csvChars: context.settings.csvChars,
+    });
+    await context.run.put('verdict', this.step.turnId, {
+      schemaVersion: 1,
+      turnId: this.step.turnId,
+      candidateId: this.step.candidateId,
+      claims: [...claims],
+      found: verdict.found,
+    });
+    return {
+      kind: 'answer',
+      plan: this.view(plan, evidence.updates, claims),
+      run: { ...run, usage: {} },
+      updates: evidence.updates,
+      evidenceId: evidence.id,
+      settled: verdict.open === 0 && verdict.declined === null,
+      declined: verdict.declined,
+      learned: claims.find(({ state }) => state === 'proved')?.statement ?? null,
+      usage: this.usage,
+    };
+  }
+
+  private get dialect() {
+    return this.scope.description.dialect;
+  }
+
+  private async sql(statements: readonly string[]) {
+    const run = await runSql(this.scope.context, statements);
+    this.usage = addDeltas(this.usage, run.usage);
+    return run;
+  }
+
+  private invalid(error: string): Committed {
+    return { kind: 'invalid', error, usage: this.usage };
+  }
+
+  /** The columns of every operator, and how many each check has; or the errors of those that do not run. */
+  private async describe(): Promise<readonly number[] | string> {
+    const { plan, claims } = this.commit;
+    const all = planOperators(plan);
+    const parts = [
+      ...plan.operators.map(({ operator: { name } }) => ({
+        what: name,
+        limit: 1,
+        ...tryCompile(() => compilePlan(all, this.dialect, name)),
+      })),
+      ...claims.map(({ check }, at) => ({
+        what: `the check of claim ${at + 1}`,
+        limit: 0,
+        ...tryCompile(() => compileSelect(all, check, this.dialect)),
+      })),
+    ];
+    const uncompiled = parts.filter(({ sql }) => sql === null).map(({ what, error }) => `${what}: ${error}`);
+    if (uncompiled.length > 0) return uncompiled.join('\n');
+    const { results } = await this.sql(
+      parts.map(({ sql, limit }) => `SELECT * FROM (\n${sql ?? ''}\n) AS described LIMIT ${limit}`),
+    );
+    const errors = results.flatMap((result, at) => {
+      const error = runError(result);
+      return error === null ? [] : [`${parts[at]?.what ?? ''}: ${error}`];
+    });
+    // What reads a failing operator fails with the same error.
+    if (errors[0] !== undefined) return errors[0];
+    this.commit = withColumns(this.commit, results);
+    return results.slice(plan.operators.length).map((result) => (result.kind === 'rows' ? result.columns.length : 0));
+  }
+
+  private probes(widths: readonly number[]): readonly ClaimProbe[] | string {
+    const { plan, claims } = this.commit;
+    const numbered = claims.map((claim, at) => ({ ...claim, number: at + 1, width: widths[at] ?? 0 }));
+    const names = [...new Set(claims.map(({ operator }) => operator))];
+    const made = names.map((operator) =>
+      claimProbe(
+        plan,
+        operator,
+        numbered.filter((claim) => claim.operator === operator),
+        this.dialect,
+      ),
+    );
+    const wrong = made.filter((each) => typeof each === 'string');
+    return wrong.length > 0 ? wrong.join('\n') : made.filter((each) => typeof each !== 'string');
+  }
+
+  private async answer(plan: LoadedPlan) {
+    const { context } = this.scope;
+    const { candidateId, trajectory, searchId, against } = this.step;
+    const position = `${this.step.position}.answer`;
+    const run = await candidate(
+      { ...context, position },
+      { purpose: 'candidate', searchId, position, candidateId, trajectory, plan: plan.ref, against },
+    );
+    this.usage = addDeltas(this.usage, run.usage);
+    const { result, control, coverage = null } = await context.run.get('candidate', candidateId);
+    const error = runError(result);
+    if (error !== null) return `the answer: ${error}`;
+    if (plan.plan.coverageBodyId !== undefined && coverage === null)
+      return 'coverage: give one row of two counts, how many are asked about and how many of them are usable';
+    if (plan.plan.controlBodyId !== null && control === null) return 'control: give one row with one count';
+    return { result, run, control, coverage };
+  }
+
+  /** Rivals that their counts leave standing are run through the whole plan. */
+  private async decide(plan: LoadedPlan, counted: readonly Counted[], answer: SqlResult): Promise<readonly Claim[]> {
+    const through = counted.flatMap((claim) =>
+      claim.rivals.map((rival) => {
+        const isOpen = typeof claim.agreement !== 'string' && stands(rival.agreement, claim.agreement);
+        return isOpen && rival.edited !== null ? this.under(plan, rival.edited) : null;
+      }),
+    );
+    const { results } = await this.sql(through.filter((sql) => sql !== null));
+    const pending = [...results];
+    const runs = through.map((sql) => (sql === null ? null : (pending.shift() ?? null)));
+    return counted.map((claim) =>
+      decideClaim({
+        ...claim,
+        rivals: claim.rivals.map((rival) => {
+          const result = runs.shift() ?? null;
+          const same = result === null ? null : decideMateriality([answer, result], plan.plan.ordered).immaterial;
+          return { ...rival, sameAnswer: same };
+        }),
+      }),
+    );
+  }
+
+  private under(plan: LoadedPlan, { operator, body }: NonNullable<BuiltClaim['rivals'][number]['edited']>) {
+    return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), this.dialect)).sql;
+  }
+
+  private view(plan: LoadedPlan, updates: readonly UpdateView[], claims: readonly Claim[]) {
+    const { hash } = this.scope.context.deps;
+    const operators = plan.operators.map(({ operator }) => {
+      const shape = operatorShape(operator, hash);
+      const update = updates.find((each) => each.shape === shape && each.intent === operator.intent);
+      const view = toOperatorView(operator, hash);
+      if (update !== undefined)
+        return { ...view, state: 'grounded' as const, updateId: update.id, risk: 0, assumptions: 0 };
+      const own = claims.filter((claim) => claim.operator === operator.name);
+      const stated = this.commit.assumed.filter((each) => each.operator === operator.name).map(({ risk }) => risk);
+      const doubts = own.some((claim) => !isSettled(claim)) ? [UNDECIDED] : own.length > 0 ? [DOUBT / 2] : [];
+      return { ...view, risk: Math.max(0, ...doubts, ...stated) };
+    });
+    return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
+  }
+}
+
+async function decline(
+  scope: CommitScope,
+  step: CommitInput,
+  {
+    reason,
+    absent,
+  }: { readonly reason: string | null; readonly absent: readonly { statement: string; rows: string; check: string }[] },
+): Promise<Committed> {
+  const { context, inspector } = scope;
+  const known = { relations: bodyScope(scope).relations, operators: [] };
+  const checks = absent.map((each, at) => selectText(each.check, `the check of absent ${at + 1}`, inspector, known));
+  const wrong = checks.flatMap((each) => (each.kind === 'invalid' ? [each.error] : []));
+  if (wrong.length > 0) return { kind: 'invalid', error: wrong.join('\n'), usage: {} };
+  const { results, usage } = await runSql(
+    context,
+    checks.flatMap((each) =>
+      each.kind === 'ok' ? [withClock(scope, { ...each.value.inspection, sql: each.value.sql })] : [],
+    ),
+  );
+  const failed = results.map(runError).find((error) => error !== null);
+  if (failed) return { kind: 'invalid', error: failed, usage };
+  const claims = absent.map((each, at) => decideAbsence(each, absenceCounts(results[at])));
+  const { found, open } = foundByDecline(claims);
+  await context.run.put('verdict', step.turnId, {
+    schemaVersion: 1,
+    turnId: step.turnId,
+    candidateId: null,
+    claims,
+    found,
+  });
+  return { kind: 'decline', settled: open === 0, reason: reason ?? 'no reason given', usage };
+}
+
+function absenceCounts(result: SqlResult | undefined): Parameters<typeof decideAbsence>[1] {
+  const counts = readCounts(result, 2);
+  if (typeof counts === 'string') return counts;
+  const [asked = 0, recorded = 0, control = null] = counts;
+  return recorded > asked ? 'more are recorded than asked about' : { asked, recorded, control };
+}

@@ -1,0 +1,246 @@
+/** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
+import { createReactSteps, createRunStore } from '../../../src/steps';
+import { runLookThenProve } from '../../../src/search/look';
+import type { LookReply } from '../../../src/prompts';
+import type { SearchState } from '../../../src/domain';
+import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
+
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+
+/** Winners have a time; the others their gap to the winner, in milliseconds where the device is B. */
+const SETUP = `
+CREATE TABLE lap (event INTEGER, car INTEGER, device TEXT, gap REAL, behind_s REAL);
+${Array.from({ length: 20 }, (_, at) => {
+  const seconds = (at + 1) / 4;
+  const device = at % 2 === 0 ? 'A' : 'B';
+  return `INSERT INTO lap VALUES (${at}, ${at % 5}, '${device}', ${device === 'A' ? seconds : seconds * 1000}, ${seconds});`;
+}).join('\n')}
+`;
+
+const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
+const COMMIT: Partial<LookReply> = {
+  action: 'commit',
+  operators: [
+    { name: 'op_gap', intent: 'the gap of each lap in seconds', sql: `SELECT car, ${SECONDS} AS s FROM lap` },
+    { name: 'op_answer', intent: 'the mean gap of car 3', sql: 'SELECT avg(s) AS gap FROM op_gap WHERE car = 3' },
+  ],
+  claims: [
+    {
+      operator: 'op_gap',
+      statement: 'Device B stores milliseconds, device A seconds.',
+      rows: 'laps with a stored gap',
+      check: `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(abs(gap - behind_s) < 0.001), sum(abs(gap / 1000 - behind_s) < 0.001) FROM lap`,
+      rivals: [
+        { reading: 'all seconds', instead: { of: SECONDS, put: 'gap' } },
+        { reading: 'all milliseconds', instead: null },
+      ],
+    },
+  ],
+  sentence: 'Car 3 is {gap} s behind on average.',
+};
+const json = (reply: object) => text(reply);
+
+async function ask(replies: readonly object[], options: { readonly react?: readonly object[] } = {}) {
+  const made = await bench(
+    { look: replies.map(json), react: (options.react ?? []).map(json) },
+    { engine: sqliteEngine(SETUP) },
+  );
+  const { deps, steps, input } = made;
+  const outcome = await runLookThenProve(
+    { searchId: SEARCH, settings: input.settings, state: null },
+    { ...createReactSteps(deps), ...steps },
+    hooks,
+  );
+  const run = createRunStore(deps.store, SEARCH, hash);
+  return { ...made, outcome, run, record: await run.get('result', SEARCH) };
+}
+
+const claimsOf = (state: string, record: { readonly claims?: readonly { readonly state: string }[] | undefined }) =>
+  (record.claims ?? []).filter((claim) => claim.state === state);
+
+test('a commit whose claims hold is the answer: one call, the operator proved with its rivals', async () => {
+  const { record, model } = await ask([COMMIT]);
+  expect(record).toMatchObject({ status: 'answered', endedBy: 'settled', rows: [[2.875]] });
+  expect(model.requests).toHaveLength(1);
+  expect(record.claims).toEqual([
+    expect.objectContaining({
+      state: 'proved',
+      matching: 20,
+      examined: 20,
+      reason: null,
+      rivals: [
+        { reading: 'all seconds', matching: 10, examined: 20, verdict: 'refuted' },
+        { reading: 'all milliseconds', matching: 10, examined: 20, verdict: 'refuted' },
+      ],
+    }),
+  ]);
+  const [gap] = record.evidence;
+  expect(gap).toMatchObject({ operator: 'op_gap', state: 'proved', summary: '20 of 20 laps with a stored gap' });
+  expect(gap!.rejected.map(({ reading, verdict }) => [reading, verdict])).toEqual([
+    ['all seconds', 'refuted'],
+    ['all milliseconds', 'refuted'],
+  ]);
+});
+
+test('a check that gives two counts is repeated under each rival by the program', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const check = 'SELECT count(*), sum(abs(g.s - l.behind_s) < 0.001) FROM op_gap g JOIN lap l ON l.rowid = g.n';
+  const operators = [
+    { ...COMMIT.operators![0]!, sql: `SELECT rowid AS n, car, ${SECONDS} AS s FROM lap` },
+    COMMIT.operators![1]!,
+  ];
+  const rivals = [{ reading: 'all seconds', instead: { of: SECONDS, put: 'gap' } }];
+  const { record } = await ask([{ ...COMMIT, operators, claims: [{ ...claim, check, rivals }] }]);
+  expect(record.claims).toEqual([
+    expect.objectContaining({
+      state: 'proved',
+      rivals: [{ reading: 'all seconds', matching: 10, examined: 20, verdict: 'refuted' }],
+    }),
+  ]);
+});
+
+test('queries of a look run together; what does not parse is told with the rest', async () => {
+  const look = {
+    action: 'look',
+    queries: [
+      { why: 'gaps by device', sql: 'SELECT device, min(gap), max(gap) FROM lap GROUP BY device' },
+      { why: 'no table', sql: 'SELECT 1 FROM nothing_here' },
+    ],
+  };
+  const { model, engine, record } = await ask([look, COMMIT]);
+  expect(record.status).toBe('answered');
+  expect(engine.runs).toContainEqual([look.queries[0]!.sql]);
+  const last = model.requests[1]!.messages.at(-1)!.content;
+  expect(last).toContain('A,0.25,4.75');
+  expect(last).toContain('nothing_here, which the schema does not have');
+  // The conversation only grows.
+  expect(model.requests[1]!.messages.slice(0, 2)).toEqual(model.requests[0]!.messages);
+});
+
+test('a claim that fails goes back with its figures; the mended commit is the answer', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const wrong = {
+    ...COMMIT,
+    operators: [{ ...COMMIT.operators![0]!, sql: 'SELECT car, gap AS s FROM lap' }, COMMIT.operators![1]!],
+    claims: [
+      {
+        ...claim,
+        statement: 'All devices store seconds.',
+        check: `SELECT count(*), sum(abs(gap - behind_s) < 0.001), sum(abs(${SECONDS} - behind_s) < 0.001) FROM lap`,
+        rivals: [{ reading: 'B is in ms', instead: { of: 'gap', put: SECONDS } }],
+      },
+    ],
+  };
+  const { model, record } = await ask([wrong, COMMIT]);
+  expect(model.requests[1]!.messages.at(-1)!.content).toContain(
+    'FAILED: All devices store seconds. (10 of 20 laps with a stored gap)',
+  );
+  expect(record).toMatchObject({ status: 'answered', rows: [[2.875]] });
+  expect(claimsOf('proved', record)).toHaveLength(1);
+  expect(record.candidates.map(({ outcome, chosen }) => [outcome, chosen])).toEqual([
+    ['withdrawn', false],
+    ['rows', true],
+  ]);
+});
+
+test('a decline shows by counts what is not stored', async () => {
+  const decline = {
+    action: 'unanswerable',
+    reason: 'no lap has a driver',
+    absent: [
+      {
+        statement: 'No lap of an unknown device is recorded.',
+        rows: 'laps',
+        check: "SELECT count(*), sum(device = 'C'), sum(device = 'A') FROM lap",
+      },
+    ],
+  };
+  const { record } = await ask([decline]);
+  expect(record).toMatchObject({ status: 'unanswerable', reason: 'no lap has a driver' });
+  expect(claimsOf('proved', record)).toHaveLength(1);
+});
+
+test('too little covered: the commit said to decline, and no further call is made', async () => {
+  const partial = { ...COMMIT, coverage: "SELECT 20, sum(device = 'B') FROM lap", ifPartial: 'decline' };
+  const { record, model } = await ask([partial]);
+  expect(model.requests).toHaveLength(1);
+  expect(record).toMatchObject({
+    status: 'unanswerable',
+    reason: 'Only 10 of the 20 asked about could be used (50 %).',
+  });
+  const said = await ask([{ ...partial, ifPartial: 'answer' }]);
+  expect(said.record).toMatchObject({ status: 'answered', coverage: { asked: 20, used: 10 } });
+  expect(said.record.answer).toContain('Only 10 of the 20 asked about could be used (50 %).');
+});
+
+test('an empty answer needs its control count', async () => {
+  const empty = {
+    ...COMMIT,
+    claims: [],
+    operators: [{ name: 'op_answer', intent: 'laps of car 9', sql: 'SELECT count(*) AS n FROM lap WHERE car = 9' }],
+    sentence: null,
+  };
+  const { record, model } = await ask([empty, { ...empty, control: 'SELECT count(*) FROM lap' }]);
+  expect(model.requests[1]!.messages.at(-1)!.content).toContain('give control');
+  expect(record).toMatchObject({ status: 'answered', rows: [[0]] });
+});
+
+test('the other reading of the words is run by the program', async () => {
+  const wording = [
+    {
+      operator: 'op_answer',
+      taken: 'the mean of all laps',
+      other: 'the longest gap',
+      instead: { of: 'avg(s)', put: 'max(s)' },
+    },
+  ];
+  const { record } = await ask([{ ...COMMIT, wording }]);
+  expect(record.answer).toContain('Read as "the longest gap" it would be: 4');
+});
+
+test('a rival that gives the same answer drops out and does not block the proof', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const rivals = [...claim!.rivals, { reading: 'rounded gaps', instead: { of: 'gap / 1000', put: 'gap / 1000.0' } }];
+  const check = claim!.check.replace(' FROM lap', ', count(*) FROM lap');
+  const { record } = await ask([{ ...COMMIT, claims: [{ ...claim, check, rivals }] }]);
+  expect(claimsOf('proved', record)).toHaveLength(1);
+  expect(record.claims![0]!.rivals.at(-1)).toMatchObject({ verdict: 'same-answer' });
+});
+
+test('a model that keeps no format goes on with single queries', async () => {
+  const end = {
+    ...{ note: 'counted', action: 'end', tool: null, sql: null },
+    ...{ answer: null, finalSql: 'SELECT count(*) AS n FROM lap', unanswerable: false },
+  };
+  const { record, model } = await ask([{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }], { react: [end] });
+  expect(model.requests.map(({ role }) => role)).toEqual(['look', 'look', 'look', 'look', 'react']);
+  expect(record).toMatchObject({ status: 'answered', rows: [[20]] });
+});
+
+test('what goes back twice without holding is handed to the search, with what was seen', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const open = {
+    ...COMMIT,
+    claims: [{ ...claim, check: claim!.check.replace('FROM lap', 'FROM lap WHERE event < 3') }],
+  };
+  const made = await bench({ look: [open, open, open].map(json), plan: [] }, { engine: sqliteEngine(SETUP) });
+  const { deps, steps, input } = made;
+  const states: SearchState[] = [];
+  const search = runLookThenProve(
+    { searchId: SEARCH, settings: input.settings, state: null },
+    { ...createReactSteps(deps), ...steps, checkpoint: async (state) => void states.push(state) },
+    hooks,
+  );
+  // The scripted model has no reply for the search.
+  await expect(search).rejects.toThrow();
+  const handed = states.find(({ looking }) => looking?.phase === 'search')!;
+  expect(handed.looking).toMatchObject({ turns: ['i1.look', 'i2.look', 'i3.look'], returned: 3 });
+  expect(handed.trajectories.at(-1)).toMatchObject({ status: 'open' });
+  expect(handed.candidates.every(({ status }) => status === 'withdrawn')).toBe(true);
+  expect(made.model.requests.map(({ role }) => role).slice(0, 4)).toEqual([
+    'look',
+    'look',
+    'look',
+    expect.not.stringMatching('look'),
+  ]);
+});
