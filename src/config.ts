@@ -23,7 +23,7 @@ import { StoreEntry, storeOf, type StoreConfig } from './config-store';
 import { WebEntry, webOf, type WebConfig } from './config-web';
 import { checkKey, holdsLogin, holdsPassword, secretFile } from './config-secrets';
 import { userFolders, type Environment, type Folders } from './folders';
-import { DEFAULT_BUDGETS, DEFAULT_PRESET } from './presets';
+import { DEFAULT_BUDGETS, DEFAULT_PRESET, MAX_QUERIES_PER_ACTION } from './presets';
 
 export { ConfigError } from './config-errors';
 
@@ -58,8 +58,10 @@ const DatabaseEntry = z.strictObject({
   docs: names.optional(),
 });
 
+const QUERIES = `allowed: whole numbers from 1 to ${String(MAX_QUERIES_PER_ACTION)}`;
 const amount = z.number().positive().nullable();
 const count = z.number().int().positive().nullable();
+const queriesPerAction = z.int(QUERIES).min(1, QUERIES).max(MAX_QUERIES_PER_ACTION, QUERIES);
 /** Timers cannot wait much longer, and nobody should have to. */
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -102,6 +104,7 @@ export const ConfigFile = z.strictObject({
     })
     .optional(),
   preset: PresetName.optional(),
+  react: z.strictObject({ queries: queriesPerAction.optional() }).optional(),
   /** Per question; `null` lifts a limit. */
   budgets: z
     .strictObject({
@@ -202,6 +205,8 @@ export interface Config {
     readonly versioning: VersioningConfig | null;
   };
   readonly preset: PresetName;
+  /** Queries that one action of the method `react` may run. */
+  readonly react: { readonly queries: number };
   readonly budgets: typeof DEFAULT_BUDGETS;
   readonly folders: Folders;
 }
@@ -274,6 +279,7 @@ export function loadConfig(source: ConfigSource): Config {
       versioning,
     },
     preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
+    react: { queries: file.react?.queries ?? 1 },
     budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },
     folders,
   };

@@ -79,6 +79,9 @@ export const DEFAULT_PRESET: PresetName = 'fast';
 /** `react` has no attempts; its rounds are its budget of tool calls. */
 export const REACT_TOOL_CALLS = 20;
 
+/** Of `react`; the paper's agent runs one. */
+export const MAX_QUERIES_PER_ACTION = 8;
+
 /** Of a question that may ask the web, by any method but `react`, unless `web.lookups` says otherwise. Ours. */
 export const LOOKUPS = 8;
 

@@ -127,6 +127,7 @@ export function searchInput(
       seed: flags.seed ?? 0,
       budgets: budgetsOf(flags, config.budgets),
       ...lookupsOf(config, flags, question),
+      ...queriesOf(config, flags),
     },
   });
   const { namespace, nonce, identity } = options;
@@ -138,4 +139,17 @@ export function searchInput(
 function lookupsOf(config: Config, { method }: SearchFlags, { tools }: Question): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
   return asksWeb && method !== 'react' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
+}
+
+/** Left out for one query an action, so that such a search keeps its id. */
+function queriesOf(
+  { react }: Pick<Config, 'react'>,
+  { method, reactQueries }: SearchFlags,
+): { readonly queriesPerAction?: number } {
+  if (method !== 'react') {
+    if (reactQueries !== undefined) throw new UsageError('--react-queries needs --method react');
+    return {};
+  }
+  const queries = reactQueries ?? react.queries;
+  return queries === 1 ? {} : { queriesPerAction: queries };
 }

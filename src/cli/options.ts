@@ -1,7 +1,7 @@
 /** Options that several commands share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Budgets, MethodName, PresetName, Role } from '../domain';
-import { DEFAULT_COST_CEILING_USD } from '../presets';
+import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../presets';
 
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
@@ -16,6 +16,7 @@ export interface ModelFlags {
 export interface SearchFlags {
   readonly preset?: PresetName;
   readonly method: MethodName;
+  readonly reactQueries?: number;
   readonly model?: ModelFlags;
   readonly seed?: number;
   readonly maxCost?: number | 'none';
@@ -35,6 +36,11 @@ export function addSearchOptions(command: Command): Command {
       ),
     )
     .addOption(new Option('--method <name>', 'how to search').choices(METHOD_NAMES).default('gate'))
+    .option(
+      '--react-queries <n>',
+      `with --method react: queries that one action may run together, 1 to ${String(MAX_QUERIES_PER_ACTION)} (default: 1, or "react.queries" of the configuration)`,
+      queriesPerAction,
+    )
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
     .option('--seed <n>', 'a number; another seed makes another search', integer, 0)
     .option(
@@ -130,6 +136,13 @@ export function collect(text: string, before: readonly string[] = []): readonly 
 /** `--no-docs` before it makes the value false. */
 export function collectDocs(text: string, before?: readonly string[] | boolean): readonly string[] {
   return collect(text, Array.isArray(before) ? (before as readonly string[]) : []);
+}
+
+function queriesPerAction(text: string): number {
+  const most = MAX_QUERIES_PER_ACTION;
+  if (!/^\d$/.test(text) || Number(text) < 1 || Number(text) > most)
+    throw new InvalidArgumentError(`give a whole number from 1 to ${String(most)}`);
+  return Number(text);
 }
 
 export function integer(text: string): number {

@@ -79,7 +79,7 @@ export const Settings = z.object({
   iterations: z.number().int().positive(),
   /** J: attempts on one bottleneck within an iteration. */
   attempts: z.number().int().positive(),
-  /** K: probes of one attempt before it is judged; 1 outside the preset `paper`. Also the tool-call budget of `react`. */
+  /** K: probes of one attempt before it is judged; 1 outside the preset `paper`. Also the budget of `react`: actions that call a tool. */
   rounds: z.number().int().positive(),
   cMin: z.number().int().positive(),
   cMax: z.number().int().positive(),
@@ -102,6 +102,8 @@ export const Settings = z.object({
   followOn: z.boolean(),
   /** Lookups on the web that a search may make; left out: none. The method `react` counts them among its `rounds`. */
   lookups: z.number().int().positive().optional(),
+  /** Queries that one action of `react` may run together; left out: 1, the paper's agent. */
+  queriesPerAction: z.number().int().positive().optional(),
   memoryScope: z.enum(['question', 'database']),
   parseRetries: z.number().int().min(0),
   sqlTimeoutMs: z.number().int().positive(),

@@ -1,10 +1,13 @@
 /**
  * Role `react`: the baseline agent (paper, App. ReAct): one JSON action per turn, `tool_call` or `end`, cross-checks
- * before it ends, a budget of tool calls. The web is spoken of only where the question allows it. Turns are replayed as a conversation, so that its prefix stays cacheable.
+ * before it ends, a budget of tool calls. Turns are replayed as a conversation, so that its prefix stays cacheable.
+ *
+ * Ours, each spoken of only where it is allowed: the web, several queries in one action, and coverage.
  */
 import { z } from 'zod';
 import type { Question } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
+import { COVERED } from '../search/coverage';
 import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
@@ -14,62 +17,84 @@ import { webTools } from './web';
 
 export interface ReactTurn {
   readonly note: string;
-  readonly sql: string;
-  /** The rows as CSV, or what happened instead. */
-  readonly outcomeCsv: string;
-  /** In place of `sql`: a call of the web, with what it gave and where that came from. */
+  /** `why` is empty where an action has one query; `outcomeCsv`: the rows as CSV, or what happened instead. */
+  readonly queries: readonly (ReactQuery & { readonly outcomeCsv: string })[];
+  /** In place of queries: a call of the web, with what it gave and where that came from. */
   readonly web?: shared.WebText;
 }
 
-export interface ReactInput extends PromptContext {
+/** What the shape of a reply and the rules depend on. */
+export interface ReactMode {
+  readonly question: Question;
+  /** Above 1 an action has a list of queries. */
+  readonly queriesPerAction: number;
+  /** The end counts how much of what is asked its SQL could use. */
+  readonly coverage: boolean;
+}
+
+export interface ReactInput extends PromptContext, ReactMode {
   readonly turns: readonly ReactTurn[];
   readonly callsUsed: number;
   readonly callsLimit: number;
 }
 
-export const ReactReply = z.object({
-  note: z.string(),
-  action: z.enum(['tool_call', 'end']),
-  tool: z.enum(['execute_sql']).nullable(),
-  sql: z.string().nullable(),
-  answer: SentenceReply,
-  finalSql: z.string().nullable(),
-  unanswerable: z.boolean(),
-});
+const ReactQuery = z.object({ why: z.string(), sql: z.string() });
+export type ReactQuery = z.infer<typeof ReactQuery>;
 
 type Tool = Question['tools'][number];
-/** `query` and `url` are there only where the question allows the web. */
-export type ReactReply = Omit<z.infer<typeof ReactReply>, 'tool'> & {
+
+/** A reply as it is written. What the mode does not speak of is left out. */
+export interface ReactReply {
+  readonly note: string;
+  readonly action: 'tool_call' | 'end';
   readonly tool: Tool | null;
+  /** One query an action. */
+  readonly sql?: string | null;
+  /** Several. */
+  readonly queries?: readonly ReactQuery[];
   readonly query?: string | null;
   readonly url?: string | null;
-};
-
-/** What a question does not allow stands in no schema: a call of it is no reply. */
-function replyOf(question: Question): z.ZodType<ReactReply> {
-  const web = webTools(question);
-  if (web.length === 0) return ReactReply;
-  const { note, action, sql, answer, finalSql, unanswerable } = ReactReply.shape;
-  return z.object({
-    ...{ note, action, tool: z.enum(['execute_sql', ...web]).nullable(), sql },
-    ...{ query: z.string().nullable(), url: z.string().nullable() },
-    ...{ answer, finalSql, unanswerable },
-  });
+  readonly answer: string | null;
+  readonly finalSql: string | null;
+  readonly coverage?: string | null;
+  readonly unanswerable: boolean;
 }
 
-export function reactSchema(question: Question): ModelRequest['schema'] {
-  return replySchema('react', replyOf(question));
+/** A checked reply, the same in every mode: `queries` are those of a call of execute_sql, with their `why` if it has one. */
+export interface ReactAction extends Omit<ReactReply, 'sql' | 'queries' | 'coverage'> {
+  readonly queries: readonly ReactQuery[];
+  readonly coverage: string | null;
+}
+
+/** What the mode does not allow stands in no schema: a call of it is no reply. */
+function replyOf({ question, queriesPerAction, coverage }: ReactMode): z.ZodType<ReactReply> {
+  const web = webTools(question);
+  const text = z.string().nullable();
+  const shape = {
+    ...{ note: z.string(), action: z.enum(['tool_call', 'end']), tool: z.enum(['execute_sql', ...web]).nullable() },
+    ...(queriesPerAction > 1 ? { queries: z.array(ReactQuery) } : { sql: text }),
+    ...(web.length === 0 ? {} : { query: text, url: text }),
+    ...{ answer: SentenceReply, finalSql: text },
+    ...(coverage ? { coverage: text } : {}),
+    unanswerable: z.boolean(),
+  };
+  // zod cannot infer members that are there only in some modes.
+  return z.object(shape) as z.ZodType<ReactReply>;
+}
+
+export function reactSchema(mode: ReactMode): ModelRequest['schema'] {
+  return replySchema('react', replyOf(mode));
 }
 
 export function renderReact(input: ReactInput): ChatMessage[] {
   const system = [
     `You answer questions about a ${shared.engineName(input.dialect)} database by running queries, one action per turn.`,
     shared.AUTHORITY,
-    RULES,
+    rules(input),
     ...(wantsSentence(input.question) ? [SENTENCE] : []),
     ...webRules(input.question),
     shared.engineGuide(input.dialect),
-    shared.replyRule(sketch(replyOf(input.question))),
+    shared.replyRule(sketch(replyOf(input))),
   ];
   const user = [
     ...shared.databaseSections(input),
@@ -81,27 +106,48 @@ export function renderReact(input: ReactInput): ChatMessage[] {
   return [...shared.conversation(system, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input))];
 }
 
-export function parseReact(text: string, input: ReactInput): Parsed<ReactReply> {
-  const parsed = parseReply(text, replyOf(input.question), (reply) => checkAction(reply, input));
+export function parseReact(text: string, input: ReactInput): Parsed<ReactAction> {
+  const parsed = parseReply(text, replyOf(input), (reply) => checkAction(reply, input));
   if (parsed.kind === 'invalid') return parsed;
-  const { reply } = parsed;
+  const { sql: _, ...reply } = parsed.reply;
   return {
     kind: 'ok',
-    reply: { ...reply, sql: shared.tidyOptionalSql(reply.sql), finalSql: shared.tidyOptionalSql(reply.finalSql) },
+    reply: {
+      ...reply,
+      queries: queriesOf(parsed.reply).map(({ why, sql }) => ({ why, sql: shared.tidySql(sql) })),
+      finalSql: shared.tidyOptionalSql(reply.finalSql),
+      coverage: shared.tidyOptionalSql(reply.coverage ?? null),
+    },
   };
 }
 
-const RULES = `ACTIONS
-- tool_call: tool execute_sql with sql, one read-only SELECT. The rows come back as CSV, possibly cut.
-- end: finalSql, one SELECT that yields exactly the columns asked for, in the order asked, no helper columns, no rounding unless asked; answer, if wanted.
+function queriesOf({ sql, queries }: ReactReply): readonly ReactQuery[] {
+  if (queries === undefined) return sql ? [{ why: '', sql }] : [];
+  return queries.filter((query) => query.sql.trim() !== '');
+}
+
+function rules({ queriesPerAction, coverage }: ReactMode): string {
+  const isOne = queriesPerAction === 1;
+  return `ACTIONS
+- tool_call: tool execute_sql with ${isOne ? ONE : several(queriesPerAction)}
+- end: finalSql, one SELECT that yields exactly the columns asked for, in the order asked, no helper columns, no rounding unless asked; answer, if wanted.${coverage ? `\n${COVERAGE}` : ''}
 - end with unanswerable true, finalSql null and the reason in answer: only if the fact asked for is not stored in any column, join or code. An empty result is no such reason.
 
 HOW
 - Look before you write: values, formats, units, codes, NULLs, duplicates, join cardinality. Names can mislead. Never guess a table, column or value.
-- Prefer several small queries to one large one.
+- Prefer several small queries to one large one${isOne ? '' : ', in one action where none waits for the rows of another'}.
 - One query that ran proves nothing. Before you end, cross-check by another route: another aggregation or join path, a control count, a few rows by hand. If checks disagree, or the result is empty, zero or all NULL, find out why and revise your reading; never explain it away.
 - Mind the budget of tool calls: keep one for the last check, and end with the best you have when it is spent.
 - note: what you learned and what this step is for, in one or two sentences.`;
+}
+
+const ONE = 'sql, one read-only SELECT. The rows come back as CSV, possibly cut.';
+
+function several(most: number): string {
+  return `queries, 1 to ${most} that run together: why, in a few words, and sql, one read-only SELECT. The rows of each come back as CSV, possibly cut, then with their number.`;
+}
+
+const COVERAGE = `- coverage, with finalSql: one SELECT of one row with two counts: how many the question asks about, then how many of them finalSql could use (placeholders, missing keys and NULLs left out); null if equal by construction. Below ${COVERED * 100} % the user is told both.`;
 
 /** Only of an answer: the reason of an unanswerable question is free text. */
 const SENTENCE = sentenceRule('answer, with finalSql', '. column: one of finalSql');
@@ -126,20 +172,24 @@ function webRules(question: Question): string[] {
 }
 
 function turnMessages(turn: ReactTurn, at: number, input: ReactInput): ChatMessage[] {
-  const { web } = turn;
+  const { web, queries } = turn;
+  const written = queries.map(({ why, sql }) => ({ why, sql }));
+  // No `coverage`: a paid reply of an earlier version is found by exactly these messages.
   const reply: ReactReply = {
     note: turn.note,
     action: 'tool_call',
     tool: web?.tool ?? 'execute_sql',
-    sql: web === undefined ? turn.sql : null,
+    ...(input.queriesPerAction > 1 ? { queries: written } : { sql: queries[0]?.sql ?? null }),
     ...(webTools(input.question).length === 0 ? {} : webFields(web)),
     answer: null,
     finalSql: null,
     unanswerable: false,
   };
   const usedThen = input.callsUsed - (input.turns.length - 1 - at);
-  const result = web === undefined ? shared.data('result', turn.outcomeCsv) : shared.webSection(web);
-  const content = `${result}\n${budget(input.callsLimit - usedThen)}`;
+  const results = queries.map(({ outcomeCsv }, index) =>
+    shared.data(input.queriesPerAction > 1 ? `result ${index + 1}` : 'result', outcomeCsv),
+  );
+  const content = `${web === undefined ? results.join('\n') : shared.webSection(web)}\n${budget(input.callsLimit - usedThen)}`;
   return [
     { role: 'assistant', content: JSON.stringify(reply) },
     { role: 'user', content },
@@ -167,7 +217,7 @@ function checkAction(reply: ReactReply, input: ReactInput): Problem[] {
           allowed: 'use "end" with the best answer so far',
         },
       ];
-    return toolProblems(reply, input.question);
+    return toolProblems(reply, input);
   }
   if (reply.unanswerable)
     return reply.answer === null
@@ -183,15 +233,19 @@ function checkAction(reply: ReactReply, input: ReactInput): Problem[] {
   ];
 }
 
-function toolProblems(reply: ReactReply, question: Question): Problem[] {
+function toolProblems(reply: ReactReply, { question, queriesPerAction }: ReactMode): Problem[] {
   const missing = (where: string, allowed: string): Problem => ({ where, found: 'found null', allowed });
   const tools = ['execute_sql', ...webTools(question)].map((tool) => `"${tool}"`).join(' or ');
-  const sql = missing('sql', 'write the SELECT to run, or use action "end"');
+  const sql =
+    queriesPerAction > 1
+      ? { where: 'queries', found: 'found no query', allowed: `write 1 to ${queriesPerAction}, or use action "end"` }
+      : missing('sql', 'write the SELECT to run, or use action "end"');
+  const problems = queriesOf(reply).length === 0 ? [sql] : [];
   switch (reply.tool) {
     case null:
-      return [missing('tool', `use ${tools} with action tool_call`), ...(reply.sql === null ? [sql] : [])];
+      return [missing('tool', `use ${tools} with action tool_call`), ...problems];
     case 'execute_sql':
-      return reply.sql === null ? [sql] : [];
+      return problems;
     case 'web_search':
       return reply.query?.trim() ? [] : [missing('query', 'write what to search the web for')];
     case 'fetch_url':

@@ -126,7 +126,7 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
 
 /** `place`: siblings may show the same attempt. */
 function attemptBlock(place: string, attempt: AttemptNode, rerun: Rerun): Html {
-  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test) => testBlock(place, attempt.id, test, rerun))}`;
+  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test, at) => testBlock(`${anchor(place, attempt.id)}-${test.operator}${at === 0 ? '' : `-${at + 1}`}`, attempt.id, test, rerun))}`;
 }
 
 const WEB_CHARS = 2_000;
@@ -142,10 +142,12 @@ function webBlock(id: string, { tool, request, outcome, text }: WebObservation):
   </div>`;
 }
 
-function testBlock(place: string, id: string, test: TestNode, rerun: Rerun): Html {
+/** `key`: unique on the page. */
+function testBlock(key: string, id: string, test: TestNode, rerun: Rerun): Html {
   return markup`<div>
     <h4>Attempt <code>${id}</code> on <code>${test.operator}</code></h4>
-    ${statement(`${anchor(place, id)}-${test.operator}`, test.probeSql, new Set(), rerun)} ${resultOf('Observed', test.result, PROBE_ROWS)}
+    ${test.why !== null && markup`<p>${test.why}</p>`}
+    ${statement(key, test.probeSql, new Set(), rerun)} ${resultOf('Observed', test.result, PROBE_ROWS)}
     <ul class="plain">
       ${test.hypotheses.map(hypothesisItem)}
     </ul>

@@ -129,7 +129,7 @@ function webLines(id: string, { tool, request, outcome, text, citations }: WebOb
 
 function testLines(id: string, test: TestNode): string[] {
   return [
-    `attempt ${id} on ${test.operator}`,
+    `attempt ${id} on ${test.operator}${test.why === null ? '' : `: ${cut(test.why, WIDTH)}`}`,
     `  probe    ${cut(test.probeSql, WIDTH)}`,
     ...resultLines(test.result),
     ...test.hypotheses.flatMap((hypothesis) => {

@@ -32,6 +32,8 @@ export interface HypothesisNode {
 
 export interface TestNode {
   readonly operator: string;
+  /** Methods and roles that act: why the model wanted this one of several queries. */
+  readonly why: string | null;
   readonly probeSql: string;
   readonly result: SqlResult;
   readonly hypotheses: readonly HypothesisNode[];
@@ -120,7 +122,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
     id: observation.observationId,
     note: trace.actions[observation.proposalId]?.note ?? null,
     web: observation.web ?? null,
-    tests: observation.tests.map((test) => {
+    tests: observation.tests.map((test, at) => {
       const proposed = proposal?.tests.find(({ operator }) => operator === test.operator);
       const grounding = judged.find(
         ({ observationId, operator }) => observationId === observation.observationId && operator === test.operator,
@@ -128,6 +130,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
       const ids = new Set([...(proposed?.hypotheses ?? []), ...test.hypotheses].map(({ id }) => id));
       return {
         operator: test.operator,
+        why: trace.actions[observation.proposalId]?.queries?.[at]?.why || null,
         probeSql: test.probeSql,
         result: test.result,
         materiality: test.materiality,

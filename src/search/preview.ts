@@ -22,6 +22,23 @@ export function resultText(result: SqlResult, maxChars: number): string {
   }
 }
 
+/**
+ * Results that share a number of characters. What a short one leaves goes to the longer ones, so that counts beside a list
+ * do not shorten the list.
+ */
+export function resultTexts(results: readonly SqlResult[], maxChars: number): string[] {
+  const whole = results.map((result) => resultText(result, maxChars));
+  const shares = Array.from(whole, () => 0);
+  let left = maxChars;
+  const byLength = [...whole.keys()].sort((a, b) => (whole[a]?.length ?? 0) - (whole[b]?.length ?? 0));
+  byLength.forEach((at, done) => {
+    const share = Math.floor(left / (byLength.length - done));
+    shares[at] = share;
+    left -= Math.min(share, whole[at]?.length ?? 0);
+  });
+  return results.map((result, at) => resultText(result, shares[at] ?? 0));
+}
+
 function csvText(result: Extract<SqlResult, { kind: 'rows' }>, maxChars: number): string {
   const text = toCsv(result, { maxChars, nulls: 'NULL' });
   return result.rows.length === 0 && result.columns.length > 0 ? `${text}\n(no rows)` : text;

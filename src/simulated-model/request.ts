@@ -30,6 +30,8 @@ export interface Asked {
   /** Tool results so far (role `react`). */
   readonly turns: number;
   readonly lastUser: string;
+  /** Whether an action of role `react` holds a list of queries. */
+  readonly severalQueries: boolean;
   /** Whether the reply must contain the answer as a sentence with places. */
   readonly sentence: boolean;
 }
@@ -56,8 +58,9 @@ export function readRequest(body: ChatBody): ReadRequest {
       task,
       sections,
       retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
-      turns: users.filter((text) => text.startsWith('<data name="result">')).length,
+      turns: users.filter((text) => /^<data name="result(?: 1)?">/.test(text)).length,
       lastUser: users.at(-1) ?? '',
+      severalQueries: /^- tool_call: tool execute_sql with queries, /m.test(system),
       sentence: /^SENTENCE\. /m.test(system),
     },
   };

@@ -184,7 +184,11 @@ export const CONTENTS = {
     actionId: z.string(),
     note: z.string(),
     sql: z.string().nullable(),
+    /** Instead of `sql`, where an action may run several queries. */
+    queries: z.array(z.object({ why: z.string(), sql: z.string() })).optional(),
     answer: z.string().nullable(),
+    /** Of the end: SQL that counts how much of what is asked the final SQL could use. */
+    coverage: z.string().optional(),
     /** A web request, instead of `sql`. */
     web: z.object({ tool: z.enum(['web_search', 'fetch_url']), request: z.string() }).optional(),
   }),

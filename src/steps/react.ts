@@ -1,18 +1,17 @@
 /** The steps of the method `react` (paper, App. B.1) over the same journal, store, schema text and record. */
-import type { Observation, SqlResult } from '../domain';
+import type { Coverage, Observation } from '../domain';
 import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
-import { parseReact, reactSchema, renderReact, type ReactReply, type ReactTurn } from '../prompts';
-import { normaliseSql } from '../search/body';
-import { clockOperator } from '../search/clock';
-import { compileSelect } from '../search/compile';
-import { resultText } from '../search/preview';
+import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from '../prompts';
+import { readCoverage } from '../search/coverage';
+import { resultTexts } from '../search/preview';
 import type { ModelOutcome } from '../search/steps';
 import { clockIn, finishCandidate } from './candidate';
 import { runError } from './body-errors';
 import type { Contents } from './contents';
-import { once, openInspector, runSql, type SqlRun, type StepContext } from './context';
+import { once, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
+import { notRun, runQueries, type QueryRun } from './queries';
 
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
@@ -23,34 +22,49 @@ export async function act(context: StepContext, step: ActInput): Promise<ModelOu
     turns: await Promise.all(step.turns.map((id) => turnOf(context, id))),
     callsUsed: step.callsUsed,
     callsLimit: step.callsLimit,
+    queriesPerAction: queriesPerAction(context),
+    // The paper's agent sees no rows before it asks for them, and counts none.
+    coverage: context.settings.profiles,
   };
   return runModelStep(context, step, {
     role: 'react',
-    schema: reactSchema(context.input.question),
+    schema: reactSchema(prompt),
     messages: () => renderReact(prompt),
     parse: (text) => parseReact(text, prompt),
     read: (reply) => Promise.resolve({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
   });
 }
 
-async function storeAction(context: StepContext, actionId: string, reply: ReactReply): Promise<Acted> {
+async function storeAction(context: StepContext, actionId: string, reply: ReactAction): Promise<Acted> {
   const ends = reply.action === 'end';
   if (ends && reply.unanswerable) return { kind: 'unanswerable', reason: reply.answer ?? 'no reason given' };
   const web = ends ? null : webOf(reply);
-  const sql = ends ? reply.finalSql : web === null ? reply.sql : null;
+  const isSeveral = !ends && web === null && queriesPerAction(context) > 1;
+  const sql = ends ? reply.finalSql : web === null && !isSeveral ? (reply.queries[0]?.sql ?? null) : null;
   await context.run.put('action', actionId, {
     schemaVersion: 1,
     actionId,
     note: reply.note,
     sql,
+    ...(isSeveral ? { queries: [...reply.queries] } : {}),
     answer: ends ? reply.answer : null,
+    ...(ends && reply.coverage !== null ? { coverage: reply.coverage } : {}),
     ...(web === null ? {} : { web }),
   });
   if (web !== null) return { kind: 'web', actionId, tool: web.tool };
   return { kind: ends ? 'end' : 'tool', actionId };
 }
 
-function webOf({ tool, query, url }: ReactReply): NonNullable<Contents['action']['web']> | null {
+/** Also of actions that hold one query, as `sql`. */
+function queriesOf({ sql, queries }: Contents['action']): NonNullable<Contents['action']['queries']> {
+  return queries ?? [{ why: '', sql: sql ?? '' }];
+}
+
+function queriesPerAction({ settings }: StepContext): number {
+  return settings.queriesPerAction ?? 1;
+}
+
+function webOf({ tool, query, url }: ReactAction): NonNullable<Contents['action']['web']> | null {
   if (tool === 'web_search') return { tool, request: query?.trim() ?? '' };
   return tool === 'fetch_url' ? { tool, request: url?.trim() ?? '' } : null;
 }
@@ -62,33 +76,57 @@ async function turnOf(context: StepContext, observationId: string): Promise<Reac
   if (web !== undefined) {
     const [page] = web.tool === 'fetch_url' ? web.citations : [];
     const { tool, request, text } = web;
-    return { note: action.note, sql: '', outcomeCsv: '', web: { tool, request, text, source: page ?? null } };
+    return { note: action.note, queries: [], web: { tool, request, text, source: page ?? null } };
   }
-  const result = observation.tests[0]?.result ?? { kind: 'refused' as const, message: 'nothing was run' };
-  return { note: action.note, sql: action.sql ?? '', outcomeCsv: resultText(result, context.settings.csvChars) };
+  const texts = resultTexts(
+    observation.tests.map(({ result }) => result),
+    context.settings.csvChars,
+  );
+  const queries = queriesOf(action).map((query, at) => ({ ...query, outcomeCsv: texts[at] ?? '' }));
+  return { note: action.note, queries };
 }
 
 export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
-    const { sql, result, takenAt, usage } = await runOne(context, normaliseSql(action.sql ?? ''));
+    const queries = queriesOf(action);
+    const most = queriesPerAction(context);
+    const { runs, takenAt, usage } = await runQueries(
+      context,
+      queries.slice(0, most).map(({ sql }) => sql),
+    );
+    const beyond = notRun(`not run, because an action runs at most ${most} queries: ask again`);
     const observation: Observation = {
       schemaVersion: 1,
       observationId: step.position,
       proposalId: step.actionId,
-      tests: [{ operator: AGENT, probeSql: sql, result, hypotheses: [], materiality: null }],
+      tests: queries.map((query, at) => {
+        const { sql, result } = runs[at] ?? { sql: query.sql, result: beyond };
+        return { operator: AGENT, probeSql: sql, result, hypotheses: [], materiality: null };
+      }),
     };
     await context.run.put('observation', step.position, { ...observation, takenAt });
-    const isEmpty = result.kind === 'rows' && result.rows.length === 0;
-    return { observationId: step.position, outcome: isEmpty ? 'empty' : result.kind, usage };
+    return { observationId: step.position, outcome: bestOf(runs), usage };
   });
 }
 
-/** Runs the final SQL before the agent may end; an error goes back to it. */
+/** The most that any of the queries gave. */
+function bestOf(runs: readonly QueryRun[]): ToolRun['outcome'] {
+  const outcomes = runs.map(({ result }) =>
+    result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind,
+  );
+  return (['rows', 'empty'] as const).find((outcome) => outcomes.includes(outcome)) ?? outcomes[0] ?? 'refused';
+}
+
+/** Runs the final SQL before the agent may end, with its coverage in the same snapshot; an error of either goes back to it. */
 export async function final(context: StepContext, step: FinalInput): Promise<FinalRun> {
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
-    const { sql, result, takenAt, usage } = await runOne(context, normaliseSql(action.sql ?? ''));
+    const { coverage: counting } = action;
+    const texts = [action.sql ?? '', ...(counting === undefined ? [] : [counting])];
+    const { runs, takenAt, usage } = await runQueries(context, texts);
+    const [{ sql, result }, counted] = runs as [QueryRun, QueryRun?];
+    const coverage = counted === undefined ? null : coverageOf(counted);
     const run = await finishCandidate(
       context,
       {
@@ -100,6 +138,7 @@ export async function final(context: StepContext, step: FinalInput): Promise<Fin
         ...clockIn(context, sql),
         digest: null,
         control: null,
+        ...(coverage === null || typeof coverage === 'string' ? {} : { coverage }),
         ordered: false,
         wording: [],
         plan: null,
@@ -108,24 +147,13 @@ export async function final(context: StepContext, step: FinalInput): Promise<Fin
       [],
       usage,
     );
-    return { ...run, error: runError(result) };
+    const errors = [runError(result), typeof coverage === 'string' ? `coverage: ${coverage}` : null];
+    return { ...run, error: errors.filter((error) => error !== null).join('\n') || null };
   });
 }
 
-/** `sql`: as it was run, with the clock that it reads. */
-async function runOne(
-  context: StepContext,
-  text: string,
-): Promise<Omit<SqlRun, 'results'> & { readonly sql: string; readonly result: SqlResult }> {
-  const { inspector, dialect } = await openInspector(context);
-  const inspection = inspector.inspect(text);
-  if (inspection.kind !== 'select') {
-    const { takenAt, usage } = await runSql(context, []);
-    return { sql: text, result: { kind: 'refused', message: inspection.message }, takenAt, usage };
-  }
-  const { clock } = context.input;
-  const sql =
-    clock === undefined ? text : compileSelect([clockOperator(clock, dialect)], { ...inspection, sql: text }, dialect);
-  const { results, takenAt, usage } = await runSql(context, [sql]);
-  return { sql, result: results[0] ?? { kind: 'refused', message: 'nothing was run' }, takenAt, usage };
+/** A text: what is wrong with it. */
+function coverageOf({ sql, result }: QueryRun): Coverage | string {
+  const counts = readCoverage(result);
+  return typeof counts === 'string' ? counts : { ...counts, sql };
 }

@@ -57,12 +57,13 @@ export async function react(world: World): Promise<ReactReply> {
       ? baseBody(gold, 0)
       : counted(gold.sql, columnList(gold), asked.turns);
   const failing = world.slip('tool') < world.rates.failingSql;
+  const sql = failing ? failingBody(gold) : look;
   return {
     ...END,
     note: `Step ${asked.turns + 1}: look before the answer.`,
     action: 'tool_call',
     tool: 'execute_sql',
-    sql: failing ? failingBody(gold) : look,
+    ...(asked.severalQueries ? { queries: [{ why: 'look', sql }] } : { sql }),
   };
 }
 
@@ -70,7 +71,6 @@ const END: ReactReply = {
   note: '',
   action: 'end',
   tool: null,
-  sql: null,
   answer: null,
   finalSql: null,
   unanswerable: false,

@@ -225,6 +225,24 @@ describe('results.jsonl', () => {
   });
 });
 
+describe('queries of an action', () => {
+  const settingsOf = async (more: Partial<BatchFlags>, configured = 1) => {
+    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home);
+    const given = { ...flags, ...more };
+    const rest = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
+    return (await planBatch({ config: { ...config, react: { queries: configured } }, flags: given, ...rest })).settings;
+  };
+
+  test('are a setting of react alone: by the flag, else by the configuration, left out for one', async () => {
+    expect(await settingsOf({ method: 'react', reactQueries: 8 })).toMatchObject({ queriesPerAction: 8 });
+    expect(await settingsOf({ method: 'react' }, 5)).toMatchObject({ queriesPerAction: 5 });
+    expect(await settingsOf({ method: 'react', reactQueries: 1 }, 5)).not.toHaveProperty('queriesPerAction');
+    expect(await settingsOf({ method: 'react' })).not.toHaveProperty('queriesPerAction');
+    expect(await settingsOf({}, 5)).not.toHaveProperty('queriesPerAction');
+    await expect(settingsOf({ reactQueries: 8 })).rejects.toThrow('--react-queries needs --method react');
+  });
+});
+
 describe('the summary', () => {
   const summarised = async (lines: ResultLine[]) => {
     const items = ['1', '2', '3'].map((id) => item(id));

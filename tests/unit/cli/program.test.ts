@@ -51,6 +51,7 @@ describe('gate', () => {
       /^gate: missing required argument 'questions'; see gate batch run --help$/m,
     ],
     ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
+    ['too many queries an action', ['ask', 'x', '--react-queries', '9'], /give a whole number from 1 to 8/],
     ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],

@@ -82,7 +82,7 @@ describe('loadConfig', () => {
       { database: {} },
       {},
       [
-        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, budgets',
+        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, react, budgets',
       ],
     ],
     [
@@ -92,6 +92,12 @@ describe('loadConfig', () => {
       [
         'FILE: budgets.cost: unknown setting; allowed: llmCalls, tokens, costUsd, wallMs, sqlExecutions, sqlMs, sqlRows',
       ],
+    ],
+    [
+      'react cannot run any number of queries',
+      { react: { queries: 9 } },
+      {},
+      ['FILE: react.queries: allowed: whole numbers from 1 to 8'],
     ],
     ['a wrong preset lists the presets', { preset: 'fsat' }, {}, ['FILE: preset: allowed: fast, thorough, paper']],
     [

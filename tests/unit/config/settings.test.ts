@@ -74,6 +74,15 @@ describe('searchIdOf', () => {
     expect(searchIdOf({ namespace: 'user', settings: { ...settings }, question: shuffled })).toBe(id);
   });
 
+  test('one query an action of react leaves the id as it was, several make another', () => {
+    const react = settingsFor({ method: 'react', preset: 'fast', models });
+    expect(react).not.toHaveProperty('queriesPerAction');
+    const several = { ...react, queriesPerAction: 8 };
+    expect(searchIdOf({ question, settings: several, namespace: 'user' })).not.toBe(
+      searchIdOf({ question, settings: react, namespace: 'user' }),
+    );
+  });
+
   test('question, context, database, method, settings, seed, namespace and nonce each change it', () => {
     const ids = [
       searchIdOf({ question: { ...question, text: 'how few?' }, settings, namespace: 'user' }),

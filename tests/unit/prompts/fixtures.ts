@@ -187,8 +187,13 @@ export const selectInput: SelectInput = {
 export const reactInput: ReactInput = {
   ...context,
   turns: [
-    { note: 'Which formats are there?', sql: "SELECT data->>'time' FROM lap LIMIT 5", outcomeCsv: 'time\n+1.20\n' },
+    {
+      note: 'Which formats are there?',
+      queries: [{ why: '', sql: "SELECT data->>'time' FROM lap LIMIT 5", outcomeCsv: 'time\n+1.20\n' }],
+    },
   ],
   callsUsed: 1,
   callsLimit: 8,
+  queriesPerAction: 1,
+  coverage: true,
 };

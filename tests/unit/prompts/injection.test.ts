@@ -66,9 +66,9 @@ describe.each(rendered)('in the prompt of %s', (_, messages, clean) => {
 const webQuestion: typeof question = { ...question, tools: ['execute_sql', 'web_search', 'fetch_url'] };
 const source = { url: `https://example.org/?q=${encodeURIComponent(PLANTED)}${PLANTED}`, fetchedAt: '2031-01-01' };
 const webTurns = (text: string) => [
-  { note: 'n', sql: '', outcomeCsv: '', web: { tool: 'web_search' as const, request: 'q', text, source: null } },
-  { note: 'n', sql: '', outcomeCsv: '', web: { tool: 'fetch_url' as const, request: 'u', text, source } },
-  { note: 'n', sql: '', outcomeCsv: '', web: { tool: 'fetch_url' as const, request: 'u', text, source: null } },
+  { note: 'n', queries: [], web: { tool: 'web_search' as const, request: 'q', text, source: null } },
+  { note: 'n', queries: [], web: { tool: 'fetch_url' as const, request: 'u', text, source } },
+  { note: 'n', queries: [], web: { tool: 'fetch_url' as const, request: 'u', text, source: null } },
 ];
 
 /** A request is a model's own words, and may repeat what it read. */
@@ -172,17 +172,20 @@ it('emoji, scripts with joiners and everyday signs stay as they are', () => {
 });
 
 it('the web is spoken of only where the question allows it', () => {
-  const without = JSON.stringify([renderReact(given.reactInput), reactSchema(given.context.question)]);
+  const without = JSON.stringify([renderReact(given.reactInput), reactSchema(given.reactInput)]);
   expect(without).not.toMatch(/web_search|fetch_url|"query"|WEB/);
   const withIt = JSON.stringify([
     renderReact({ ...given.reactInput, question: webQuestion }),
-    reactSchema(webQuestion),
+    reactSchema({ ...given.reactInput, question: webQuestion }),
   ]);
   expect(withIt).toMatch(/web_search.*fetch_url/);
   const half = { ...webQuestion, tools: ['execute_sql' as const, 'web_search' as const] };
-  expect(JSON.stringify([renderReact({ ...given.reactInput, question: half }), reactSchema(half)])).not.toContain(
-    'fetch_url',
-  );
+  expect(
+    JSON.stringify([
+      renderReact({ ...given.reactInput, question: half }),
+      reactSchema({ ...given.reactInput, question: half }),
+    ]),
+  ).not.toContain('fetch_url');
 });
 
 it('a database error that quotes a value stays data in a retry', () => {

@@ -234,8 +234,28 @@ describe('react', () => {
   const parse = (reply: object, change: object = {}) => parseReact(json(reply), { ...given.reactInput, ...change });
 
   it('takes a tool call and an end, without trailing semicolons', () => {
-    expect(parse(call)).toMatchObject({ kind: 'ok', reply: { sql: 'SELECT 1' } });
+    expect(parse(call)).toMatchObject({ kind: 'ok', reply: { queries: [{ why: '', sql: 'SELECT 1' }] } });
     expect(parse(end)).toMatchObject({ kind: 'ok', reply: { finalSql: 'SELECT 4 AS n' } });
+  });
+  it('takes a coverage, and none', () => {
+    expect(parse({ ...end, coverage: 'SELECT 4, 3;' })).toMatchObject({ reply: { coverage: 'SELECT 4, 3' } });
+    expect(parse(end)).toMatchObject({ reply: { coverage: null } });
+  });
+  it('takes several queries in one call where that is allowed, without empty ones', () => {
+    const queries = [
+      { why: 'formats', sql: 'SELECT 1;' },
+      { why: '', sql: ' ' },
+      { why: 'nulls', sql: 'SELECT 2' },
+    ];
+    expect(parse({ ...call, sql: null, queries }, { queriesPerAction: 8 })).toMatchObject({
+      reply: {
+        queries: [
+          { why: 'formats', sql: 'SELECT 1' },
+          { why: 'nulls', sql: 'SELECT 2' },
+        ],
+      },
+    });
+    expect(parse({ ...end, queries: [] }, { queriesPerAction: 8 })).toMatchObject({ reply: { queries: [] } });
   });
   it('takes an end without a sentence where one is wanted: the program has words of its own', () => {
     expect(parse(end, { question: { ...given.context.question, outputMode: 'answer' } }).kind).toBe('ok');
@@ -247,6 +267,13 @@ describe('react', () => {
     ['a call without a tool', { ...call, tool: null }, {}, 'tool: found null', 'use "execute_sql"'],
     ['a call of an unknown tool', { ...call, tool: 'web_search' }, {}, 'tool: found "web_search"', '"execute_sql"'],
     ['a call without SQL', { ...call, sql: '' }, {}, 'sql: found null', 'or use action "end"'],
+    [
+      'a call without queries',
+      { ...call, queries: [] },
+      { queriesPerAction: 8 },
+      'queries: found no query',
+      'write 1 to 8',
+    ],
     ['a call beyond the budget', call, { callsUsed: 8 }, 'no tool calls left', 'use "end"'],
     ['an unknown action', { ...call, action: 'stop' }, {}, 'action: found "stop"', '"tool_call", "end"'],
     [

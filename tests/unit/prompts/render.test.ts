@@ -47,6 +47,11 @@ describe.each(Object.entries(roles))('the prompt of %s', (_, render) => {
   });
 });
 
+const everyTool: typeof given.context.question = {
+  ...given.context.question,
+  tools: ['execute_sql', 'web_search', 'fetch_url'],
+};
+
 describe('modes', () => {
   const system = (messages: readonly ChatMessage[]) => messages[0]!.content;
   const last = (messages: readonly ChatMessage[]) => messages[messages.length - 1]!.content;
@@ -112,6 +117,36 @@ describe('modes', () => {
     expect(last(spent)).toContain('No tool calls left: the action must be end.');
   });
 
+  it('react with several queries an action shows each with its reason and its rows', () => {
+    const queries = [
+      { why: 'formats', sql: 'SELECT 1', outcomeCsv: 'a\n1' },
+      { why: 'who has none', sql: 'SELECT 2', outcomeCsv: 'b\n2\n(1 of 340 rows shown)' },
+    ];
+    const shown = renderReact({ ...given.reactInput, queriesPerAction: 8, turns: [{ note: 'n', queries }] });
+    expect(system(shown)).toContain('tool execute_sql with queries, 1 to 8 that run together');
+    expect(system(shown)).toContain(
+      '"tool_call"|"end", tool: "execute_sql"|null, queries: [{why: string, sql: string}]',
+    );
+    const [asked, seen] = shown.slice(-2).map(({ content }) => content);
+    expect(JSON.parse(asked!)).toMatchObject({
+      queries: [
+        { why: 'formats', sql: 'SELECT 1' },
+        { why: 'who has none', sql: 'SELECT 2' },
+      ],
+    });
+    expect(seen).toBe(
+      '<data name="result 1">\na\n1\n</data>\n<data name="result 2">\nb\n2\n(1 of 340 rows shown)\n</data>\n' +
+        'Tool calls left: 7.',
+    );
+    expect(system(renderReact(given.reactInput))).not.toContain('queries, 1 to');
+  });
+
+  it('react is asked for coverage only where it sees what the rows hold', () => {
+    expect(system(renderReact(given.reactInput))).toMatch(/- coverage, with finalSql: .* Below 95 %/);
+    const plain = { ...given.reactInput, coverage: false };
+    expect(JSON.stringify([renderReact(plain), reactSchema(plain)])).not.toContain('coverage');
+  });
+
   it('the turns of react keep the messages before them unchanged', () => {
     const one = renderReact(given.reactInput);
     const turn = given.reactInput.turns[0]!;
@@ -126,7 +161,9 @@ describe('modes', () => {
     ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 550],
     ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 400],
     ['select', () => renderSelect(given.selectInput), 400],
-    ['react', () => renderReact(given.reactInput), 400],
+    ['react', () => renderReact({ ...given.reactInput, coverage: false }), 400],
+    ['react with coverage', () => renderReact(given.reactInput), 430],
+    ['react with all', () => renderReact({ ...given.reactInput, queriesPerAction: 8, question: everyTool }), 550],
   ])('the system message of %s stays short, shape and engine notes included', (_, render, words) => {
     expect(system(render()).split(/\s+/).length).toBeLessThanOrEqual(words);
   });
@@ -153,7 +190,8 @@ describe.each([
   groundSchema,
   evaluateSchema,
   selectSchema,
-  reactSchema(given.context.question),
+  reactSchema(given.reactInput),
+  { ...reactSchema({ ...given.reactInput, queriesPerAction: 8 }), name: 'react of several queries' },
 ])('the reply schema $name', ({ schema }) => {
   it('is an object that strict structured output accepts', () => {
     expect(schema.type).toBe('object');

@@ -1,5 +1,5 @@
 import type { SqlResult, SqlValue } from '../../../src/domain';
-import { resultPreview, resultText } from '../../../src/search/preview';
+import { resultPreview, resultText, resultTexts } from '../../../src/search/preview';
 
 const rows = (values: SqlValue[][], truncated = false): SqlResult => ({
   kind: 'rows',
@@ -52,4 +52,16 @@ test('a preview is the value of a single cell, else a count and the first rows',
     ),
   ).toBe('2 rows: x, 1; y, 2');
   expect(resultPreview(rows([['x'.repeat(500), 1]])).length).toBe(200);
+});
+
+test('results that share a space are each cut and counted, and a long one gets what short ones leave', () => {
+  const long = rows(Array.from({ length: 100 }, (_, index) => [`row${index}`, index]));
+  const short = rows([['n', 7]]);
+  const shown = (text: string | undefined): number => Number(/\((\d+) of 100 rows shown\)$/.exec(text ?? '')?.[1]);
+  const [first, beside, second] = resultTexts([long, short, long], 600);
+  expect(beside).toBe('a,b\nn,7');
+  expect(Math.abs(shown(first) - shown(second))).toBeLessThanOrEqual(1);
+  expect(shown(first)).toBeGreaterThan(shown(resultText(long, 200)));
+  expect(resultTexts([long], 600)).toEqual([resultText(long, 600)]);
+  expect(resultTexts([], 600)).toEqual([]);
 });

@@ -156,9 +156,16 @@ describe('every role gives replies that its parser takes', () => {
     expect(parseSelect(await reply(body(renderSelect(rivals), 'select')), rivals)).toMatchObject({
       reply: { choice: 2 },
     });
-    const acting = { ...context(), turns: [], callsUsed: 0, callsLimit: 20 };
+    const acting = {
+      ...context(),
+      ...{ turns: [], callsUsed: 0, callsLimit: 20, queriesPerAction: 1, coverage: true },
+    };
     expect(parseReact(await reply(body(renderReact(acting), 'react')), acting)).toMatchObject({
       reply: { action: 'tool_call' },
+    });
+    const several = { ...acting, queriesPerAction: 8 };
+    expect(parseReact(await reply(body(renderReact(several), 'react')), several)).toMatchObject({
+      reply: { action: 'tool_call', queries: [{ why: 'look' }] },
     });
     const spent = { ...acting, callsUsed: 20 };
     expect(parseReact(await reply(body(renderReact(spent), 'react')), spent)).toMatchObject({

@@ -1,12 +1,11 @@
-/** Candidates, the final record, memory of scope `database`, and the steps of `react`. */
+/** Candidates, the final record, and memory of scope `database`. */
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import type { SearchState, Update } from '../../../src/domain';
-import { runReact } from '../../../src/methods/react';
 import { initialState, runSearch } from '../../../src/search/control';
 import { withdraw } from '../../../src/search/dependence';
 import type { CandidateRun } from '../../../src/search/steps';
 import { planRef } from '../../../src/search/plan-view';
-import { createReactSteps, createRunStore, readEnvelope } from '../../../src/steps';
+import { createRunStore, readEnvelope } from '../../../src/steps';
 import { openStep } from '../../../src/steps/context';
 import { SCHEMA_ID } from '../../../src/steps/prompt-context';
 import { publishMemory, updateView } from '../../../src/steps/memory';
@@ -288,48 +287,4 @@ test('what a person said stands in the final record with author and time', async
   const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
   const note = { kind: 'hint', author: 'ada', target: null, text: 'gaps are seconds', at: '1970-01-01T00:00:01.000Z' };
   expect(record.steering).toEqual([note]);
-});
-
-describe('react', () => {
-  const action = (change: Record<string, unknown>) =>
-    text({
-      note: 'n',
-      action: 'tool_call',
-      tool: 'execute_sql',
-      sql: null,
-      answer: null,
-      finalSql: null,
-      unanswerable: false,
-      ...change,
-    });
-
-  test.each([
-    ['with a sentence, and the rows fill it', '{count(*)} entries came second.', '2 entries came second; not proved.'],
-    ['with words for which nothing stands, and the rows speak', 'two came second', '2; not proved.'],
-  ])('the agent looks and ends %s', async (_claim, answer, told) => {
-    const made = await bench(
-      {
-        react: [
-          action({ sql: 'SELECT mark FROM entry LIMIT 2' }),
-          action({ sql: 'DROP TABLE entry' }),
-          action({ action: 'end', tool: null, finalSql: 'SELECT count(*) FROM entry WHERE place = 2', answer }),
-        ],
-      },
-      { settings: { method: 'react', rounds: 5 } },
-    );
-    const outcome = await runReact(
-      { searchId: SEARCH, settings: made.input.settings, state: null },
-      createReactSteps(made.deps),
-      hooks,
-    );
-    expect(outcome).toMatchObject({
-      summary: { status: 'answered', answer: told, sql: 'SELECT count(*) FROM entry WHERE place = 2' },
-    });
-    const last = made.model.requests
-      .at(-1)!
-      .messages.map(({ content }) => content)
-      .join('\n');
-    expect(last).toContain('28:10.0');
-    expect(last).toContain('Refused: DROP TABLE is not allowed');
-  });
 });
