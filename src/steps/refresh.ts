@@ -7,10 +7,12 @@
  * 2. Otherwise the current rows are returned. Equal rows (rule S5) leave the record unchanged; others make a new version.
  * 3. An unanswerable result holds as long as the database can tell that no row has changed. An abstained one has nothing to
  *    run and keeps the date of its decision.
- * 4. A clock that the SQL reads is set to the time of this request (`search/clock.ts`).
+ * 4. Coverage is counted again, so that its sentence belongs to the rows beside it.
+ * 5. A clock that the SQL reads is set to the time of this request (`search/clock.ts`).
  */
 import type { AnswerRecord, Dialect, SqlResult } from '../domain';
 import { withClock } from '../search/clock';
+import { readCoverage } from '../search/coverage';
 import { equalResults, type Digest } from '../search/equal';
 import { resultPreview } from '../search/preview';
 import { runError } from './body-errors';
@@ -76,14 +78,20 @@ async function runAgain(
   const plan = content.plan === null ? null : await loadPlan(context, content.plan);
   const extras = plan === null ? null : await extraStatements(context, plan, dialect);
   const rechecks = await recheckAll(context, first, plan, dialect);
-  const statements = [sql, ...(extras?.statements ?? []), ...rechecks.flatMap((each) => each.statements)];
+  const counting = coverageSql(content, clock, dialect);
+  const statements = [sql, ...counting, ...(extras?.statements ?? []), ...rechecks.flatMap((each) => each.statements)];
   const { results, takenAt } = await runSql(context, statements);
   const late = results.find((result) => result.kind === 'timeout');
   if (late !== undefined) return { kind: 'timeout', afterMs: late.afterMs };
-  const [result, ...others] = results as [SqlResult, ...SqlResult[]];
+  const [result, ...rest] = results as [SqlResult, ...SqlResult[]];
+  const [counted] = rest.slice(0, counting.length);
+  const others = rest.slice(counting.length);
   const revision = context.deps.hash(JSON.stringify(results.map(withoutTime)));
   if (result.kind !== 'rows')
     return { kind: 'stale', reason: `its SQL no longer runs: ${runError(result) ?? ''}`, revision };
+  const counts = counted === undefined ? null : readCoverage(counted);
+  if (typeof counts === 'string')
+    return { kind: 'stale', reason: `its coverage can no longer be counted: ${counts}`, revision };
   let at = extras?.statements.length ?? 0;
   const rechecked = rechecks.map((each) => ({
     operator: each.operator,
@@ -100,25 +108,37 @@ async function runAgain(
     ...entry,
     ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence,
   }));
-  const rest: AnswerRecord = {
+  const [countingSql] = counting;
+  const coverage = counts === null || countingSql === undefined ? undefined : { ...counts, sql: countingSql };
+  const again: AnswerRecord = {
     ...first,
     ...{ sql, columns: [...columns], rows: [...rows], truncated, evidence },
+    ...(coverage === undefined ? {} : { coverage }),
     ...(extras === null ? {} : beside(first, extras.read(others))),
     candidates: first.candidates.map((each) =>
       each.chosen ? { ...each, sql, rowCount: digest?.count ?? rows.length, preview: resultPreview(result) } : each,
     ),
   };
-  const record = { ...rest, answer: answerOf(context.input, rest) };
+  const record = { ...again, answer: answerOf(context.input, again) };
   const was = standing(first, before);
   const state = {
     ...{ ...was, asOf: takenAt, reused: true, rowsChanged: !isEqual, rowsBefore: isEqual ? null : was.asOf },
     ...(content.clock === undefined || clock === undefined ? {} : { clock }),
   };
-  // Also compare the words: they include counts besides the rows.
-  if (isEqual && record.answer === answerOf(context.input, shown.record)) return keep(context, shown.record, state);
+  // Also compare the words, which include counts besides the rows, and the coverage, which is told without words too.
+  const { coverage: shownCoverage } = shown.record;
+  const isCounted = coverage?.asked === shownCoverage?.asked && coverage?.used === shownCoverage?.used;
+  if (isEqual && isCounted && record.answer === answerOf(context.input, shown.record))
+    return keep(context, shown.record, state);
   const version = `v${Number((before?.version ?? 'v0').slice(1)) + 1}`;
   await context.run.put('version', version, { schemaVersion: 1, record, digest: isEqual ? shown.digest : digest });
   return keep(context, record, { ...state, version });
+}
+
+/** The statement that counts the coverage, under the current clock; none if nobody counted it. */
+function coverageSql({ coverage }: CandidateContent, clock: string | undefined, dialect: Dialect): string[] {
+  if (coverage === undefined) return [];
+  return [clock === undefined ? coverage.sql : withClock(coverage.sql, clock, dialect)];
 }
 
 /** The current results of the other readings, and the control count for the sentence. */

@@ -312,6 +312,27 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     });
   });
 
+  test('says anew how much of what is asked it could use, also where the rows stay', async () => {
+    const database = await open(dialect);
+    const end = {
+      ...{ note: 'done', action: 'end', tool: null, sql: null, answer: null, unanswerable: false },
+      finalSql: 'SELECT count(*) AS n FROM sale WHERE amount > 1000000',
+      coverage: `SELECT count(*), count(CASE WHEN sold >= ${LAST_WEEK[dialect]} THEN 1 END) FROM sale`,
+    };
+    const settings = { ...ONE, profiles: true };
+    const { first, again, run } = await searched(database, { react: [text(end)] }, { method: 'react', settings });
+    expect(first).toMatchObject({ rows: [[0]], coverage: { asked: 4, used: 2 } });
+    expect(first.answer).toContain('Only 2 of the 4 asked about');
+    expect(current(await again())).toMatchObject({ coverage: { asked: 4, used: 2 }, rowsChanged: false });
+    expect(await run.find('version', 'v1')).toBeNull();
+    const later = current(await again('2026-03-16 00:00:00'));
+    expect(later).toMatchObject({ rows: [[0]], rowsChanged: false, coverage: { asked: 4, used: 1 } });
+    expect(later.coverage?.sql).toContain("'2026-03-16 00:00:00'");
+    expect(later.answer).toContain('Only 1 of the 4 asked about');
+    await database.write('DELETE FROM sale');
+    expect(current(await again())).toMatchObject({ coverage: { asked: 0, used: 0 } });
+  });
+
   test('beyond the row cap is compared by count and hash', async () => {
     const database = await open(dialect);
     const listed = plan(dialect);
