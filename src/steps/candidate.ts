@@ -3,7 +3,7 @@
  * question's words. Its result is compared with earlier candidates, oldest first (rule S5).
  */
 import type { Body, Dialect, SqlResult } from '../domain';
-import { isClocked } from '../search/clock';
+import { isClocked, withClock } from '../search/clock';
 import { compilePlan, compileSelect } from '../search/compile';
 import { readCoverage } from '../search/coverage';
 import { equalResults, isTrivial, type Digest } from '../search/equal';
@@ -46,7 +46,7 @@ export async function candidate(context: StepContext, step: CandidateInput): Pro
   );
 }
 
-interface Extras {
+export interface Extras {
   readonly statements: readonly string[];
   readonly read: (
     results: readonly SqlResult[],
@@ -79,6 +79,20 @@ export async function extraStatements(context: StepContext, plan: LoadedPlan, di
           result: others[index] ?? null,
         })),
       };
+    },
+  };
+}
+
+/** The same of a candidate without a plan, under the clock of the step: its coverage alone. */
+export function coverageStatement({ input }: StepContext, { coverage }: CandidateContent, dialect: Dialect): Extras {
+  const none = { control: null, wording: [] };
+  if (coverage === undefined) return { statements: [], read: () => none };
+  const sql = input.clock === undefined ? coverage.sql : withClock(coverage.sql, input.clock, dialect);
+  return {
+    statements: [sql],
+    read: ([result = notRun]) => {
+      const counts = readCoverage(result);
+      return typeof counts === 'string' ? none : { ...none, coverage: { ...counts, sql } };
     },
   };
 }

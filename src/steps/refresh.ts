@@ -12,11 +12,10 @@
  */
 import type { AnswerRecord, Dialect, SqlResult } from '../domain';
 import { withClock } from '../search/clock';
-import { readCoverage } from '../search/coverage';
 import { equalResults, type Digest } from '../search/equal';
 import { resultPreview } from '../search/preview';
 import { runError } from './body-errors';
-import { digestOf, extraStatements } from './candidate';
+import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
 import { openEngine, runSql, type StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
 import { wordingOf } from './evidence-record';
@@ -76,23 +75,21 @@ async function runAgain(
   const { clock } = context.input;
   const sql = content.clock === undefined || clock === undefined ? content.sql : withClock(content.sql, clock, dialect);
   const plan = content.plan === null ? null : await loadPlan(context, content.plan);
-  const extras = plan === null ? null : await extraStatements(context, plan, dialect);
+  const extras =
+    plan === null ? coverageStatement(context, content, dialect) : await extraStatements(context, plan, dialect);
   const rechecks = await recheckAll(context, first, plan, dialect);
-  const counting = coverageSql(content, clock, dialect);
-  const statements = [sql, ...counting, ...(extras?.statements ?? []), ...rechecks.flatMap((each) => each.statements)];
+  const statements = [sql, ...extras.statements, ...rechecks.flatMap((each) => each.statements)];
   const { results, takenAt } = await runSql(context, statements);
   const late = results.find((result) => result.kind === 'timeout');
   if (late !== undefined) return { kind: 'timeout', afterMs: late.afterMs };
-  const [result, ...rest] = results as [SqlResult, ...SqlResult[]];
-  const [counted] = rest.slice(0, counting.length);
-  const others = rest.slice(counting.length);
+  const [result, ...others] = results as [SqlResult, ...SqlResult[]];
   const revision = context.deps.hash(JSON.stringify(results.map(withoutTime)));
   if (result.kind !== 'rows')
     return { kind: 'stale', reason: `its SQL no longer runs: ${runError(result) ?? ''}`, revision };
-  const counts = counted === undefined ? null : readCoverage(counted);
-  if (typeof counts === 'string')
-    return { kind: 'stale', reason: `its coverage can no longer be counted: ${counts}`, revision };
-  let at = extras?.statements.length ?? 0;
+  const around = extras.read(others);
+  if (content.coverage !== undefined && around.coverage === undefined)
+    return { kind: 'stale', reason: 'how much of the question it covers can no longer be counted', revision };
+  let at = extras.statements.length;
   const rechecked = rechecks.map((each) => ({
     operator: each.operator,
     ...each.read(others.slice(at, (at += each.statements.length)), result),
@@ -108,13 +105,10 @@ async function runAgain(
     ...entry,
     ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence,
   }));
-  const [countingSql] = counting;
-  const coverage = counts === null || countingSql === undefined ? undefined : { ...counts, sql: countingSql };
   const again: AnswerRecord = {
     ...first,
     ...{ sql, columns: [...columns], rows: [...rows], truncated, evidence },
-    ...(coverage === undefined ? {} : { coverage }),
-    ...(extras === null ? {} : beside(first, extras.read(others))),
+    ...beside(first, around),
     candidates: first.candidates.map((each) =>
       each.chosen ? { ...each, sql, rowCount: digest?.count ?? rows.length, preview: resultPreview(result) } : each,
     ),
@@ -126,32 +120,27 @@ async function runAgain(
     ...(content.clock === undefined || clock === undefined ? {} : { clock }),
   };
   // Also compare the words, which include counts besides the rows, and the coverage, which is told without words too.
-  const { coverage: shownCoverage } = shown.record;
-  const isCounted = coverage?.asked === shownCoverage?.asked && coverage?.used === shownCoverage?.used;
-  if (isEqual && isCounted && record.answer === answerOf(context.input, shown.record))
+  const [told, counted] = [shown.record.coverage, around.coverage];
+  const isCovered = told?.asked === counted?.asked && told?.used === counted?.used;
+  if (isEqual && isCovered && record.answer === answerOf(context.input, shown.record))
     return keep(context, shown.record, state);
   const version = `v${Number((before?.version ?? 'v0').slice(1)) + 1}`;
   await context.run.put('version', version, { schemaVersion: 1, record, digest: isEqual ? shown.digest : digest });
   return keep(context, record, { ...state, version });
 }
 
-/** The statement that counts the coverage, under the current clock; none if nobody counted it. */
-function coverageSql({ coverage }: CandidateContent, clock: string | undefined, dialect: Dialect): string[] {
-  if (coverage === undefined) return [];
-  return [clock === undefined ? coverage.sql : withClock(coverage.sql, clock, dialect)];
-}
-
-/** The current results of the other readings, and the control count for the sentence. */
+/** The current results of the other readings, the coverage, and the control count for the sentence. */
 function beside(
   first: AnswerRecord,
-  { control, controlSql, wording }: Pick<CandidateContent, 'control' | 'controlSql' | 'wording'>,
-): Pick<AnswerRecord, 'openAssumptions' | 'examined'> {
+  { control, controlSql, coverage, wording }: ReturnType<Extras['read']>,
+): Pick<AnswerRecord, 'openAssumptions' | 'examined' | 'coverage'> {
   const counted = control === null || controlSql === undefined ? undefined : { sql: controlSql, count: control };
   return {
     openAssumptions: [
       ...first.openAssumptions.filter(({ kind }) => kind !== 'open-by-wording'),
       ...wordingOf({ wording }),
     ],
+    ...(coverage === undefined ? {} : { coverage }),
     ...(first.examined === undefined ? {} : { examined: counted }),
   };
 }

@@ -333,6 +333,22 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     expect(current(await again())).toMatchObject({ coverage: { asked: 0, used: 0 } });
   });
 
+  test('is stale where nobody can count any more how much it covers', async () => {
+    const database = await open(dialect);
+    const end = {
+      ...{ note: 'done', action: 'end', tool: null, sql: null, answer: null, unanswerable: false },
+      ...{ finalSql: 'SELECT count(*) AS n FROM sale', coverage: 'SELECT count(*), sum(1) FROM sale' },
+    };
+    const settings = { ...ONE, profiles: true };
+    const { again } = await searched(database, { react: [text(end)] }, { method: 'react', settings });
+    expect(current(await again())).toMatchObject({ coverage: { asked: 4, used: 4 } });
+    await database.write('DELETE FROM sale');
+    expect(await again()).toMatchObject({
+      kind: 'stale',
+      reason: 'how much of the question it covers can no longer be counted',
+    });
+  });
+
   test('beyond the row cap is compared by count and hash', async () => {
     const database = await open(dialect);
     const listed = plan(dialect);
