@@ -7,6 +7,7 @@ import type { LookReply } from '../prompts';
 import type { SqlInspector } from '../ports';
 import { clockOperator, CLOCK } from '../search/clock';
 import type { SelectText } from '../search/compile';
+import { vacuousCheck } from '../search/vacuous-check';
 import { operatorBody, queryBody, selectText, storeBody, type BodyScope } from './bodies';
 import { readableRelations, type StepContext } from './context';
 import type { LoadedPlan } from './load-plan';
@@ -71,6 +72,8 @@ export function buildCommit(scope: CommitScope, planId: string, reply: LookReply
   };
   const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
     const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope.inspector, known));
+    const fault = vacuousCheck(claim.check, claim.rivals.length) ?? vacuousCheck(claim.check, 0);
+    if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
     const rivals = claim.rivals.map(({ reading, instead }, rival) => ({
       reading,
       edited: edited(claim.operator, instead, `claims[${at}].rivals[${rival}].instead`),

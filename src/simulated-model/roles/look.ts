@@ -37,7 +37,7 @@ function countedOnce(base: string): LookReply['claims'][number] {
     operator: 'op_answer',
     statement: 'Every record counts once.',
     rows: 'records',
-    check: `SELECT count(*) AS examined, count(*) AS matching, 0 AS twice FROM ${base}`,
+    check: `SELECT count(*) AS examined, count(*) AS matching, sum(CASE WHEN 1 = 0 THEN 1 ELSE 0 END) AS twice FROM ${base}`,
     rivals: [{ reading: 'records count twice', instead: null }],
   };
 }

@@ -201,7 +201,7 @@ test('the other reading of the words is run by the program', async () => {
 test('a rival that gives the same answer drops out and does not block the proof', async () => {
   const [claim] = COMMIT.claims ?? [];
   const rivals = [...claim!.rivals, { reading: 'rounded gaps', instead: { of: 'gap / 1000', put: 'gap / 1000.0' } }];
-  const check = claim!.check.replace(' FROM lap', ', count(*) FROM lap');
+  const check = claim!.check.replace(' FROM lap', `, sum(abs(${SECONDS} - behind_s) < 0.01) FROM lap`);
   const { record } = await ask([{ ...COMMIT, claims: [{ ...claim, check, rivals }] }]);
   expect(claimsOf('proved', record)).toHaveLength(1);
   expect(record.claims![0]!.rivals.at(-1)).toMatchObject({ verdict: 'same-answer' });
@@ -243,4 +243,12 @@ test('what goes back twice without holding is handed to the search, with what wa
     'look',
     expect.not.stringMatching('look'),
   ]);
+});
+
+test('a check that could not fail is sent back before anything runs', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const check = "SELECT count(*), sum(device = 'B'), sum(device = 'A'), sum(gap > 0) FROM lap WHERE device = 'B'";
+  const { model, engine } = await ask([{ ...COMMIT, claims: [{ ...claim, check }] }, COMMIT]);
+  expect(model.requests[1]!.messages.at(-1)!.content).toContain('filtered by just that');
+  expect(engine.runs.flat().join('\n')).not.toContain("sum(device = 'B')");
 });
