@@ -42,20 +42,19 @@ export type EvaluateReply = z.infer<typeof EvaluateReply>;
 export const evaluateSchema = replySchema('evaluate', EvaluateReply);
 
 export function renderEvaluate(input: EvaluateInput): ChatMessage[] {
-  const system = [
+  const rules = [
     'You score the open trajectories of a search for the right SQL. Each is a plan of operators, partly settled, with the evidence gathered so far.',
-    shared.AUTHORITY,
     SCORES,
     input.exploration === 'code' ? EXPLORED_ELSEWHERE : EXPLORE,
     shared.replyRule(sketch(EvaluateReply)),
   ];
-  const user = [
+  return shared.conversation(input.dialect, [
+    shared.rulesSection(rules),
     ...shared.knowledgeSections(input, false),
     ...input.trajectories.map((trajectory) => shared.data(`trajectory ${trajectory.id}`, trajectoryText(trajectory))),
     shared.questionSection(input.question),
     `Task: one score for each of: ${input.trajectories.map(({ id }) => id).join(', ')}, no others.`,
-  ];
-  return shared.conversation(system, user);
+  ]);
 }
 
 export function parseEvaluate(text: string, input: EvaluateInput): Parsed<EvaluateReply> {

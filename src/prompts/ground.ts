@@ -55,26 +55,25 @@ export type GroundReply = z.infer<typeof GroundReply>;
 export const groundSchema = replySchema('ground', GroundReply);
 
 export function renderGround(input: GroundInput): ChatMessage[] {
-  const system = [
-    `You judge what a ${shared.engineName(input.dialect)} database said about rival readings of an operator, and write the SQL of the reading that won.`,
-    shared.AUTHORITY,
+  const rules = [
+    'You judge what the database said about rival readings of an operator, and write the SQL of the reading that won.',
     JUDGE,
     WRITE,
     LEARNED,
     ...(input.carryTests ? [testRules('execution')] : []),
-    shared.engineGuide(input.dialect),
     shared.replyRule(sketch(GroundReply)),
   ];
-  const user = [
+  return shared.conversation(input.dialect, [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, false),
     shared.data('plan', planText(input.plan)),
     ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
     ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, evidenceText(observed))),
     shared.questionSection(input.question),
     task(input),
-  ];
-  return shared.conversation(system, user);
+  ]);
 }
 
 export function parseGround(text: string, input: GroundInput): Parsed<GroundReply> {

@@ -68,21 +68,21 @@ export interface LookInput extends PromptContext {
 }
 
 export function renderLook(input: LookInput): ChatMessage[] {
-  const system = [
-    `You answer questions about an undocumented ${shared.engineName(input.dialect)} database together with a program.`,
-    shared.AUTHORITY,
+  const rules = [
+    'You answer the question together with a program.',
     RULES,
     ...(wantsSentence(input.question) ? [SENTENCE] : []),
-    shared.engineGuide(input.dialect),
     SHAPE,
   ];
   const user = [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
     shared.questionSection(input.question),
     `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
   ];
-  return [...shared.conversation(system, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at))];
+  return [...shared.conversation(input.dialect, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at))];
 }
 
 export function parseLook(text: string, input: LookInput): Parsed<LookReply> {

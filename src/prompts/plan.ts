@@ -101,9 +101,8 @@ export function planSchemaFor(input: PromptContext & web.MayLookUp): typeof plan
 
 export function renderPlan(input: PlanInput): ChatMessage[] {
   const tools = web.lookupTools(input);
-  const system = [
-    `You turn a question about an undocumented ${shared.engineName(input.dialect)} database into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.`,
-    shared.AUTHORITY,
+  const rules = [
+    'You turn the question into a plan of operators. A program runs them, tests what is doubtful against the data and joins them into one WITH query.',
     OPERATORS,
     input.strict === 'execution' ? ASSUME : SETTLE,
     ANSWER,
@@ -118,11 +117,12 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
             'Before you plan you may look things up: kind lookup, operators [], potential 0, outline saying why,',
           ),
         ]),
-    shared.engineGuide(input.dialect),
     shared.replyRule(sketch(tools.length === 0 ? planReply(input) : webReply(input, tools))),
   ];
-  const user = [
+  return shared.conversation(input.dialect, [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, false),
     ...(input.knownIntents.length === 0
       ? []
@@ -137,8 +137,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
         ]),
     shared.questionSection(input.question),
     task(input),
-  ];
-  return shared.conversation(system, user);
+  ]);
 }
 
 export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {

@@ -44,27 +44,26 @@ export function proposeSchemaFor(input: PromptContext & web.MayLookUp): typeof p
 
 export function renderPropose(input: ProposeInput): ChatMessage[] {
   const tools = web.lookupTools(input);
-  const system = [
-    `You design the next test in a search for the right SQL over an undocumented ${shared.engineName(input.dialect)} database: which readings of the target operators are plausible, and which query tells them apart.`,
-    shared.AUTHORITY,
+  const rules = [
+    'You design the next test in a search for the right SQL: which readings of the target operators are plausible, and which query tells them apart.',
     testRules('execution'),
     LEARN,
     ...(tools.length === 0
       ? []
       : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
-    shared.engineGuide(input.dialect),
     shared.replyRule(sketch(tools.length === 0 ? ProposeReply : webReply(tools))),
   ];
-  const user = [
+  return shared.conversation(input.dialect, [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, false),
     shared.data('plan', planText(input.plan)),
     ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
     ...input.rollout.map((evidence) => shared.data('this attempt so far', evidenceText(evidence))),
     shared.questionSection(input.question),
     task(input),
-  ];
-  return shared.conversation(system, user);
+  ]);
 }
 
 export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeReply> {

@@ -87,23 +87,26 @@ export function reactSchema(mode: ReactMode): ModelRequest['schema'] {
 }
 
 export function renderReact(input: ReactInput): ChatMessage[] {
-  const system = [
-    `You answer questions about a ${shared.engineName(input.dialect)} database by running queries, one action per turn.`,
-    shared.AUTHORITY,
-    rules(input),
+  const rules = [
+    'You answer the question by running queries, one action per turn.',
+    rulesOf(input),
     ...(wantsSentence(input.question) ? [SENTENCE] : []),
     ...webRules(input.question),
-    shared.engineGuide(input.dialect),
     shared.replyRule(sketch(replyOf(input))),
   ];
   const user = [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
     shared.questionSection(input.question),
     `Wanted at the end: finalSql${wantsSentence(input.question) ? ' and answer' : ''}.`,
     budget(input.callsLimit - (input.callsUsed - input.turns.length)),
   ];
-  return [...shared.conversation(system, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input))];
+  return [
+    ...shared.conversation(input.dialect, user),
+    ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
+  ];
 }
 
 export function parseReact(text: string, input: ReactInput): Parsed<ReactAction> {
@@ -126,7 +129,7 @@ function queriesOf({ sql, queries }: ReactReply): readonly ReactQuery[] {
   return queries.filter((query) => query.sql.trim() !== '');
 }
 
-function rules({ queriesPerAction, coverage }: ReactMode): string {
+function rulesOf({ queriesPerAction, coverage }: ReactMode): string {
   const isOne = queriesPerAction === 1;
   return `ACTIONS
 - tool_call: tool execute_sql with ${isOne ? ONE : several(queriesPerAction)}

@@ -32,21 +32,21 @@ export type SelectReply = z.infer<typeof SelectReply>;
 export const selectSchema = replySchema('select', SelectReply);
 
 export function renderSelect(input: SelectInput): ChatMessage[] {
-  const system = [
-    'You choose the answer to a database question among candidates that were executed, each with what was proved and what is still assumed.',
-    shared.AUTHORITY,
+  const rules = [
+    'You choose the answer among candidates that were executed, each with what was proved and what is still assumed.',
     RULES,
     shared.replyRule(sketch(SelectReply)),
   ];
   const count = input.candidates.length;
-  const user = [
+  return shared.conversation(input.dialect, [
     ...shared.databaseSections(input),
+    shared.rulesSection(rules),
+    ...shared.searchSections(input),
     ...shared.knowledgeSections(input, false),
     ...input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, candidateText(candidate))),
     shared.questionSection(input.question),
     `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`,
-  ];
-  return shared.conversation(system, user);
+  ]);
 }
 
 export function parseSelect(text: string, input: SelectInput): Parsed<SelectReply> {

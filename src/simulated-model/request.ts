@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { Role, type Dialect } from '../domain';
+import { outsideOf, sectionsOf } from '../prompts/told';
 
 export const ChatBody = z.object({
   model: z.string(),
@@ -22,7 +23,7 @@ export interface Asked {
   readonly role: Role;
   readonly dialect: Dialect | null;
   readonly question: string;
-  /** The first user message without its data sections. */
+  /** The first user message without its data sections and rules. */
   readonly task: string;
   readonly sections: readonly Section[];
   /** Number of unusable replies so far. */
@@ -42,11 +43,11 @@ export type ReadRequest =
 export function readRequest(body: ChatBody): ReadRequest {
   const system = body.messages.find(({ role }) => role === 'system')?.content ?? '';
   const users = body.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  const role = roleOf(body, system);
-  if (role === null) return { kind: 'unclear', error: 'no role of this project is recognised in the request' };
   const [first = ''] = users;
+  const { rules, rest: task } = outsideOf(first);
+  const role = roleOf(body, rules);
+  if (role === null) return { kind: 'unclear', error: 'no role of this project is recognised in the request' };
   const sections = sectionsOf(first);
-  const task = withoutSections(first);
   const question = questionOf(task);
   if (question === null) return { kind: 'unclear', error: 'no line "Question: …" in the first user message' };
   return {
@@ -60,8 +61,8 @@ export function readRequest(body: ChatBody): ReadRequest {
       retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
       turns: users.filter((text) => /^<data name="result(?: 1)?">/.test(text)).length,
       lastUser: users.at(-1) ?? '',
-      severalQueries: /^- tool_call: tool execute_sql with queries, /m.test(system),
-      sentence: /^SENTENCE\. /m.test(system),
+      severalQueries: /^- tool_call: tool execute_sql with queries, /m.test(rules),
+      sentence: /^SENTENCE\. /m.test(rules),
     },
   };
 }
@@ -76,34 +77,25 @@ function dialectOf(system: string): Dialect | null {
   return /\bSnowflake\b/.test(system) ? 'snowflake' : null;
 }
 
-/** How each role's system message begins, for clients whose request carries no schema name. */
+/** How the rules of each role begin, for clients whose request carries no schema name. */
 const OPENINGS: readonly (readonly [RegExp, Role])[] = [
-  [/^You score the open trajectories/, 'evaluate'],
-  [/^You turn a question about/, 'plan'],
-  [/^You design the next test/, 'propose'],
-  [/^You judge what a/, 'ground'],
-  [/^You choose the answer/, 'select'],
-  [/^You answer questions about .* together with a program/, 'look'],
-  [/^You answer questions about/, 'react'],
+  [/^<rules>\nYou score the open trajectories/, 'evaluate'],
+  [/^<rules>\nYou turn the question/, 'plan'],
+  [/^<rules>\nYou design the next test/, 'propose'],
+  [/^<rules>\nYou judge what/, 'ground'],
+  [/^<rules>\nYou choose the answer/, 'select'],
+  [/^<rules>\nYou answer the question together with a program/, 'look'],
+  [/^<rules>\nYou answer the question/, 'react'],
 ];
 
-function roleOf(body: ChatBody, system: string): Role | null {
+function roleOf(body: ChatBody, rules: string): Role | null {
   const named = Role.safeParse(body.response_format?.json_schema?.name);
   if (named.success) return named.data;
-  return OPENINGS.find(([opening]) => opening.test(system))?.[1] ?? null;
+  return OPENINGS.find(([opening]) => opening.test(rules))?.[1] ?? null;
 }
 
-const SECTION = /<data name="([^"]*)">\n([\s\S]*?)\n?<\/data>/g;
-
-function sectionsOf(text: string): Section[] {
-  return [...text.matchAll(SECTION)].map(([, name = '', inner = '']) => ({ name, text: inner }));
-}
-
-function withoutSections(text: string): string {
-  return text.replace(SECTION, '').trim();
-}
-
-const AFTER_QUESTION = /\n(?:Context \(binding\): |Instructions: |\n(?:Task: |Wanted at the end: |Tool calls left: ))/;
+const AFTER_QUESTION =
+  /\n(?:Context \(binding\): |Instructions: |\n(?:Task: |Wanted: |Wanted at the end: |Tool calls left: ))/;
 
 function questionOf(task: string): string | null {
   const at = task.search(/^Question: /m);

@@ -12,6 +12,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
+import { told } from '../prompts';
 import type { Clock } from '../ports';
 import type { Hash } from '../search/body';
 import type { UsageDelta } from '../search/steps';
@@ -115,14 +116,13 @@ async function checked(found: CallReply, call: Call, inputHash: string, id: stri
 }
 
 /**
- * Whether the request differs only in the role's instructions (the system message) and the reply schema, as after an upgrade
- * of this program. What it says about question, database and search is the same, so the paid reply is used.
+ * Whether the request differs only in how the role is instructed (system message, rules, order of the sections) and in the
+ * reply schema, as after an upgrade of this program. What it says about question, database and search is the same, so the
+ * paid reply is used.
  */
 async function asksTheSame({ run, request }: Call, id: string): Promise<boolean> {
   const intent = await run.find('intent', id);
   if (intent === null || intent.role !== request.role) return false;
-  const told = (messages: ModelRequest['messages']): string =>
-    JSON.stringify(messages.filter(({ role }) => role !== 'system').map(({ role, content }) => [role, content]));
   return told(intent.messages) === told(request.messages);
 }
 

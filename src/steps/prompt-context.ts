@@ -43,7 +43,8 @@ export async function promptContext(
       documents: [...shownDocuments(question.documents, question.text)],
     },
     dialect: description.dialect,
-    schema: extra === '' ? schema.text : `${schema.text}\n\n${extra}`,
+    schema: schema.text,
+    ...(extra === '' ? {} : { furtherTables: extra }),
     profiled,
     ...(shown === undefined ? {} : { listedOnly: description.tables.length - shown.length }),
     ...(question.notes === undefined

@@ -10,7 +10,7 @@ jest.setTimeout(240_000);
 
 it('costs nothing while the proof holds, and is searched anew once where it does not', async () => {
   const model = await startModelEndpoint({
-    reply: ({ messages }) => text(messages[0]?.content.startsWith('You judge') ? groundReply() : planReply()),
+    reply: ({ messages }) => text(messages[1]?.content.includes('<rules>\nYou judge') ? groundReply() : planReply()),
   });
   const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model' } });
   const path = join(home.folder, 'races.sqlite');

@@ -1,8 +1,11 @@
 /** One small database as each role sees it: a swimming club's lap times, stored as JSON in two formats. */
+import type { ChatMessage } from '../../../src/ports';
+import { outsideOf } from '../../../src/prompts/told';
 import type {
   EvaluateInput,
   EvidenceText,
   GroundInput,
+  LookInput,
   PlanInput,
   PlanText,
   PromptContext,
@@ -10,6 +13,11 @@ import type {
   ReactInput,
   SelectInput,
 } from '../../../src/prompts';
+
+/** The rules of a role's first prompt. */
+export function rulesOf(messages: readonly ChatMessage[]): string {
+  return outsideOf(messages[1]?.content ?? '').rules;
+}
 
 export const context: PromptContext = {
   question: {
@@ -180,6 +188,20 @@ export const selectInput: SelectInput = {
       openAssumptions: [],
       control: null,
       unanswerable: 'no lap has a time',
+    },
+  ],
+};
+
+export const lookInput: LookInput = {
+  ...context,
+  turns: [
+    {
+      reply: {
+        ...{ action: 'look', queries: [{ why: 'formats', sql: "SELECT data->>'time' FROM lap LIMIT 5" }] },
+        ...{ operators: [], ordered: false, claims: [], assumed: [], coverage: null, ifPartial: null, control: null },
+        ...{ wording: [], sentence: null, reason: null, absent: [] },
+      },
+      found: 'time\n+1.20\n',
     },
   ],
 };

@@ -53,16 +53,20 @@ describe('where a search may look nothing up', () => {
 });
 
 describe('where it may', () => {
-  test('schema and system message name exactly the tools of the question', () => {
+  test('schema and rules name exactly the tools of the question', () => {
     const half = { ...allowed, question: { ...question, tools: ['execute_sql' as const, 'web_search' as const] } };
-    expect(JSON.stringify([planSchemaFor(allowed), renderPlan(allowed)[0]])).toMatch(/web_search.*fetch_url/s);
+    expect(JSON.stringify([planSchemaFor(allowed), given.rulesOf(renderPlan(allowed))])).toMatch(
+      /web_search.*fetch_url/s,
+    );
     expect(JSON.stringify([planSchemaFor(half), renderPlan(half)])).not.toContain('fetch_url');
-    expect(JSON.stringify([proposeSchemaFor(propose), renderPropose(propose)[0]])).toMatch(/web_search.*fetch_url/s);
+    expect(JSON.stringify([proposeSchemaFor(propose), given.rulesOf(renderPropose(propose))])).toMatch(
+      /web_search.*fetch_url/s,
+    );
   });
 
-  test('the system message stays the same whatever was found and however much is left', () => {
-    expect(renderPlan(after)[0]).toEqual(renderPlan(allowed)[0]);
-    expect(renderPlan({ ...after, lookupsLeft: 0 })[0]).toEqual(renderPlan(allowed)[0]);
+  test('the rules stay the same whatever was found and however much is left', () => {
+    expect(given.rulesOf(renderPlan(after))).toBe(given.rulesOf(renderPlan(allowed)));
+    expect(given.rulesOf(renderPlan({ ...after, lookupsLeft: 0 }))).toBe(given.rulesOf(renderPlan(allowed)));
   });
 
   test('what was found is shown with its id, address and time, as from outside', () => {
@@ -77,7 +81,7 @@ describe('where it may', () => {
   });
 
   test('it says what a reply that only asks holds in the field that cannot be null', () => {
-    expect(renderPlan(allowed)[0]?.content).toContain('kind lookup, operators [], potential 0,');
+    expect(given.rulesOf(renderPlan(allowed))).toContain('kind lookup, operators [], potential 0,');
     const asks = lookups(['web_search', 'close finish']);
     const nothing = { reason: null, control: null, ordered: null, wording: null, bottleneck: null, tests: null };
     expect(parsePlanOrLookups(reply({ ...nothing, ...asks, potential: 0 }), allowed)).toMatchObject({ kind: 'ok' });

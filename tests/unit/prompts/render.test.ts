@@ -7,6 +7,7 @@ import {
   reactSchema,
   renderEvaluate,
   renderGround,
+  renderLook,
   renderPlan,
   renderPropose,
   renderReact,
@@ -23,6 +24,7 @@ const roles: Record<string, (dialect: Dialect) => ChatMessage[]> = {
   ground: (dialect) => renderGround({ ...given.groundInput, dialect }),
   evaluate: (dialect) => renderEvaluate({ ...given.evaluateInput, dialect }),
   select: (dialect) => renderSelect({ ...given.selectInput, dialect }),
+  look: (dialect) => renderLook({ ...given.lookInput, dialect }),
   react: (dialect) => renderReact({ ...given.reactInput, dialect }),
 };
 
@@ -52,8 +54,46 @@ const everyTool: typeof given.context.question = {
   tools: ['execute_sql', 'web_search', 'fetch_url'],
 };
 
+describe('what does not change comes first', () => {
+  const documentation = 'race (notes.csv): one row per race';
+  const database = { profiled: true, profiles: null, documentation };
+  const asked = (dialect: Dialect, more: object) => [
+    renderPlan({ ...given.planInput, ...database, dialect, ...more }),
+    renderPropose({ ...given.proposeInput, ...database, dialect, ...more }),
+    renderGround({ ...given.groundInput, ...database, dialect, ...more }),
+    renderSelect({ ...given.selectInput, ...database, dialect, ...more }),
+    renderLook({ ...given.lookInput, ...database, dialect, ...more }),
+    renderReact({ ...given.reactInput, ...database, dialect, ...more }),
+  ];
+  const question = { ...given.context.question, text: 'Who?', outputMode: 'answer' as const, context: null };
+  const other = {
+    question: { ...question, instructions: null, documents: [{ name: 'b.md', text: 'Other.' }] },
+    ...{ memory: [], facts: [], remarks: ['ada: no'], furtherTables: 'lane(id integer)' },
+  };
+
+  it.each(['postgresql', 'sqlite', 'snowflake'] as const)(
+    'all roles and questions on one %s database share every character up to the end of its sections',
+    (dialect) => {
+      const prompts = [...asked(dialect, {}), ...asked(dialect, other)].map(text);
+      const [first = ''] = prompts;
+      const last = `${documentation}\n</data>\n\n<rules>\n`;
+      const prefix = first.slice(0, first.indexOf(last) + last.length);
+      expect(prefix).toContain('<data name="schema">');
+      for (const prompt of prompts) expect(prompt.slice(0, prefix.length)).toBe(prefix);
+      // What follows is the role's own.
+      expect(new Set(prompts.map((prompt) => prompt.slice(prefix.length).split('\n')[0])).size).toBe(6);
+    },
+  );
+
+  it('all roles of an engine have one system message', () => {
+    const systems = Object.values(roles).map((render) => render('sqlite')[0]);
+    expect(new Set(systems.map((message) => JSON.stringify(message))).size).toBe(1);
+    expect(systems[0]?.role).toBe('system');
+  });
+});
+
 describe('modes', () => {
-  const system = (messages: readonly ChatMessage[]) => messages[0]!.content;
+  const rules = given.rulesOf;
   const last = (messages: readonly ChatMessage[]) => messages[messages.length - 1]!.content;
 
   it('asks for a sentence only where the answer is wanted in words', () => {
@@ -76,12 +116,12 @@ describe('modes', () => {
 
   it('a plan that carries no tests is not told how to write them', () => {
     const input = { ...given.planInput, carryTests: false };
-    expect(system(renderPlan(input))).not.toContain('TESTS.');
+    expect(rules(renderPlan(input))).not.toContain('TESTS.');
     expect(last(renderPlan(input))).toContain('tests: [].');
   });
 
   it('proof by the model makes predicates optional and written SQL settled', () => {
-    const told = system(renderPlan({ ...given.planInput, strict: 'model' }));
+    const told = rules(renderPlan({ ...given.planInput, strict: 'model' }));
     expect(told).toContain('predicates (optional)');
     expect(told).toContain('Written sql is taken as settled');
   });
@@ -107,8 +147,8 @@ describe('modes', () => {
   });
 
   it('the model applies the exploration term only in the mode that says so', () => {
-    expect(system(renderEvaluate(given.evaluateInput))).not.toContain('adjust potential');
-    expect(system(renderEvaluate({ ...given.evaluateInput, exploration: 'model' }))).toContain('adjust potential');
+    expect(rules(renderEvaluate(given.evaluateInput))).not.toContain('adjust potential');
+    expect(rules(renderEvaluate({ ...given.evaluateInput, exploration: 'model' }))).toContain('adjust potential');
   });
 
   it('react sees what is left of its budget after each call, and is told when it is spent', () => {
@@ -123,8 +163,8 @@ describe('modes', () => {
       { why: 'who has none', sql: 'SELECT 2', outcomeCsv: 'b\n2\n(1 of 340 rows shown)' },
     ];
     const shown = renderReact({ ...given.reactInput, queriesPerAction: 8, turns: [{ note: 'n', queries }] });
-    expect(system(shown)).toContain('tool execute_sql with queries, 1 to 8 that run together');
-    expect(system(shown)).toContain(
+    expect(rules(shown)).toContain('tool execute_sql with queries, 1 to 8 that run together');
+    expect(rules(shown)).toContain(
       '"tool_call"|"end", tool: "execute_sql"|null, queries: [{why: string, sql: string}]',
     );
     const [asked, seen] = shown.slice(-2).map(({ content }) => content);
@@ -138,11 +178,11 @@ describe('modes', () => {
       '<data name="result 1">\na\n1\n</data>\n<data name="result 2">\nb\n2\n(1 of 340 rows shown)\n</data>\n' +
         'Tool calls left: 7.',
     );
-    expect(system(renderReact(given.reactInput))).not.toContain('queries, 1 to');
+    expect(rules(renderReact(given.reactInput))).not.toContain('queries, 1 to');
   });
 
   it('react is asked for coverage only where it sees what the rows hold', () => {
-    expect(system(renderReact(given.reactInput))).toMatch(/- coverage, with finalSql: .* Below 95 %/);
+    expect(rules(renderReact(given.reactInput))).toMatch(/- coverage, with finalSql: .* Below 95 %/);
     const plain = { ...given.reactInput, coverage: false };
     expect(JSON.stringify([renderReact(plain), reactSchema(plain)])).not.toContain('coverage');
   });
@@ -154,18 +194,23 @@ describe('modes', () => {
     expect(two.slice(0, one.length)).toEqual(one);
   });
 
+  it.each(['postgresql', 'sqlite', 'snowflake'] as const)('the system message for %s stays short', (dialect) => {
+    expect(roles['plan']!(dialect)[0]!.content.split(/\s+/).length).toBeLessThanOrEqual(240);
+  });
+
   it.each([
-    ['plan without tests', () => renderPlan({ ...given.planInput, carryTests: false }), 800],
-    ['plan with tests', () => renderPlan(given.planInput), 1150],
-    ['propose', () => renderPropose(given.proposeInput), 650],
-    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 550],
-    ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 400],
-    ['select', () => renderSelect(given.selectInput), 400],
-    ['react', () => renderReact({ ...given.reactInput, coverage: false }), 400],
-    ['react with coverage', () => renderReact(given.reactInput), 430],
-    ['react with all', () => renderReact({ ...given.reactInput, queriesPerAction: 8, question: everyTool }), 550],
-  ])('the system message of %s stays short, shape and engine notes included', (_, render, words) => {
-    expect(system(render()).split(/\s+/).length).toBeLessThanOrEqual(words);
+    ['plan without tests', () => renderPlan({ ...given.planInput, carryTests: false }), 700],
+    ['plan with tests', () => renderPlan(given.planInput), 1050],
+    ['propose', () => renderPropose(given.proposeInput), 550],
+    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 450],
+    ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 320],
+    ['select', () => renderSelect(given.selectInput), 260],
+    ['look', () => renderLook(given.lookInput), 1050],
+    ['react', () => renderReact({ ...given.reactInput, coverage: false }), 280],
+    ['react with coverage', () => renderReact(given.reactInput), 310],
+    ['react with all', () => renderReact({ ...given.reactInput, queriesPerAction: 8, question: everyTool }), 430],
+  ])('the rules of %s stay short, shape included', (_, render, words) => {
+    expect(rules(render()).split(/\s+/).length).toBeLessThanOrEqual(words);
   });
 });
 
