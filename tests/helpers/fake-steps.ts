@@ -9,7 +9,7 @@ import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage }
 import { addUsage, NO_USAGE } from '../../src/search/budgets';
 import { BrokenModelError } from '../../src/search/choose-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/control';
-import { settingsFor } from '../../src/presets';
+import { settingsBeforeLooking, settingsFor } from '../../src/presets';
 import { addDeltas } from '../../src/steps/context';
 import type {
   AnswerSummary,
@@ -213,8 +213,10 @@ export function reordering(pick: (waiting: number) => number): Gate {
     });
 }
 
+/** Of the search proper: without the conversation with which `fast` begins. */
 export function testSettings(preset: Settings['preset'] = 'fast', overrides: Partial<Settings> = {}): Settings {
-  return settingsFor({ method: 'gate', preset, models: { default: 'model' }, overrides });
+  const settings = settingsFor({ method: 'gate', preset, models: { default: 'model' } });
+  return { ...(settingsBeforeLooking(settings) ?? settings), ...overrides };
 }
 
 /** A search whose model broke has ended, too: its final record says why. */

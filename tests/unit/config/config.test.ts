@@ -104,7 +104,7 @@ describe('loadConfig', () => {
       'an unknown role lists the roles',
       { models: { roles: { plann: 'x' } } },
       {},
-      ['FILE: models.roles.plann: unknown setting; allowed: evaluate, plan, propose, ground, select, react'],
+      ['FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react'],
     ],
     [
       'a wrong type says what is expected',
@@ -137,7 +137,11 @@ describe('loadConfig', () => {
       'a variable of an unknown role',
       undefined,
       { GATE_MODEL_PLANNER: 'x' },
-      [expect.stringContaining('GATE_MODEL_PLANNER: no such role; allowed: GATE_MODEL_EVALUATE') as string],
+      [
+        expect.stringContaining(
+          'GATE_MODEL_PLANNER: no such role; allowed: GATE_MODEL_LOOK, GATE_MODEL_EVALUATE',
+        ) as string,
+      ],
     ],
     [
       'a base URL that is none',

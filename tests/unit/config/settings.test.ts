@@ -43,9 +43,30 @@ describe('settingsFor', () => {
       proof: 'execution',
       exploration: 'code',
       profiles: true,
-      breadth: 4,
+      breadth: 2,
       rounds: 1,
     });
+  });
+
+  test('fast looks and proves first, and where doubt remains it is the search of thorough', () => {
+    const { preset: _, procedure, ...fast } = settingsFor({ method: 'gate', preset: 'fast', models });
+    const { preset: __, ...thorough } = settingsFor({ method: 'gate', preset: 'thorough', models });
+    expect(procedure).toBe('look-then-prove');
+    expect(fast).toEqual(thorough);
+    for (const preset of ['thorough', 'paper'] as const)
+      expect(settingsFor({ method: 'gate', preset, models })).not.toHaveProperty('procedure');
+  });
+
+  test('react and questions with lookups have no conversation: their settings and ids are those of before', () => {
+    for (const input of [
+      { method: 'react' as const, preset: 'fast' as const, models },
+      { method: 'gate' as const, preset: 'fast' as const, models, overrides: { lookups: 8 } },
+    ]) {
+      const settings = settingsFor(input);
+      expect(settings).not.toHaveProperty('procedure');
+      expect(settings).toMatchObject({ iterations: 6, cMin: 2, breadth: 4 });
+      expect(settings).not.toHaveProperty('secondDerivation');
+    }
   });
 
   test('react has a budget of 20 tool calls', () => {

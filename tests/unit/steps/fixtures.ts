@@ -12,7 +12,7 @@ import type {
 import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../../src/adapters/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/ports';
-import { settingsFor } from '../../../src/presets';
+import { settingsBeforeLooking, settingsFor } from '../../../src/presets';
 import { createSteps, storeInput, type StepDeps } from '../../../src/steps';
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -104,13 +104,10 @@ const inspector = createSqliteInspector();
 
 export const SEARCH = 's1';
 
+/** Of the search proper: without the conversation with which `fast` begins, and without profiles. */
 export function searchInput(overrides: Partial<Settings> = {}, searchId = SEARCH): SearchInput {
-  const settings = settingsFor({
-    method: 'gate',
-    preset: 'fast',
-    models: { default: 'test-model' },
-    overrides: { profiles: false, ...overrides },
-  });
+  const preset = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'test-model' } });
+  const settings = { ...(settingsBeforeLooking(preset) ?? preset), profiles: false, ...overrides };
   return {
     schemaVersion: 1,
     searchId,

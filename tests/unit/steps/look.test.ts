@@ -2,6 +2,7 @@
 import { createReactSteps, createRunStore } from '../../../src/steps';
 import { runLookThenProve } from '../../../src/search/look';
 import type { LookReply } from '../../../src/prompts';
+import { PRESETS } from '../../../src/presets';
 import type { SearchState } from '../../../src/domain';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
@@ -43,7 +44,7 @@ const json = (reply: object) => text(reply);
 async function ask(replies: readonly object[], options: { readonly react?: readonly object[] } = {}) {
   const made = await bench(
     { look: replies.map(json), react: (options.react ?? []).map(json) },
-    { engine: sqliteEngine(SETUP) },
+    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
   );
   const { deps, steps, input } = made;
   const outcome = await runLookThenProve(
@@ -223,7 +224,10 @@ test('what goes back twice without holding is handed to the search, with what wa
     ...COMMIT,
     claims: [{ ...claim, check: claim!.check.replace('FROM lap', 'FROM lap WHERE event < 3') }],
   };
-  const made = await bench({ look: [open, open, open].map(json), plan: [] }, { engine: sqliteEngine(SETUP) });
+  const made = await bench(
+    { look: [open, open, open].map(json), plan: [] },
+    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
+  );
   const { deps, steps, input } = made;
   const states: SearchState[] = [];
   const search = runLookThenProve(
