@@ -1,5 +1,5 @@
 /** What the program tells a model between two turns of `look-then-prove`: results of a look, verdicts on claims. */
-import type { Claim, Coverage, SqlResult } from '../domain';
+import type { Claim, Coverage, SqlResult, SqlValue } from '../domain';
 import { SHOWN_ROWS, type LookReply, type LookTurn } from '../prompts';
 import { claimText, isSettled } from '../search/claims';
 import { coverageText } from '../search/coverage';
@@ -31,12 +31,19 @@ function lookText({ queries }: LookReply, { tests }: Contents['observation']): s
   return queries.map(({ why }, at) => `${at + 1}. ${why}\n${shownRows(tests[at]?.result)}`).join('\n\n');
 }
 
-function shownRows(result: SqlResult | undefined): string {
-  if (result === undefined) return 'not run';
+function shownRows(seen: SqlResult | undefined): string {
+  if (seen === undefined) return 'not run';
+  const result = seen.kind === 'rows' ? { ...seen, rows: seen.rows.map((row) => row.map(rounded)) } : seen;
   if (result.kind !== 'rows' || result.rows.length <= SHOWN_ROWS) return resultText(result, RESULT_CHARS);
   const rows = result.rows.slice(0, SHOWN_ROWS);
   const csv = toCsv({ ...result, rows, truncated: false }, { maxChars: RESULT_CHARS, nulls: 'NULL' });
   return `${csv}\n(the first ${SHOWN_ROWS} of ${result.rows.length}${result.truncated ? ' or more' : ''} rows)`;
+}
+
+/** The long tail of an average tells nothing. */
+function rounded(value: SqlValue): SqlValue {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^-?\d+\.\d{7,}$/.test(text) ? Number(Number(text).toPrecision(7)) : value;
 }
 
 interface CommitSeen {
