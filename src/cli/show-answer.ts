@@ -4,7 +4,7 @@ import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
 import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
-import { statedText } from '../search/answer-text';
+import { reasonTexts, statedText } from '../search/answer-text';
 import { coverageText } from '../search/coverage';
 import { withFreshness } from '../steps/freshness';
 import { textTable } from './table';
@@ -63,7 +63,7 @@ function headline(record: AnswerRecord): string {
   const { answer, coverage } = record;
   // The words of an answer say it themselves.
   const partial = answer !== null || coverage === undefined ? null : coverageText(coverage);
-  const parts = [answer ?? statedText(record), partial, record.reason]
+  const parts = [answer ?? statedText(record), partial, ...reasonTexts(record)]
     .filter((text) => text !== null)
     .map((text) => visible(text));
   return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;

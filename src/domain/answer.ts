@@ -47,8 +47,11 @@ export const Claim = z.object({
   reason: z.string().nullable(),
   /** The SQL that counted. */
   check: z.string(),
+  /** Of the rows examined; for a claim that something is not stored: how many have nothing recorded. */
   matching: z.number().nullable(),
   examined: z.number().nullable(),
+  /** Only for a claim that something is not stored: of the same rows, how many have a comparable fact recorded. */
+  control: z.number().optional(),
   rivals: z.array(
     z.object({
       reading: z.string(),

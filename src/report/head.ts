@@ -1,6 +1,6 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
 import type { AnswerRecord } from '../domain';
-import { caveatTexts, provedText, statedText } from '../search/answer-text';
+import { caveatTexts, provedText, reasonTexts, statedText } from '../search/answer-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';
@@ -40,7 +40,7 @@ function headline({ record, state }: Trace): { readonly title: string; readonly 
         `Not finished: round ${state?.iteration ?? 1} is next or under way. The report shows what the search has stored so far.`,
       ],
     };
-  const reason = record.reason === null ? [] : [record.reason];
+  const reason = reasonTexts(record);
   const title = statedText(record);
   if (title === null) return { title: withoutAnswer(record), more: reason };
   const known = caveatTexts(record);

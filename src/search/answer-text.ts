@@ -5,6 +5,7 @@
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visible } from '../visible';
+import { claimCaveats, claimsProvedText, declineTexts } from './claim-text';
 import { coverageText } from './coverage';
 import { cut } from './preview';
 import { fillSentence, showsRows } from './sentence';
@@ -12,8 +13,9 @@ import { valueText } from './value-text';
 
 type Answered = Pick<
   AnswerRecord,
-  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'coverage' | 'evidence' | 'openAssumptions'
+  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'coverage' | 'evidence' | 'claims' | 'openAssumptions'
 >;
+type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions'>;
 
 const SHOWN_COLUMNS = 6;
 const NAME_CHARS = 40;
@@ -39,13 +41,21 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
   const { answer, columns } = record;
   if (answer === null) return columns.length === 0 ? null : headlineText(record);
   const [first = ''] = answer.trim().split('\n');
-  const proof = provedText(record);
-  const end = [`; ${proof}.`, ` ${capital(proof)}.`].find((each) => first.endsWith(each));
+  const proofs = [provedText(record), stepsText(record)];
+  const ends = proofs.flatMap((proof) => [`; ${proof}.`, ` ${capital(proof)}.`]);
+  const end = ends.find((each) => first.endsWith(each));
   return end === undefined ? first : first.slice(0, -end.length);
 }
 
-/** For example `1 of 3 steps proved, 2 assumed`: counted from the evidence, not taken from the model. */
-export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
+/**
+ * How far it is proved, counted by the program and not taken from the model: by the claims where there are any recorded
+ * (`proved: 20 of 20 laps`), else by the steps (`1 of 3 steps proved, 2 assumed`).
+ */
+export function provedText(record: Explained): string {
+  return record.claims === undefined ? stepsText(record) : claimsProvedText(record.claims, record.openAssumptions);
+}
+
+function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
   const count = (state: AnswerRecord['evidence'][number]['state']): number =>
     evidence.filter((entry) => entry.state === state).length;
   const [proved, assumed, immaterial] = [count('proved'), count('assumed'), count('immaterial')];
@@ -58,17 +68,26 @@ export function provedText({ evidence }: Pick<AnswerRecord, 'evidence'>): string
   ].join(', ');
 }
 
-/** What must be told with the sentence: how much it covers, the rows of a list, rows not fetched, other readings that the question allows. */
+/**
+ * What must be told with the sentence: how much it covers, what is not shown of what it claims, the rows of a list, rows not
+ * fetched, other readings that the question allows.
+ */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
   const partial = coverage === undefined ? null : coverageText(coverage);
   const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
   return [
     ...(partial === null ? [] : [partial]),
+    ...(record.claims === undefined ? [] : claimCaveats(record)),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
     ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
     ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
   ];
+}
+
+/** Why there is no answer, and the counts that show it. */
+export function reasonTexts({ reason, claims }: Pick<AnswerRecord, 'reason' | 'claims'>): string[] {
+  return [...(reason === null ? [] : [reason]), ...declineTexts({ claims })];
 }
 
 function filled({ sentence, columns, rows, truncated, examined }: Answered): string | null {

@@ -4,6 +4,7 @@
  */
 import type { Claim, SqlResult, SqlValue } from '../domain';
 import { FLOOR, loses, standingOf, type Agreement } from './agreement';
+import { grouped } from './coverage';
 
 export interface RivalSeen {
   readonly reading: string;
@@ -80,10 +81,15 @@ export function isSettled({ state }: Pick<Claim, 'state'>): boolean {
   return state === 'proved' || state === 'exceptions' || state === 'immaterial';
 }
 
+/** Whether it claims that something is not stored: what a decline rests on. */
+export function isAbsence({ operator }: Pick<Claim, 'operator'>): boolean {
+  return operator === null;
+}
+
 /** What was counted, in the program's words: `420 of 420 trips with both clocks`. */
 export function countsText({ matching, examined, rows }: Pick<Claim, 'matching' | 'examined' | 'rows'>): string | null {
   if (matching === null || examined === null) return null;
-  return `${group(matching)} of ${group(examined)} ${rows.trim() === '' ? 'rows' : rows.trim()}`;
+  return `${grouped(matching)} of ${grouped(examined)} ${rows.trim() === '' ? 'rows' : rows.trim()}`;
 }
 
 /** A claim with its figures in one line, as a model reads it. */
@@ -124,7 +130,8 @@ export function decideAbsence(
   const base = { operator: null, ...claim, rivals: [] };
   if (typeof counts === 'string') return { ...base, state: 'open', reason: counts, matching: null, examined: null };
   const { asked, recorded, control } = counts;
-  const missing = { ...base, matching: asked - recorded, examined: asked };
+  const beside = control === null ? {} : { control };
+  const missing = { ...base, ...beside, matching: asked - recorded, examined: asked };
   const share = asked === 0 ? 0 : recorded / asked;
   if (asked > 0 && share >= RECORDED)
     return { ...missing, state: 'failed', reason: `${recorded} of ${asked} have it recorded` };
@@ -163,8 +170,4 @@ function count(value: SqlValue): number | null {
 
 function share({ matching, examined }: Agreement): string {
   return `${matching} of ${examined} (${Math.floor((1000 * matching) / examined) / 10} %)`;
-}
-
-function group(number: number): string {
-  return number.toLocaleString('en-US');
 }

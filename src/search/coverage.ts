@@ -51,7 +51,7 @@ function shapeText(rows: number, columns: number, truncated: boolean): string {
 }
 
 /** The same on every machine, unlike `toLocaleString`. */
-function grouped(count: number): string {
+export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 

@@ -242,15 +242,15 @@ async function decline(
   const checks = absent.map((each, at) => selectText(each.check, `the check of absent ${at + 1}`, inspector, known));
   const wrong = checks.flatMap((each) => (each.kind === 'invalid' ? [each.error] : []));
   if (wrong.length > 0) return { kind: 'invalid', error: wrong.join('\n'), usage: {} };
-  const { results, usage } = await runSql(
-    context,
-    checks.flatMap((each) =>
-      each.kind === 'ok' ? [withClock(scope, { ...each.value.inspection, sql: each.value.sql })] : [],
-    ),
+  const statements = checks.flatMap((each) =>
+    each.kind === 'ok' ? [withClock(scope, { ...each.value.inspection, sql: each.value.sql })] : [],
   );
+  const { results, usage } = await runSql(context, statements);
   const failed = results.map(runError).find((error) => error !== null);
   if (failed) return { kind: 'invalid', error: failed, usage };
-  const claims = absent.map((each, at) => decideAbsence(each, absenceCounts(results[at])));
+  const claims = absent.map(({ statement, rows, check }, at) =>
+    decideAbsence({ statement, rows, check: statements[at] ?? check }, absenceCounts(results[at])),
+  );
   const { found, open } = foundByDecline(claims);
   await context.run.put('verdict', step.turnId, {
     schemaVersion: 1,

@@ -8,12 +8,14 @@ import type {
   CandidateView,
   Claim,
   Observation,
+  OpenAssumption,
   SearchInput,
   SearchState,
   SteeringNote,
 } from '../domain';
 import { answerText } from '../search/answer-text';
 import { isProved } from '../search/choose-answer';
+import { isSettled } from '../search/claims';
 import { cut, resultPreview } from '../search/preview';
 import { soundSentence, withYesNo } from '../search/sentence';
 import type { AnswerSummary, FinishInput } from '../search/steps';
@@ -78,7 +80,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(content?.coverage === undefined ? {} : { coverage: content.coverage }),
     reason: step.reason,
     ...explained,
-    ...(claims === null ? {} : { claims }),
+    ...(claims === null ? {} : { claims, openAssumptions: stillOpen(explained.openAssumptions, claims) }),
     candidates: step.state.candidates.map((each) => summaryOf(each, step, contents)),
     ...(sources.length === 0 ? {} : { sources }),
     ...(failedLookups.length === 0 ? {} : { failedLookups }),
@@ -195,6 +197,12 @@ async function claimsOf(run: RunStore, { looking }: SearchState, view: Candidate
     if (isOwn) return verdict.claims;
   }
   return null;
+}
+
+/** A claim is kept among the assumptions of its operator until that is proved; what is settled is not open any more. */
+function stillOpen(open: readonly OpenAssumption[], claims: readonly Claim[]): OpenAssumption[] {
+  const settled = new Set(claims.filter(isSettled).map(({ statement }) => statement));
+  return open.filter(({ kind, statement }) => kind !== 'assumption' || !settled.has(statement));
 }
 
 /** Writes a small index entry, so that listing searches does not read their records. */

@@ -224,7 +224,7 @@ test.each<[AnswerRecord['evidence'], string]>([
   [evidence('assumed', 'assumed'), '0 of 2 steps proved, 2 assumed'],
   [evidence('proved', 'immaterial', 'assumed', 'assumed'), '1 of 4 steps proved, 2 assumed, 1 makes no difference'],
 ])('how far it is proved is counted from the evidence: %#', (given, text) => {
-  expect(provedText({ evidence: given })).toBe(text);
+  expect(provedText({ evidence: given, openAssumptions: [] })).toBe(text);
 });
 
 test.each<[SqlValue, ResultColumn['kind'], string]>([

@@ -41,10 +41,15 @@ const COMMIT: Partial<LookReply> = {
 };
 const json = (reply: object) => text(reply);
 
-async function ask(replies: readonly object[], options: { readonly react?: readonly object[] } = {}) {
+interface Options {
+  readonly react?: readonly object[];
+  readonly setup?: string;
+}
+
+async function ask(replies: readonly object[], options: Options = {}) {
   const made = await bench(
     { look: replies.map(json), react: (options.react ?? []).map(json) },
-    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
+    { engine: sqliteEngine(options.setup ?? SETUP), settings: PRESETS.fast },
   );
   const { deps, steps, input } = made;
   const outcome = await runLookThenProve(
@@ -75,6 +80,8 @@ test('a commit whose claims hold is the answer: one call, the operator proved wi
       ],
     }),
   ]);
+  expect(record.answer).toBe('2.875; proved: 20 of 20 laps with a stored gap.');
+  expect(record.openAssumptions).toEqual([]);
   const [gap] = record.evidence;
   expect(gap).toMatchObject({ operator: 'op_gap', state: 'proved', summary: '20 of 20 laps with a stored gap' });
   expect(gap!.rejected.map(({ reading, verdict }) => [reading, verdict])).toEqual([
@@ -158,7 +165,23 @@ test('a decline shows by counts what is not stored', async () => {
   };
   const { record } = await ask([decline]);
   expect(record).toMatchObject({ status: 'unanswerable', reason: 'no lap has a driver' });
-  expect(claimsOf('proved', record)).toHaveLength(1);
+  expect(claimsOf('proved', record)).toEqual([expect.objectContaining({ matching: 20, examined: 20, control: 10 })]);
+});
+
+test('a claim that holds with exceptions is no open assumption of the answer, one without a check is', async () => {
+  const setup = `${SETUP} INSERT INTO lap VALUES (90, 3, 'A', 9, 1);`;
+  const many = Array.from({ length: 30 }, (_, at) => `INSERT INTO lap VALUES (${100 + at}, 9, 'A', 1, 1);`).join('\n');
+  const assumed = [{ operator: 'op_gap', statement: 'No lap is cut.', risk: 0.1 }];
+  const { record } = await ask([{ ...COMMIT, assumed }], { setup: setup + many });
+  expect(claimsOf('exceptions', record)).toHaveLength(1);
+  expect(record.openAssumptions.map(({ statement }) => statement)).toEqual(['No lap is cut.']);
+  expect(record.answer).toBe(
+    [
+      '4.1; 0 of 2 assumptions proved, 1 with exceptions (50 of 51 laps with a stored gap), 1 without a check.',
+      'Not without exception (50 of 51 laps with a stored gap, 1 exception): "Device B stores milliseconds, device A seconds."',
+      'Assumed without a check: "No lap is cut."',
+    ].join('\n'),
+  );
 });
 
 test('too little covered: the commit said to decline, and no further call is made', async () => {
