@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { secondPlan } from '../examples/sprint/replies';
+import { secondPlan } from '../scripts/histories/search-replies';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import { userFolders } from '../src/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';

@@ -17,7 +17,7 @@ import { userFolders } from '../src/folders';
 import { settingsFor } from '../src/presets';
 import { runSearch } from '../src/search/control';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
-import { firstPlan, judgement } from '../examples/sprint/replies';
+import { firstPlan, judgement } from '../scripts/histories/search-replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';
 import { sha256 } from '../src/sha256';
 import { joinEmbeddedServer } from '../src/workers/embedded-server';

@@ -13,13 +13,12 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import type { SearchInput } from '../../src/domain';
-import type { ModelRequest } from '../../src/ports';
 import { settingsFor } from '../../src/presets';
 import { clockAt } from '../../src/search/clock';
-import { runSearch } from '../../src/search/control';
-import { createSteps, storeInput } from '../../src/steps';
+import { runLookThenProve } from '../../src/search/look';
+import { createReactSteps, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
-import { firstPlan, judgement, secondPlan } from './replies';
+import { commit, look } from './replies';
 
 const NOTE =
   'These replies were written by hand and no model was asked; a recording of a real model will replace them. The SQL in them is run for real.';
@@ -32,15 +31,7 @@ export async function record(file: string): Promise<string | null> {
   const inspector = createSqliteInspector();
   const engine = createGuardedEngine(createSqliteEngine({ path: database }), inspector, { allow: [], deny: [] });
   const fresh = join(folder, 'recording.jsonl');
-  let plans = 0;
-  const script = scriptedModel({
-    endpoint: 'hand-written replies',
-    replies: (request) => {
-      if (request.role === 'plan') return reply(plans++ === 0 ? firstPlan : secondPlan, request);
-      if (request.role === 'ground') return reply(judgement(observationIn(request)), request);
-      throw new Error(`the demo has no reply for the role ${request.role}`);
-    },
-  });
+  const script = scriptedModel({ endpoint: 'hand-written replies', replies: { look: [reply(look), reply(commit)] } });
   const model = recordingModel(script, fresh, { note: NOTE });
   const store = createMemoryStore();
   const deps = {
@@ -71,7 +62,8 @@ export async function record(file: string): Promise<string | null> {
   };
   await storeInput(deps, input);
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
-  const outcome = await runSearch({ searchId: input.searchId, settings, state: null }, createSteps(deps), hooks);
+  const steps = { ...createReactSteps(deps), ...createSteps(deps) };
+  const outcome = await runLookThenProve({ searchId: input.searchId, settings, state: null }, steps, hooks);
   await model.flush();
   await engine.close();
   renameSync(fresh, file);
@@ -79,15 +71,8 @@ export async function record(file: string): Promise<string | null> {
 }
 
 /** Without tokens: a reply that nobody was charged for. */
-function reply(value: object, _request: ModelRequest) {
+function reply(value: object) {
   return { text: JSON.stringify(value), promptTokens: 0, completionTokens: 0, costUsd: 0, model: MODEL };
-}
-
-function observationIn(request: ModelRequest): string {
-  const text = request.messages.map((message) => message.content).join('\n');
-  const found = /\b(i\d+\.t[\d-]+\.s\d+\.a\d+\.r\d+\.probe)\b/.exec(text);
-  if (found?.[1] === undefined) throw new Error('no observation to judge in the prompt');
-  return found[1];
 }
 
 if (require.main === module) {

@@ -3,7 +3,7 @@
  * the searches take different paths. A reply depends on the request alone, so that a recording can be repeated.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstPlan, judgement, secondPlan } from '../../examples/sprint/replies';
+import { firstPlan, judgement, secondPlan } from './search-replies';
 import { scriptedModel } from '../../src/adapters/scripted';
 import { ModelError, type LanguageModel, type ModelRequest } from '../../src/ports';
 

@@ -2,7 +2,7 @@ import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 
-const ANSWER = '4 of 18 sprint events were won by more than five seconds; 1 of 3 steps proved, 2 assumed.';
+const ANSWER = '4 of 18 sprint events were won by more than five seconds; 1 of 2 steps proved, 1 assumed.';
 /** Nothing listens there: the demo asks no model. */
 const NO_MODEL = 'http://127.0.0.1:9/v1';
 
@@ -13,12 +13,20 @@ describe('gate demo', () => {
     expect(err).toContain('REPLAYED');
     expect(code).toBe(0);
     const record = JSON.parse(out) as AnswerRecord & { report: string; ui: string | null };
-    expect(record).toMatchObject({ status: 'answered', endedBy: 'agreement', answer: ANSWER, rows: [[4]] });
-    expect(record.usage).toMatchObject({ llmCalls: 3, costUsd: 0 });
-    const gap = record.evidence.find(({ operator }) => operator === 'op_gap');
-    expect(gap).toMatchObject({ state: 'proved', observed: { rowCount: 18 } });
-    expect(gap?.rejected.map(({ verdict }) => verdict)).toEqual(['refuted', 'refuted']);
-    expect(record.candidates.map(({ agreesWith }) => agreesWith)).toEqual([['c2'], ['c1']]);
+    expect(record).toMatchObject({ status: 'answered', endedBy: 'settled', answer: ANSWER, rows: [[4]] });
+    expect(record.usage).toMatchObject({ llmCalls: 2, costUsd: 0 });
+    const behind = record.evidence.find(({ operator }) => operator === 'op_behind');
+    expect(behind).toMatchObject({ state: 'proved', observed: { rowCount: 1 } });
+    expect(behind?.rejected.map(({ verdict }) => verdict)).toEqual(['refuted', 'refuted', 'refuted']);
+    const counted = (record.claims ?? []).map(({ state, matching, examined, rivals }) => [
+      state,
+      `${String(matching)} of ${String(examined)}`,
+      ...rivals.map((rival) => `${String(rival.matching)} of ${String(rival.examined)}, ${rival.verdict}`),
+    ]);
+    expect(counted).toEqual([
+      ['proved', '126 of 126', '0 of 126, refuted', '96 of 126, refuted'],
+      ['proved', '144 of 144', '16 of 144, refuted'],
+    ]);
     expect(record.report).toMatch(/\.html$/);
     expect(violations('answer', record)).toEqual([]);
   });
@@ -27,7 +35,15 @@ describe('gate demo', () => {
     const home = gateHome({ baseUrl: NO_MODEL });
     const { code, out } = await home.run(['demo']);
     expect(code).toBe(0);
-    for (const part of ['Plan', 'op_gap  proved', '+21.048', 'rejected', `Answer  ${ANSWER}`, 'Report'])
+    for (const part of [
+      'Plan',
+      'op_behind  proved',
+      '126 | 126',
+      'of 126 match',
+      'rejected',
+      `Answer  ${ANSWER}`,
+      'Report',
+    ])
       expect(out).toContain(part);
   });
 
