@@ -86,7 +86,15 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** US dollars per million tokens, by model name. */
   prices: z
-    .record(z.string(), z.strictObject({ inputPerMillion: z.number().min(0), outputPerMillion: z.number().min(0) }))
+    .record(
+      z.string(),
+      z.strictObject({
+        inputPerMillion: z.number().min(0),
+        outputPerMillion: z.number().min(0),
+        /** Prompt tokens that the provider reads from its cache; default: as `inputPerMillion`. */
+        cachedInputPerMillion: z.number().min(0).optional(),
+      }),
+    )
     .optional(),
   /** What ranks the tables of a schema that is too large to show; left out: the question's words alone. */
   schema: SchemaEntry.optional(),
@@ -181,6 +189,7 @@ export interface ModelsConfig {
 export interface Price {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
+  readonly cachedInputPerMillion?: number;
 }
 
 export interface Config {

@@ -4,7 +4,7 @@
  */
 import { summarise, type Summary, type Verdict } from '../benchmarks';
 import type { Settings, Usage } from '../domain';
-import { counted, dollars } from '../report/printable';
+import { counted, dollars, tokensText } from '../report/printable';
 import { addUsage, NO_USAGE } from '../search/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
@@ -139,10 +139,10 @@ export function summaryText(summary: BatchSummary, width: number): string {
       ? []
       : [`Not in any score: ${apart.map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`]),
     `${counted(total.llmCalls, 'model call')}${total.possiblyBilledCalls > 0 ? ` (+${total.possiblyBilledCalls} possibly billed)` : ''}, ` +
-      `${counted(total.promptTokens + total.completionTokens, 'token')}, ${dollars(total.costUsd)}` +
+      `${tokensText(total)}, ${dollars(total.costUsd)}` +
       (mean === null
         ? ''
-        : `; per question ${mean.llmCalls.toFixed(1)} calls, ${counted(Math.round(mean.promptTokens + mean.completionTokens), 'token')}, ${dollars(mean.costUsd)}`),
+        : `; per question ${mean.llmCalls.toFixed(1)} calls, ${tokensText(mean)}, ${dollars(mean.costUsd)}`),
     ...(summary.unpricedModels.length === 0
       ? []
       : [`No price is known for ${summary.unpricedModels.join(', ')}: it counts as $0.`]),

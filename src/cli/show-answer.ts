@@ -2,7 +2,7 @@
 import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
 import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
-import { cell, counted, cut, dollars, duration, noteText, visible, wrapped } from '../report/printable';
+import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
 import { reasonTexts, statedText } from '../search/answer-text';
 import { coverageText } from '../search/coverage';
@@ -149,7 +149,7 @@ function usageText({ usage, method, preset, startedAt, endedAt }: AnswerRecord):
   const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
   const parts = [
     `${counted(usage.llmCalls, 'model call')}${possibly}`,
-    counted(usage.promptTokens + usage.completionTokens, 'token'),
+    tokensText(usage),
     dollars(usage.costUsd),
     `${counted(usage.sqlExecutions, 'SQL statement')} in ${duration(usage.sqlMs)}`,
     ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),

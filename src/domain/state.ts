@@ -107,6 +107,8 @@ export const Usage = z.object({
   llmCalls: z.number().int(),
   possiblyBilledCalls: z.number().int(),
   promptTokens: z.number().int(),
+  /** Prompt tokens that a provider read from its cache; absent if no endpoint told of any. */
+  cachedTokens: z.number().int().optional(),
   completionTokens: z.number().int(),
   costUsd: z.number(),
   sqlExecutions: z.number().int(),

@@ -22,6 +22,8 @@ export interface ModelReply {
   readonly text: string;
   readonly model: string;
   readonly promptTokens: number;
+  /** Those of them that the provider read from its cache; left out where the endpoint does not say. */
+  readonly cachedTokens?: number;
   readonly completionTokens: number;
   /** US dollars by the price table; 0 for an unpriced model, which `doctor` and the first run point out. */
   readonly costUsd: number;

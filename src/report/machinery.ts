@@ -101,6 +101,9 @@ function usageList(usage: Usage, wallMs: number | null): Html {
       ? [['Possibly billed in addition', counted(usage.possiblyBilledCalls, 'call')] as [string, string]]
       : []),
     ['Prompt tokens', usage.promptTokens.toLocaleString('en-US')],
+    ...(usage.cachedTokens === undefined
+      ? []
+      : [['Prompt tokens from a cache', usage.cachedTokens.toLocaleString('en-US')] as [string, string]]),
     ['Completion tokens', usage.completionTokens.toLocaleString('en-US')],
     ['Cost', usage.costUsd === 0 ? '$0 or no price set' : dollars(usage.costUsd)],
     ['SQL statements', String(usage.sqlExecutions)],

@@ -42,6 +42,18 @@ export function capital(text: string): string {
   return /^[a-z]+[^\sa-z]*[\s,.:;]/.test(`${text} `) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
+/** Prompt and completion together, and how many of them a provider read from its cache. */
+export function tokensText(usage: {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens?: number;
+}): string {
+  const all = counted(Math.round(usage.promptTokens + usage.completionTokens), 'token');
+  return usage.cachedTokens === undefined
+    ? all
+    : `${all} (${counted(Math.round(usage.cachedTokens), 'cached', 'cached')})`;
+}
+
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

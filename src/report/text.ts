@@ -1,7 +1,7 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../search/answer-text';
-import { cell, counted, cut, dollars, noteText, wrapped } from './printable';
+import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
 import type { Trace } from './trace';
@@ -49,7 +49,7 @@ export function renderTraceText(trace: Trace): string {
     const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
     lines.push(
       '',
-      `${counted(usage.llmCalls, 'model call')}${possibly}, ${counted(usage.promptTokens + usage.completionTokens, 'token')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
+      `${counted(usage.llmCalls, 'model call')}${possibly}, ${tokensText(usage)}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}${usage.lookups === undefined ? '' : `, ${counted(usage.lookups, 'lookup')}`}`,
     );
   }
   if (record)

@@ -18,15 +18,19 @@ export function addUsage(a: Usage, delta: UsageDelta): Usage {
     llmCalls: a.llmCalls + (delta.llmCalls ?? 0),
     possiblyBilledCalls: a.possiblyBilledCalls + (delta.possiblyBilledCalls ?? 0),
     promptTokens: a.promptTokens + (delta.promptTokens ?? 0),
+    ...counted('cachedTokens', a, delta),
     completionTokens: a.completionTokens + (delta.completionTokens ?? 0),
     costUsd: a.costUsd + (delta.costUsd ?? 0),
     sqlExecutions: a.sqlExecutions + (delta.sqlExecutions ?? 0),
     sqlMs: a.sqlMs + (delta.sqlMs ?? 0),
     sqlRows: a.sqlRows + (delta.sqlRows ?? 0),
-    ...(a.lookups === undefined && delta.lookups === undefined
-      ? {}
-      : { lookups: (a.lookups ?? 0) + (delta.lookups ?? 0) }),
+    ...counted('lookups', a, delta),
   };
+}
+
+/** Absent while there was none. */
+function counted(key: 'cachedTokens' | 'lookups', a: Usage, delta: UsageDelta): Partial<Usage> {
+  return a[key] === undefined && delta[key] === undefined ? {} : { [key]: (a[key] ?? 0) + (delta[key] ?? 0) };
 }
 
 /** What a step spends. A model call checks every budget: without budget left to execute its result, it would be wasted. */

@@ -118,6 +118,7 @@ export const CallReply = z.object({
     text: z.string(),
     model: z.string(),
     promptTokens: z.number(),
+    cachedTokens: z.number().optional(),
     completionTokens: z.number(),
     costUsd: z.number(),
     finishReason: z.string(),

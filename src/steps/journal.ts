@@ -213,6 +213,8 @@ function answered(id: string, { reply, possiblyBilledCalls }: CallReply): Called
       llmCalls: 1,
       possiblyBilledCalls,
       promptTokens: reply.promptTokens,
+      // Nothing read from a cache is the usual case, and histories are kept short.
+      ...((reply.cachedTokens ?? 0) === 0 ? {} : { cachedTokens: reply.cachedTokens }),
       completionTokens: reply.completionTokens,
       costUsd: reply.costUsd,
     },

@@ -54,9 +54,13 @@ function usageLine(usage: Usage): string {
   return (
     `**Usage** ${String(usage.llmCalls)} model calls` +
     (usage.possiblyBilledCalls > 0 ? ` (+${String(usage.possiblyBilledCalls)} possibly billed)` : '') +
-    `, ${String(usage.promptTokens + usage.completionTokens)} tokens, $${usage.costUsd.toFixed(4)}, ` +
+    `, ${String(usage.promptTokens + usage.completionTokens)} tokens${cached(usage)}, $${usage.costUsd.toFixed(4)}, ` +
     `${String(usage.sqlExecutions)} SQL executions (${(usage.sqlMs / 1000).toFixed(1)} s)`
   );
+}
+
+function cached({ cachedTokens }: Usage): string {
+  return cachedTokens === undefined ? '' : ` (${String(cachedTokens)} cached)`;
 }
 
 function joined(sections: readonly string[]): string {

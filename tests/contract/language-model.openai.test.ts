@@ -51,6 +51,16 @@ test('a reply carries text, tokens, cost by the price table and the finish reaso
   });
 });
 
+test('tokens that the endpoint read from its cache are told and priced apart', async () => {
+  const usage = { prompt_tokens: 1000, completion_tokens: 500, prompt_tokens_details: { cached_tokens: 600 } };
+  reply = () => ({ text: 'hi', usage });
+  const prices = { 'gpt-4o-mini': { inputPerMillion: 10, outputPerMillion: 20, cachedInputPerMillion: 1 } };
+  expect(await ask({}, { prices })).toMatchObject({
+    ...{ promptTokens: 1000, cachedTokens: 600, completionTokens: 500 },
+    costUsd: (400 * 10 + 600 * 1 + 500 * 20) / 1e6,
+  });
+});
+
 test('configured prices win over the default table', async () => {
   reply = () => ({ text: 'hi', usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } });
   const prices = { 'gpt-4o-mini': { inputPerMillion: 7, outputPerMillion: 1 } };

@@ -42,7 +42,7 @@ export interface EndpointReply {
   readonly finishReason?: string;
   readonly model?: string;
   /** null: the endpoint reports none. */
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  readonly usage?: ({ readonly prompt_tokens: number; readonly completion_tokens: number } & object) | null;
 }
 
 export interface LedgerEntry {

@@ -37,7 +37,7 @@ export function toEmbedded(
     throw bad(context, `${vectors.length} vectors of ${length} numbers for ${texts.length} texts`);
   if (vectors.some((vector) => !vector.every(Number.isFinite))) throw bad(context, 'vectors that are no numbers');
   const tokens = usage?.prompt_tokens ?? usage?.total_tokens ?? estimatedTokens(texts);
-  return { vectors, tokens, costUsd: costUsd(context.model, tokens, 0, prices) };
+  return { vectors, tokens, costUsd: costUsd(context.model, { promptTokens: tokens, completionTokens: 0 }, prices) };
 }
 
 /** Base64 of little-endian 32-bit floats. */

@@ -1,11 +1,13 @@
 /**
  * What a call costs. Prices are US dollars per million tokens, list prices without batch or cache discounts, so a cost
- * ceiling errs on the safe side. Configured prices win over the table below; an unpriced model costs 0, and whoever
+ * ceiling errs on the safe side; a cache discount counts where the configuration names it. Configured prices win over the table below; an unpriced model costs 0, and whoever
  * shows a cost says so (`priceOf` is null).
  */
 export interface Price {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
+  /** Of prompt tokens that the provider read from its cache; left out: the input price. */
+  readonly cachedInputPerMillion?: number;
 }
 export type PriceTable = Readonly<Record<string, Price>>;
 
@@ -47,10 +49,20 @@ export function priceOf(model: string, prices: PriceTable): Price | null {
   return longestPrefix(model, prices) ?? (bare === model ? null : longestPrefix(bare, prices));
 }
 
-export function costUsd(model: string, promptTokens: number, completionTokens: number, prices: PriceTable): number {
+export interface Tokens {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Of the prompt tokens. */
+  readonly cachedTokens?: number;
+}
+
+export function costUsd(model: string, tokens: Tokens, prices: PriceTable): number {
+  const { promptTokens, completionTokens, cachedTokens = 0 } = tokens;
   const found = priceOf(model, prices);
   if (found === null) return 0;
-  return (promptTokens * found.inputPerMillion + completionTokens * found.outputPerMillion) / 1_000_000;
+  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = found;
+  const input = (promptTokens - cachedTokens) * inputPerMillion + cachedTokens * cachedInputPerMillion;
+  return (input + completionTokens * outputPerMillion) / 1_000_000;
 }
 
 function longestPrefix(model: string, prices: PriceTable): Price | null {

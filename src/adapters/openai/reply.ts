@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { ModelError, type ModelReply, type ModelRequest } from '../../ports';
 import { errorInBody, oneLine, type CallContext } from './errors';
 import { costUsd, type PriceTable } from './prices';
+import { PromptUsage, TokenCount, promptTokensOf } from './prompt-usage';
 
-const Tokens = z.number().int().nonnegative().nullish().catch(null);
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.array(
@@ -21,7 +21,7 @@ const Completion = z.object({
         .nullish(),
     }),
   ),
-  usage: z.object({ prompt_tokens: Tokens, completion_tokens: Tokens }).nullish(),
+  usage: PromptUsage.extend({ completion_tokens: TokenCount }).nullish(),
 });
 const Failure = z.object({
   error: z.object({ code: z.unknown().optional(), message: z.unknown().optional(), type: z.unknown().optional() }),
@@ -36,16 +36,18 @@ export function toReply(body: unknown, request: ModelRequest, context: CallConte
   const text = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
   const refusal = choice?.message?.refusal ?? null;
   const refused = text === '' && refusal !== null;
-  const promptTokens =
-    usage?.prompt_tokens ?? estimatedTokens(request.messages.map((message) => message.content).join(''));
-  const completionTokens = usage?.completion_tokens ?? estimatedTokens(text);
+  const tokens = {
+    ...(promptTokensOf(usage ?? {}) ?? {
+      promptTokens: estimatedTokens(request.messages.map((message) => message.content).join('')),
+    }),
+    completionTokens: usage?.completion_tokens ?? estimatedTokens(text),
+  };
   return {
     text: refused ? refusal : text,
     model: model ?? request.model,
-    promptTokens,
-    completionTokens,
+    ...tokens,
     // Priced by the name asked for: that is the one the user's price list knows.
-    costUsd: costUsd(request.model, promptTokens, completionTokens, prices),
+    costUsd: costUsd(request.model, tokens, prices),
     finishReason: refused ? 'refusal' : (choice?.finish_reason ?? 'unknown'),
   };
 }

@@ -288,6 +288,15 @@ describe('the summary', () => {
     expect(summary.usage.total).toEqual(usage);
   });
 
+  test('tokens from a cache are summed, and told in the text', async () => {
+    const cached = { ...usage, cachedTokens: 64 };
+    const summary = await summarised([line('1', { usage: cached }), line('2')]);
+    expect(summary.usage).toMatchObject({ total: { cachedTokens: 64 }, mean: { cachedTokens: 32 } });
+    expect(summaryText(summary, 100)).toContain(
+      '200 tokens (64 cached), $0.020; per question 2.0 calls, 100 tokens (32 cached)',
+    );
+  });
+
   test('the live table shows pace, score and cost, and is erased at the end', async () => {
     const io = { ...testProcess().io, live: true };
     const { searches, questions } = await planBatch({

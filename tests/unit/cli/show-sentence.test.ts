@@ -33,6 +33,12 @@ test('how much of what was asked could be used is said once, also where no words
   expect(answer).toContain(partial);
 });
 
+test('the usage says how many tokens came from a cache, where an endpoint told', () => {
+  const usage = { ...record.usage, promptTokens: 9000, cachedTokens: 6400, completionTokens: 1000 };
+  expect(answerText({ ...record, usage }, places, 100)).toMatch(/^Usage .*, 10,000 tokens \(6,400 cached\), /m);
+  expect(answerText(record, places, 100)).not.toContain('cached');
+});
+
 test('with the rows alone it goes to standard error', () => {
   const printed = { out: '', err: '' };
   printRows(

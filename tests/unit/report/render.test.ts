@@ -28,6 +28,14 @@ describe('renderReport', () => {
     }
   });
 
+  test('tokens from a cache are shown apart, in the page and in the text, where an endpoint told of any', () => {
+    const usage = { ...record.usage, promptTokens: 9000, cachedTokens: 6400, completionTokens: 1000 };
+    const cached = { ...trace, record: { ...record, usage } };
+    expect(renderReport(cached)).toMatch(/<dt>Prompt tokens from a cache<\/dt>\s*<dd>6,400<\/dd>/);
+    expect(renderTraceText(cached)).toContain('10,000 tokens (6,400 cached)');
+    expect(report).not.toContain('from a cache');
+  });
+
   test('every operator of the final SQL leads to its evidence', () => {
     expect(report).toContain(`<a href="#operator-op_times">op_times</a>`);
     expect(report).toContain(`id="operator-op_times"`);

@@ -39,6 +39,13 @@ describe('the ledger', () => {
     expect(usage).toEqual({ ...NO_USAGE, llmCalls: 2, costUsd: 0.5, sqlMs: 3 });
   });
 
+  test('tokens from a cache are there once an endpoint told of some', () => {
+    const first = addUsage(NO_USAGE, { promptTokens: 90 });
+    expect(first).not.toHaveProperty('cachedTokens');
+    const second = addUsage(first, { promptTokens: 90, cachedTokens: 64 });
+    expect(addUsage(second, { promptTokens: 10 })).toMatchObject({ promptTokens: 190, cachedTokens: 64 });
+  });
+
   test('a limit that is reached is used up; without a limit nothing is', () => {
     const usage = { ...NO_USAGE, llmCalls: 3, promptTokens: 60, completionTokens: 40 };
     expect(exhaustedBudget(usage, 0, NONE)).toBeNull();

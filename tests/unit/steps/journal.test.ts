@@ -57,6 +57,18 @@ describe('D2: a model call is paid once', () => {
     expect(model.replied).toBe(1);
   });
 
+  test('tokens from a cache are kept with the reply, and left out where there were none', async () => {
+    const { call, run } = caller([
+      { text: 'a', promptTokens: 90, cachedTokens: 64 },
+      { text: 'b', cachedTokens: 0 },
+    ]);
+    const first = await call();
+    expect(first.usage).toMatchObject({ promptTokens: 90, cachedTokens: 64 });
+    expect(await call()).toEqual(first);
+    expect((await run.get('reply', 'i1.plan.try0.seed7')).reply.cachedTokens).toBe(64);
+    expect((await call({}, 1)).usage).not.toHaveProperty('cachedTokens');
+  });
+
   test('another try or another seed is another call', async () => {
     const { call, model } = caller(['a', 'b', 'c']);
     await call();

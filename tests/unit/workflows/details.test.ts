@@ -17,6 +17,12 @@ describe('the details of a search that is over', () => {
     expect(text).toContain('```sql\nSELECT 4\n```');
     expect(text).toContain(`gate report ${id}`);
     expect(text).toMatch(/\*\*Usage\*\* \d+ model calls/);
+    expect(text).not.toContain('cached');
+  });
+
+  test('tokens from a cache are told where there were any', () => {
+    const cached = { ...usage, promptTokens: 900, cachedTokens: 640, completionTokens: 100 };
+    expect(endingMarkdown({ ...answered, usage: cached })).toContain('1000 tokens (640 cached), ');
   });
 
   test('an answer without any proof does not seem to have one', () => {

@@ -7,7 +7,16 @@ const TABLE = {
 };
 
 test('a cost is tokens times the price per million', () => {
-  expect(costUsd('gpt-5', 1_000_000, 100_000, TABLE)).toBeCloseTo(2, 12);
+  expect(costUsd('gpt-5', { promptTokens: 1_000_000, completionTokens: 100_000 }, TABLE)).toBeCloseTo(2, 12);
+});
+
+test('tokens from a cache have a price of their own where one is configured, else the input price', () => {
+  const tokens = { promptTokens: 1_000_000, cachedTokens: 800_000, completionTokens: 0 };
+  expect(costUsd('gpt-5', tokens, TABLE)).toBeCloseTo(1, 12);
+  const cached = { 'gpt-5': { ...TABLE['gpt-5'], cachedInputPerMillion: 0.1 } };
+  expect(costUsd('gpt-5', tokens, cached)).toBeCloseTo(0.2 + 0.08, 12);
+  const free = { 'gpt-5': { ...TABLE['gpt-5'], cachedInputPerMillion: 0 } };
+  expect(costUsd('gpt-5', tokens, free)).toBeCloseTo(0.2, 12);
 });
 
 test.each([
@@ -24,7 +33,7 @@ test.each([
 
 test.each(['gpt-5.4-mini', 'gpt-50', 'llama3', ''])('%p is another model and has no price', (model) => {
   expect(priceOf(model, TABLE)).toBeNull();
-  expect(costUsd(model, 1000, 1000, TABLE)).toBe(0);
+  expect(costUsd(model, { promptTokens: 1000, completionTokens: 1000 }, TABLE)).toBe(0);
 });
 
 test('the default table names its date and holds positive prices only', () => {
