@@ -2,7 +2,8 @@ import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 
-const ANSWER = '4 of 18 sprint events were won by more than five seconds; 1 of 2 steps proved, 1 assumed.';
+const ANSWER =
+  '4 of 18 sprint events were won by more than five seconds; proved: all 2 assumptions (126 of 126 finishers behind a winner; 144 of 144 finishers).';
 /** Nothing listens there: the demo asks no model. */
 const NO_MODEL = 'http://127.0.0.1:9/v1';
 
