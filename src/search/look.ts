@@ -173,6 +173,7 @@ class LookLoop {
       turnId,
       candidateId: `c${candidates.length + 1}`,
       trajectory: nextTrajectory(this.state),
+      returned: this.looking.returned,
       against: candidates.filter((c) => c.kind === 'rows' && c.outcome === 'rows').map((c) => c.id),
     });
   }

@@ -300,6 +300,8 @@ export interface CommitInput extends StepBase {
   readonly turnId: string;
   readonly candidateId: string;
   readonly trajectory: string;
+  /** How many commits and declines went back before. */
+  readonly returned: number;
   /** Earlier candidates to compare the result with, oldest first (rule S5). */
   readonly against: readonly string[];
 }

@@ -2,7 +2,7 @@
  * Makes the commit of a conversation (role `look`) into a plan and its claims: every SQL is checked by the engine's parser
  * (rule S8), and what a rival puts in becomes a body. Columns are known only once the operators have run.
  */
-import type { Assumption, Body, ColumnType, DatabaseDescription, Operator, Plan, SqlResult } from '../domain';
+import type { Assumption, Body, Claim, ColumnType, DatabaseDescription, Operator, Plan, SqlResult } from '../domain';
 import type { LookReply } from '../prompts';
 import type { SqlInspector } from '../ports';
 import { clockOperator, CLOCK } from '../search/clock';
@@ -191,15 +191,29 @@ const TYPES: Readonly<Record<Extract<SqlResult, { kind: 'rows' }>['columns'][num
   other: 'other',
 };
 
-/** What an operator rests on: its claims and what no check can decide. `risk` is that of a claim not proved yet. */
-export function assumptionsOf({ claims, assumed }: BuiltCommit, name: string, risk: number): Assumption[] {
+/** The risk of a claim that the data did not decide: the search attempts its operator. */
+const UNDECIDED = 0.6;
+/** Of one that holds with exceptions. */
+const EXCEPTIONS = 0.15;
+
+/** What is left open of an operator: claims that are not proved, and what no check can decide. */
+export function assumptionsOf(
+  { assumed }: BuiltCommit,
+  name: string,
+  claims: readonly (Pick<Claim, 'operator' | 'statement'> & { readonly state?: Claim['state'] })[],
+): Assumption[] {
+  const open = claims.filter(
+    ({ operator, state }) => operator === name && state !== 'proved' && state !== 'immaterial',
+  );
   return [
-    ...claims
-      .filter(({ operator }) => operator === name)
-      .map(({ statement }) => ({ kind: 'meaning' as const, statement, risk })),
+    ...open.map(({ statement, state }) => ({
+      kind: 'meaning' as const,
+      statement,
+      risk: state === 'exceptions' ? EXCEPTIONS : UNDECIDED,
+    })),
     ...assumed
       .filter(({ operator }) => operator === name)
-      .map(({ statement, risk: stated }) => ({ kind: 'other' as const, statement, risk: stated })),
+      .map(({ statement, risk }) => ({ kind: 'other' as const, statement, risk })),
   ];
 }
 

@@ -4,12 +4,14 @@
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
 import type { Claim, SqlResult, UpdateView } from '../domain';
-import { decideAbsence, decideClaim, isSettled, readCounts, stands } from '../search/claims';
+import { decideAbsence, decideClaim, readCounts, stands } from '../search/claims';
 import { compilePlan, compileSelect } from '../search/compile';
+import { equalResults } from '../search/equal';
 import { decideMateriality } from '../search/materiality';
+import { resultPreview } from '../search/preview';
+import { doubtText, withoutDoubt } from '../search/row-doubts';
 import { operatorShape, toOperatorView } from '../search/shape';
 import type { CommitInput, Committed, UsageDelta } from '../search/steps';
-import { DOUBT } from '../search/plan-view';
 import { runError, tryCompile } from './body-errors';
 import { selectText } from './bodies';
 import { candidate } from './candidate';
@@ -31,8 +33,8 @@ import { SCHEMA_ID } from './prompt-context';
 import { withClock } from './look';
 import { foundByCommit, foundByDecline } from './look-texts';
 
-/** The risk of a claim that the data did not decide: the search attempts its operator. */
-const UNDECIDED = 0.6;
+/** Of repeated rows and placeholders, how many are tried on an answer. */
+const MOST_DOUBTS = 8;
 
 export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
   return once(context, async () => {
@@ -72,18 +74,20 @@ class Commit {
     if (wrong !== null) return this.invalid(wrong);
 
     const counted = read.flatMap(({ claims }) => claims);
-    // Stored with every claim open; what is proved is told by updates.
-    const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, UNDECIDED));
-    const answered = await this.answer(plan);
+    // The answer runs as a stored plan. Until the claims are decided, all of them are open.
+    const stored = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, counted));
+    const answered = await this.answer(stored);
     if (typeof answered === 'string') return this.invalid(answered);
     const { result, run, control, coverage } = answered;
-    const claims = await this.decide(plan, counted, result);
+    const claims = await this.decide(stored, counted, result);
+    const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
     const evidence = await storeEvidence(this.scope, {
       ...{ position: this.step.position, plan, probes: read, claims, takenAt: seen.takenAt },
       assumed: this.commit.assumed,
     });
+    const doubts = await this.doubtful(plan, result);
     const verdict = foundByCommit({
-      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial },
+      ...{ claims, result, trivial: run.trivial, control, coverage, ifPartial: this.ifPartial, doubts },
       csvChars: context.settings.csvChars,
     });
     await context.run.put('verdict', this.step.turnId, {
@@ -95,7 +99,7 @@ class Commit {
     });
     return {
       kind: 'answer',
-      plan: this.view(plan, evidence.updates, claims),
+      plan: this.view(plan, evidence.updates),
       run: { ...run, usage: {} },
       updates: evidence.updates,
       evidenceId: evidence.id,
@@ -208,11 +212,36 @@ class Commit {
     );
   }
 
+  /**
+   * Whether repeated rows or placeholders of the tables that it reads change the answer. Asked once: who commits again has
+   * thought of them.
+   */
+  private async doubtful(plan: LoadedPlan, answer: SqlResult): Promise<readonly string[]> {
+    const { context, description } = this.scope;
+    const { doubts = [] } = await context.run.get('schema', SCHEMA_ID);
+    const read = new Set(plan.operators.flatMap(({ operator }) => operator.relations));
+    const told = doubts.filter(({ table }) => read.has(table));
+    if (this.step.returned > 0 || told.length === 0) return [];
+    const { sql } = await context.run.get('candidate', this.step.candidateId);
+    const tried = told.slice(0, MOST_DOUBTS).flatMap((doubt) => {
+      const table = description.tables.find(({ name }) => name === doubt.table);
+      const without = table === undefined ? null : withoutDoubt(sql, doubt, table, this.dialect);
+      return without === null ? [] : [{ doubt, without }];
+    });
+    const { results } = await this.sql(tried.map(({ without }) => without));
+    return tried.flatMap(({ doubt }, at) => {
+      const result = results[at];
+      // A table that cannot be replaced so, such as one with a column that cannot be compared, stays as it is.
+      if (result?.kind !== 'rows' || result.truncated) return [];
+      return equalResults(answer, result, { ordered: false }) ? [] : [doubtText(doubt, resultPreview(result))];
+    });
+  }
+
   private under(plan: LoadedPlan, { operator, body }: NonNullable<BuiltClaim['rivals'][number]['edited']>) {
     return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), this.dialect)).sql;
   }
 
-  private view(plan: LoadedPlan, updates: readonly UpdateView[], claims: readonly Claim[]) {
+  private view(plan: LoadedPlan, updates: readonly UpdateView[]) {
     const { hash } = this.scope.context.deps;
     const operators = plan.operators.map(({ operator }) => {
       const shape = operatorShape(operator, hash);
@@ -220,10 +249,7 @@ class Commit {
       const view = toOperatorView(operator, hash);
       if (update !== undefined)
         return { ...view, state: 'grounded' as const, updateId: update.id, risk: 0, assumptions: 0 };
-      const own = claims.filter((claim) => claim.operator === operator.name);
-      const stated = this.commit.assumed.filter((each) => each.operator === operator.name).map(({ risk }) => risk);
-      const doubts = own.some((claim) => !isSettled(claim)) ? [UNDECIDED] : own.length > 0 ? [DOUBT / 2] : [];
-      return { ...view, risk: Math.max(0, ...doubts, ...stated) };
+      return view;
     });
     return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
   }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { LookReply } from '../prompts/look';
-import { TableProfile } from '../schema/profile';
+import { RowDoubt, TableProfile } from '../schema/profile';
 import {
   AnswerRecord,
   Assumption,
@@ -40,6 +40,8 @@ export const SchemaContent = z.object({
   profiles: z.array(ColumnProfile),
   /** `text` says what the rows of each table tell. */
   profiled: z.boolean().optional(),
+  /** What rows make doubtful of any SQL that reads them as they stand. */
+  doubts: z.array(RowDoubt).optional(),
   /** Revision of the rows when the search began (`SqlEngine.dataRevision`); absent: unknown. */
   dataRevision: z.string().optional(),
 });

@@ -53,6 +53,8 @@ interface CommitSeen {
   readonly control: number | null;
   readonly coverage: Coverage | null;
   readonly ifPartial: 'answer' | 'decline' | null;
+  /** What repeated rows and placeholders change. */
+  readonly doubts: readonly string[];
   readonly csvChars: number;
 }
 
@@ -68,6 +70,7 @@ export function foundByCommit(seen: CommitSeen): CommitFound {
   const { claims, result, trivial, control, coverage, ifPartial } = seen;
   const partial = coverage === null ? null : coverageText(coverage);
   const remarks = [
+    ...seen.doubts,
     ...(trivial && control === null
       ? [
           'The answer is empty, zero, false or NULL: give control, one count of the rows looked at before the last condition.',

@@ -47,7 +47,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       text,
       ...(shown === null ? {} : { shown: [...shown] }),
       profiles: [],
-      ...(profiles.length === 0 ? {} : { profiled: true }),
+      ...(profiles.length === 0 ? {} : { profiled: true, doubts: profiles.flatMap(({ doubts = [] }) => doubts) }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);

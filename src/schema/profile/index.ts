@@ -9,6 +9,7 @@ import { controlPieces } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './counted';
 import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions } from './describe-column';
+import { doubtsOf, RowDoubt } from './doubts';
 import { joinPieces, joinsOf, type Join, type Profiled } from './joins';
 import { ProfilePiece } from './piece';
 import { repeatedPieces } from './repeated-rows';
@@ -22,7 +23,10 @@ export const TableProfile = z.object({
   /** All rows of the table. */
   whole: z.boolean(),
   pieces: z.array(ProfilePiece),
+  /** Left out by earlier versions. */
+  doubts: z.array(RowDoubt).optional(),
 });
+export { RowDoubt } from './doubts';
 export type TableProfile = Readonly<z.infer<typeof TableProfile>>;
 
 /** `pause` is awaited between pieces of work: all of it together takes seconds. */
@@ -44,7 +48,7 @@ export async function profileTables(
       pieces.push(...part());
       await pause();
     }
-    profiles.push({ table: table.name, read, whole, pieces });
+    profiles.push({ table: table.name, read, whole, pieces, doubts: doubtsOf(each.rows, each.facts) });
   }
   return profiles;
 }

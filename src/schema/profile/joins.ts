@@ -30,7 +30,7 @@ export function joinsOf(from: Profiled, all: readonly Profiled[]): Join[] {
   return from.facts.flatMap((column): Join[] => {
     if (column.distinct < 2 || column.distinct > MOST_DISTINCT || !joinable(column)) return [];
     const tried = all.flatMap((to) =>
-      to === from ? [] : to.facts.flatMap((key) => tryJoin(from, column, to, key) ?? []),
+      to.facts.flatMap((key) => (to === from ? selfJoin(from, column, key) : tryJoin(from, column, to, key)) ?? []),
     );
     const declared = tried.filter((join) => join.declared);
     if (declared.length > 0) return declared;
@@ -79,6 +79,32 @@ function tryJoin(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnF
   if (declared) return join;
   const met = Math.max(exact, loose) / distinct;
   return met >= (sameName(column, key) ? 0.6 : 0.9) ? join : null;
+}
+
+/**
+ * A column that leads to another row of its own table: filled for some rows only, always with the key of another one, and
+ * with values spread over all keys, since whole numbers from 1 on lie in any key.
+ */
+function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join | null {
+  const isSparse =
+    column.filled < column.rows * 0.9 && column.distinct >= Math.max(LEAST_DISTINCT, column.filled * 0.5);
+  if (column === key || !isUnique(key) || isUnique(column) || !isSparse) return null;
+  if (key.column.kind !== column.column.kind || !joinable(key)) return null;
+  const keys = valuesOf(key).exact;
+  const leads = column.values.every(({ value }) => keys.has(value));
+  const toItself = column.column.values.some((value, row) => value !== null && value === key.column.values[row]);
+  const [low, high] = [Number(column.min), Number(column.max)];
+  const spread = key.column.kind !== 'number' || high - low >= (Number(key.max) - Number(key.min)) * 0.5;
+  if (!leads || toItself || !spread) return null;
+  const { distinct } = column;
+  const { name } = from.rows.table;
+  const declared = from.rows.table.foreignKeys.some(
+    ({ columns, table }) => table === name && columns.length === 1 && columns[0] === column.column.name,
+  );
+  return {
+    ...{ column: column.column.name, table: name, key: key.column.name, declared },
+    ...{ exact: distinct, loose: distinct, distinct },
+  };
 }
 
 function isCandidate(from: Profiled, column: ColumnFacts, to: Profiled, key: ColumnFacts): boolean {

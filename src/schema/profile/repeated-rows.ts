@@ -8,13 +8,19 @@ import { keyOf, type TableRows } from './table-rows';
 
 const LEAST_COLUMNS = 3;
 const LEAST_SHARE = 0.002;
+/** Values of which a remark says that all their rows are repeats. */
+const MOST_WHOLE = 4;
 
 export interface Repeated {
   /** Row by row: an earlier one is the same. */
   readonly repeats: readonly boolean[];
   readonly count: number;
+  /** Columns in which they are the same, and which make them so. */
+  readonly equal: readonly string[];
   /** Columns in which they differ. */
   readonly but: readonly string[];
+  /** Of those columns, values whose rows are all repeats: `fil a_1` for a file that was read twice. */
+  readonly whole: readonly string[];
 }
 
 const known = new WeakMap<TableRows, { readonly found: Repeated | null }>();
@@ -47,12 +53,26 @@ function find({ table, read }: TableRows, facts: readonly ColumnFacts[]): Repeat
   }
   const count = repeats.filter(Boolean).length;
   if (count < Math.max(3, read * LEAST_SHARE) || count > read * 0.6) return null;
-  return { repeats, count, but: rest.filter((each) => differing.has(each)).map(({ column }) => column.name) };
+  const but = rest.filter((each) => differing.has(each));
+  return {
+    ...{ repeats, count },
+    equal: compared.map(({ column }) => column.name),
+    but: but.map(({ column }) => column.name),
+    whole: but.filter((each) => isCategory(each, 40)).flatMap((each) => wholeValues(each, repeats)),
+  };
+}
+
+function wholeValues({ column, values }: ColumnFacts, repeats: readonly boolean[]): string[] {
+  const kept = new Set(column.values.filter((_, row) => repeats[row] !== true).map((value) => keyOf(value)));
+  return values.filter(({ value }) => !kept.has(value)).map(({ value, count }) => `${column.name} ${value} (${count})`);
 }
 
 export function repeatedPieces(rows: TableRows, facts: readonly ColumnFacts[]): ProfilePiece[] {
   const found = repeatedRows(rows, facts);
   if (found === null) return [];
   const but = found.but.length === 0 ? '' : ` in all columns but ${found.but.join(', ')}`;
-  return [{ column: null, weight: WEIGHT.repeated, text: `! ${found.count} rows repeat an earlier one${but}` }];
+  const shown = found.whole.slice(0, MOST_WHOLE).join(', ');
+  const more = found.whole.length > MOST_WHOLE ? ', …' : '';
+  const whole = shown === '' ? '' : `; only repeats: ${shown}${more}`;
+  return [{ column: null, weight: WEIGHT.repeated, text: `! ${found.count} rows repeat an earlier one${but}${whole}` }];
 }

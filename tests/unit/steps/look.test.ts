@@ -279,3 +279,13 @@ test('a check that could not fail is sent back before anything runs', async () =
   expect(model.requests[1]!.messages.at(-1)!.content).toContain('filtered by just that');
   expect(engine.runs.flat().join('\n')).not.toContain("sum(device = 'B')");
 });
+
+test('beside a proved claim only what no check can decide is left open', async () => {
+  const assumed = [{ operator: 'op_gap', statement: 'No lap is missing.', risk: 0.1 }];
+  const { record } = await ask([{ ...COMMIT, assumed }]);
+  expect(claimsOf('proved', record)).toHaveLength(1);
+  expect(record.openAssumptions).toEqual([
+    expect.objectContaining({ operator: 'op_gap', statement: 'No lap is missing.', risk: 0.1 }),
+  ]);
+  expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'assumed' });
+});

@@ -217,7 +217,9 @@ describe('what follows from what', () => {
     const given = table(['id int', 'l numeric', 'amt numeric', 'ts timestamp', 'odo int', 'fil text'], rows, {
       primaryKey: ['id'],
     });
-    expect(await said(given, 't', null)).toContain('15 rows repeat an earlier one in all columns but id, fil');
+    expect(await said(given, 't', null)).toContain(
+      '15 rows repeat an earlier one in all columns but id, fil; only repeats: fil FC01_1 (15)',
+    );
   });
 });
 
@@ -234,6 +236,17 @@ describe('how tables hang together', () => {
     expect(await said([keys, { name: 's', columns: ['code text'], rows }], 's', 'code')).toContain(
       '-> pal.no (all 30 values)',
     );
+  });
+
+  test('a sparse column that leads to other rows of its own table says so; small numbers do not', async () => {
+    const rows = times(200, (at) => [
+      at + 1,
+      at % 10 === 9 ? ((at * 7) % 199) + 1 : null,
+      at % 3 === 0 ? at % 20 : null,
+    ]);
+    const given: Given = { name: 'pet', columns: ['id int', 'merged int', 'teeth int'], rows, primaryKey: ['id'] };
+    expect(await said([given], 'pet', 'merged')).toContain('-> pet.id (all 20 values)');
+    expect(await said([given], 'pet', 'teeth')).not.toContain('-> pet');
   });
 
   test('keys that meet only without case, padding and punctuation say how many do', async () => {
