@@ -98,6 +98,12 @@ export function notShownText({ statement, reason }: Claim): string {
   return `NOT shown: ${quoted(statement)}${reason === null ? '' : `; ${cut(oneLine(reason), STATEMENT_CHARS)}`}`;
 }
 
+/** Why a stored answer is not good any more: the claim as it stands now. */
+export function lostText(claim: Claim): string {
+  const now = cut(oneLine(claim.reason ?? countedText(claim) ?? 'not counted'), STATEMENT_CHARS);
+  return `what ${claim.operator ?? 'it'} takes for granted no longer holds as it did: ${quoted(claim.statement)} (${now})`;
+}
+
 /** The counts behind a decline, a line for each claim: `0 of 340 visits have it recorded: "No visit has a diagnosis."` */
 export function declineTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
   return claims.filter(isAbsence).map((claim) => {

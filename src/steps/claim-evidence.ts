@@ -80,6 +80,16 @@ export async function storeEvidence(
   return { id, updates };
 }
 
+/** What the claims of one operator counted, as its evidence tells it. */
+export function countsSummary(claims: readonly Claim[]): string {
+  return claims.map((claim) => countsText(claim) ?? claim.reason ?? '').join('; ');
+}
+
+/** Why a rival was rejected, as the evidence tells it. */
+export function rivalCounts({ matching, examined }: Claim['rivals'][number]): string {
+  return `${String(matching)} of ${String(examined)} match`;
+}
+
 interface Judged {
   readonly operator: string;
   readonly test: Test;
@@ -99,11 +109,9 @@ function judge({ probe, result, hypotheses }: ReadProbe, { claims, assumed }: Se
   const rivals = own.flatMap((claim) => claim.rivals);
   const kept = test.hypotheses.filter((_, at) => at === 0 || rivals[at - 1]?.verdict !== 'same-answer');
   const isProved = own.every(({ state }) => state === 'proved') && !assumed.some((each) => each.operator === operator);
-  const counts = own.map((claim) => countsText(claim) ?? claim.reason ?? '');
   const verdicts = kept.map((hypothesis): HypothesisVerdict => {
     const rival = rivals[test.hypotheses.indexOf(hypothesis) - 1];
-    const seen =
-      rival === undefined ? counts.join('; ') : `${String(rival.matching)} of ${String(rival.examined)} match`;
+    const seen = rival === undefined ? countsSummary(own) : rivalCounts(rival);
     const verdict =
       rival === undefined ? (isProved ? 'supported' : 'open') : rival.verdict === 'refuted' ? 'refuted' : 'open';
     return { hypothesis: hypothesis.id, verdict, reason: seen, overruled: null };
@@ -119,7 +127,7 @@ function judge({ probe, result, hypotheses }: ReadProbe, { claims, assumed }: Se
     isProved,
     bodyId: test.hypotheses[0]?.bodyId ?? null,
     mapping: own.map(({ statement }) => statement).join(' '),
-    summary: counts.join('; '),
+    summary: countsSummary(own),
     proof: {
       proved: isProved,
       checks: [

@@ -157,31 +157,39 @@ export function readProbes(
     const ran = result ?? { kind: 'refused' as const, message: 'the check was not run' };
     let column = 0;
     const claims = probe.claims.map((claim): Counted => {
-      const { operator, statement, rows, ctes, rivals, isRepeated } = claim;
+      const { operator, statement, rows, ctes, rivals } = claim;
       const width = ctes.reduce((sum, { columns }) => sum + columns.length, 0);
       const own = typeof counts === 'string' ? [] : counts.slice(column, (column += width));
-      const [examined = 0, matching = 0, ...rest] = own;
-      const rivalCounts = rivals.map((_, at) =>
-        isRepeated
-          ? { examined: rest[2 * at] ?? 0, matching: rest[2 * at + 1] ?? 0 }
-          : { examined, matching: rest[at] ?? 0 },
-      );
+      const seen = readClaim(typeof counts === 'string' ? counts : own, rivals.length);
       return {
-        ...{ operator, statement, rows },
-        check: selectAll(ctes),
-        agreement: typeof counts === 'string' ? counts : (impossible({ matching, examined }) ?? { matching, examined }),
-        rivals: rivals.map(({ reading, edited }, at) => {
-          const agreement = rivalCounts[at] ?? null;
-          return {
-            reading,
-            edited,
-            agreement: agreement === null || impossible(agreement) !== null ? null : agreement,
-          };
-        }),
+        ...{ operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
+        rivals: rivals.map(({ reading, edited }, at) => ({ reading, edited, agreement: seen.rivals[at] ?? null })),
       };
     });
     return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(ran) };
   });
+}
+
+/**
+ * The counts of one claim, in the order of its check's columns: examined and matching; then a count for each rival over the
+ * same rows, or both counts again for each. A text says why there are none.
+ */
+export function readClaim(
+  counts: readonly number[] | string,
+  rivals: number,
+): { readonly agreement: Agreement | string; readonly rivals: readonly (Agreement | null)[] } {
+  if (typeof counts === 'string') return { agreement: counts, rivals: [] };
+  const [examined = 0, matching = 0, ...rest] = counts;
+  const isRepeated = rivals > 0 && rest.length === 2 * rivals;
+  const each = Array.from({ length: rivals }, (_, at) =>
+    isRepeated
+      ? { examined: rest[2 * at] ?? 0, matching: rest[2 * at + 1] ?? 0 }
+      : { examined, matching: rest[at] ?? 0 },
+  );
+  return {
+    agreement: impossible({ matching, examined }) ?? { matching, examined },
+    rivals: each.map((agreement) => (impossible(agreement) === null ? agreement : null)),
+  };
 }
 
 function impossible({ matching, examined }: Agreement): string | null {

@@ -95,6 +95,9 @@ class Commit {
       turnId: this.step.turnId,
       candidateId: this.step.candidateId,
       claims: [...claims],
+      edits: counted.map(({ rivals }) =>
+        rivals.map(({ edited }) => edited && { operator: edited.operator, bodyId: edited.body.bodyId }),
+      ),
       found: verdict.found,
     });
     return {

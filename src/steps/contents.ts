@@ -180,6 +180,8 @@ export const CONTENTS = {
     /** The candidate that a commit made. */
     candidateId: z.string().nullable(),
     claims: z.array(Claim),
+    /** The body that each rival of each claim puts in place of an operator's, to run it again; null: none. */
+    edits: z.array(z.array(z.object({ operator: z.string(), bodyId: z.string() }).nullable())).optional(),
     found: z.string(),
   }),
   action: z.object({

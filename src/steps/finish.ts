@@ -200,7 +200,7 @@ async function claimsOf(run: RunStore, { looking }: SearchState, view: Candidate
 }
 
 /** A claim is kept among the assumptions of its operator until that is proved; what is settled is not open any more. */
-function stillOpen(open: readonly OpenAssumption[], claims: readonly Claim[]): OpenAssumption[] {
+export function stillOpen(open: readonly OpenAssumption[], claims: readonly Claim[]): OpenAssumption[] {
   const settled = new Set(claims.filter(isSettled).map(({ statement }) => statement));
   return open.filter(({ kind, statement }) => kind !== 'assumption' || !settled.has(statement));
 }

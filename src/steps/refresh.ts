@@ -7,21 +7,24 @@
  * 2. Otherwise the current rows are returned. Equal rows (rule S5) leave the record unchanged; others make a new version.
  * 3. An unanswerable result holds as long as the database can tell that no row has changed. An abstained one has nothing to
  *    run and keeps the date of its decision.
- * 4. Coverage is counted again, so that its sentence belongs to the rows beside it.
+ * 4. Coverage and claims are counted again, so that what is told of them belongs to the rows beside it.
  * 5. A clock that the SQL reads is set to the time of this request (`search/clock.ts`).
  */
-import type { AnswerRecord, Dialect, SqlResult } from '../domain';
+import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
+import { canonical } from '../search/canonical';
 import { withClock } from '../search/clock';
 import { equalResults, type Digest } from '../search/equal';
 import { resultPreview } from '../search/preview';
+import { updateIdOf } from '../search/steps';
 import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
 import { openEngine, runSql, type StepContext } from './context';
+import { claimRecheck, type RecheckedClaims } from './claim-recheck';
 import type { CandidateContent, Contents } from './contents';
 import { wordingOf } from './evidence-record';
-import { answerOf } from './finish';
+import { answerOf, stillOpen } from './finish';
 import { LAST, shownAs } from './freshness';
-import { loadPlan } from './load-plan';
+import { loadPlan, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
 import type { RunStore } from './run-store';
 import { materialityRecheck, proofRecheck, type Recheck } from './recheck';
@@ -78,7 +81,10 @@ async function runAgain(
   const extras =
     plan === null ? coverageStatement(context, content, dialect) : await extraStatements(context, plan, dialect);
   const rechecks = await recheckAll(context, first, plan, dialect);
-  const statements = [sql, ...extras.statements, ...rechecks.flatMap((each) => each.statements)];
+  const { candidateId } = content;
+  const claims = plan === null ? null : await claimRecheck(context, first.claims ?? [], candidateId, plan, dialect);
+  const proving = [...rechecks.flatMap((each) => each.statements), ...(claims?.statements ?? [])];
+  const statements = [sql, ...extras.statements, ...proving];
   const { results, takenAt } = await runSql(context, statements);
   const late = results.find((result) => result.kind === 'timeout');
   if (late !== undefined) return { kind: 'timeout', afterMs: late.afterMs };
@@ -86,7 +92,7 @@ async function runAgain(
   const revision = context.deps.hash(JSON.stringify(results.map(withoutTime)));
   if (result.kind !== 'rows')
     return { kind: 'stale', reason: `its SQL no longer runs: ${runError(result) ?? ''}`, revision };
-  const around = extras.read(others);
+  const around = beside(first, extras.read(others));
   if (content.coverage !== undefined && around.coverage === undefined)
     return { kind: 'stale', reason: 'how much of the question it covers can no longer be counted', revision };
   let at = extras.statements.length;
@@ -94,21 +100,23 @@ async function runAgain(
     operator: each.operator,
     ...each.read(others.slice(at, (at += each.statements.length)), result),
   }));
-  const fallen = rechecked.find(({ why }) => why !== null);
-  if (fallen !== undefined) return { kind: 'stale', reason: fallen.why ?? '', revision };
+  const counted = claims?.read(others.slice(at), result) ?? null;
+  const fallen = counted?.why ?? rechecked.find(({ why }) => why !== null)?.why ?? null;
+  if (fallen !== null) return { kind: 'stale', reason: fallen, revision };
   const { digest } = await digestOf(context, { sql, result });
   const shown = await shownNow(context, first, content, before);
   const previous: SqlResult = { ...shown.record, kind: 'rows', elapsedMs: 0 };
   const isEqual = equalResults(previous, result, { ordered: content.ordered, digests: [shown.digest, digest] });
   const { columns, rows, truncated } = isEqual ? shown.record : result;
-  const evidence = first.evidence.map((entry) => ({
-    ...entry,
-    ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence,
-  }));
+  const evidence = first.evidence.map((entry) => {
+    const now = { ...entry, ...rechecked.find(({ operator }) => operator === entry.operator)?.evidence };
+    return counted === null ? now : counted.evidence(now);
+  });
   const again: AnswerRecord = {
     ...first,
     ...{ sql, columns: [...columns], rows: [...rows], truncated, evidence },
-    ...beside(first, around),
+    ...around,
+    ...recounted(first, around.openAssumptions, counted),
     candidates: first.candidates.map((each) =>
       each.chosen ? { ...each, sql, rowCount: digest?.count ?? rows.length, preview: resultPreview(result) } : each,
     ),
@@ -119,10 +127,9 @@ async function runAgain(
     ...{ ...was, asOf: takenAt, reused: true, rowsChanged: !isEqual, rowsBefore: isEqual ? null : was.asOf },
     ...(content.clock === undefined || clock === undefined ? {} : { clock }),
   };
-  // Also compare the words, which include counts besides the rows, and the coverage, which is told without words too.
-  const [told, counted] = [shown.record.coverage, around.coverage];
-  const isCovered = told?.asked === counted?.asked && told?.used === counted?.used;
-  if (isEqual && isCovered && record.answer === answerOf(context.input, shown.record))
+  // Also compare the words, which include counts besides the rows, and the counts that are told without words too.
+  const isTold = canonical(countsOf(record)) === canonical(countsOf(shown.record));
+  if (isEqual && isTold && record.answer === answerOf(context.input, shown.record))
     return keep(context, shown.record, state);
   const version = `v${Number((before?.version ?? 'v0').slice(1)) + 1}`;
   await context.run.put('version', version, { schemaVersion: 1, record, digest: isEqual ? shown.digest : digest });
@@ -145,14 +152,36 @@ function beside(
   };
 }
 
+/** The claims with their counts of now, and what they leave open. */
+function recounted(
+  first: AnswerRecord,
+  open: AnswerRecord['openAssumptions'],
+  counted: RecheckedClaims | null,
+): Pick<AnswerRecord, 'claims' | 'openAssumptions'> {
+  if (first.claims === undefined || counted === null) return { openAssumptions: open };
+  return { claims: [...counted.claims], openAssumptions: stillOpen(open, counted.claims) };
+}
+
+function countsOf({ coverage, claims }: AnswerRecord): unknown {
+  return [
+    coverage === undefined ? null : [coverage.asked, coverage.used],
+    (claims ?? []).map(({ state, matching, examined, rivals }) => ({ state, matching, examined, rivals })),
+  ];
+}
+
 /** Everything that the answer rests on and the database can decide. */
 async function recheckAll(
   context: StepContext,
-  { evidence, candidates }: AnswerRecord,
-  plan: Awaited<ReturnType<typeof loadPlan>> | null,
+  { evidence, candidates, claims = [] }: AnswerRecord,
+  plan: LoadedPlan | null,
   dialect: Dialect,
 ): Promise<Recheck[]> {
-  const proofs = evidence.map(({ updateId }) => (updateId === null ? null : proofRecheck(context, updateId, dialect)));
+  // What the claims of the commit proved is proved again by their counts.
+  const isClaimed = ({ operator, updateId }: Evidence): boolean =>
+    claims.some((claim) => claim.operator === operator) && updateId === updateIdOf(plan?.plan.planId ?? '', operator);
+  const proofs = evidence
+    .filter((entry) => !isClaimed(entry))
+    .map(({ updateId }) => (updateId === null ? null : proofRecheck(context, updateId, dialect)));
   const immaterial = evidence.filter(({ state }) => state === 'immaterial');
   const attempts =
     immaterial.length === 0 ? [] : await attemptsOf(context, candidates.find(({ chosen }) => chosen)?.id);

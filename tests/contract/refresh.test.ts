@@ -13,6 +13,7 @@ import { runReact } from '../../src/methods/react';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { settingsFor } from '../../src/presets';
 import { runSearch } from '../../src/search/control';
+import { runLookThenProve } from '../../src/search/look';
 import { sha256 } from '../../src/sha256';
 import {
   createReactSteps,
@@ -157,7 +158,7 @@ async function searched(
     method = 'gate',
     settings = ONE,
     clock = CLOCK,
-  }: { method?: 'gate' | 'react'; settings?: Partial<Settings>; clock?: string | null } = {},
+  }: { method?: 'gate' | 'look' | 'react'; settings?: Partial<Settings>; clock?: string | null } = {},
 ) {
   const model = scriptedModel({ replies });
   const store = createMemoryStore();
@@ -171,13 +172,19 @@ async function searched(
       ...{ schemaVersion: 1 as const, text: 'How many sales?', database: 'shop', outputMode: 'answer' as const },
       ...{ tools: ['execute_sql' as const], context: null, instructions: null, documents: [] },
     },
-    settings: settingsFor({ method, preset: 'fast', models: { default: 'test' }, overrides: settings }),
+    settings: settingsFor({
+      method: method === 'react' ? method : 'gate',
+      preset: 'fast',
+      models: { default: 'test' },
+      overrides: settings,
+    }),
     ...(clock === null ? {} : { clock }),
   };
   await storeInput(deps, input);
   const hooks = { now: () => 0, stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId: SEARCH, settings: input.settings, state: null };
   if (method === 'react') await runReact(start, createReactSteps(deps), hooks);
+  else if (method === 'look') await runLookThenProve(start, { ...createReactSteps(deps), ...createSteps(deps) }, hooks);
   else await runSearch(start, createSteps(deps), hooks);
   const run = createRunStore(store, SEARCH, sha256);
   const first = await run.get('result', SEARCH);
@@ -331,6 +338,49 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     expect(later.answer).toContain('Only 1 of the 4 asked about');
     await database.write('DELETE FROM sale');
     expect(current(await again())).toMatchObject({ coverage: { asked: 0, used: 0 } });
+  });
+
+  test('that looked and committed has its claims counted by the clock of each asking, with the rows', async () => {
+    const database = await open(dialect);
+    const commit = {
+      action: 'commit',
+      operators: [
+        { name: 'op_sales', intent: 'sales in euro', sql: 'SELECT id, sold, amount / 100.0 AS euro FROM sale' },
+        {
+          ...{ name: 'op_answer', intent: 'sales of the last week' },
+          sql: `SELECT count(*) AS n FROM op_sales WHERE sold >= ${LAST_WEEK[dialect]}`,
+        },
+      ],
+      claims: [
+        {
+          ...{ operator: 'op_sales', statement: 'Amounts are cents.', rows: 'sales until today' },
+          check: `SELECT count(*), count(CASE WHEN amount >= 100 THEN 1 END), count(CASE WHEN amount < 100 THEN 1 END)
+            FROM sale WHERE sold <= (SELECT today FROM gate_clock)`,
+          rivals: [{ reading: 'amounts are euros', instead: { of: 'amount / 100.0', put: 'amount' } }],
+        },
+      ],
+    };
+    await database.write("INSERT INTO sale VALUES (5, 700, '2026-02-09'), (6, 200, '2026-03-20')");
+    const { first, again, run } = await searched(database, { look: [text(commit)] }, { method: 'look' });
+    expect(first).toMatchObject({ rows: [[3]], answer: '3; proved: 5 of 5 sales until today.', clock: CLOCK });
+    expect(first.evidence[0]).toMatchObject({ state: 'proved', rejected: [{ reason: '0 of 5 match' }] });
+    expect(current(await again())).toMatchObject({ claims: first.claims, rowsChanged: false });
+    expect(await run.find('version', 'v1')).toBeNull();
+    const later = current(await again('2026-03-21 08:00:00'));
+    expect(later).toMatchObject({
+      ...{ rows: [[1]], rowsChanged: true, answer: '1; proved: 6 of 6 sales until today.' },
+      claims: [{ matching: 6, examined: 6, rivals: [{ matching: 0, examined: 6 }] }],
+    });
+    expect(later.claims?.[0]?.check).toContain("'2026-03-21 08:00:00'");
+    expect(await latestRecord(run)).toEqual(later);
+    await database.write("INSERT INTO sale VALUES (7, 9, '2026-03-21')");
+    // By the clock of the first asking its check does not count it yet.
+    expect(current(await again())).toMatchObject({ rows: [[4]], claims: [{ matching: 5, examined: 5 }] });
+    expect(await again('2026-03-21 08:00:00')).toMatchObject({
+      kind: 'stale',
+      reason:
+        'what op_sales takes for granted no longer holds as it did: "Amounts are cents." (it holds for 6 of 7 (85.7 %) only)',
+    });
   });
 
   test('is stale where nobody can count any more how much it covers', async () => {

@@ -28,6 +28,8 @@ INSERT INTO event VALUES (1, 'North'), (2, 'South');
 
 export interface TestEngine extends SqlEngine {
   readonly runs: string[][];
+  /** As somebody else who writes into the database. */
+  readonly write: (sql: string) => void;
 }
 
 export function sqliteEngine(setup = SETUP): TestEngine {
@@ -37,6 +39,7 @@ export function sqliteEngine(setup = SETUP): TestEngine {
   return {
     dialect: 'sqlite',
     runs,
+    write: (sql) => database.exec(sql),
     run: async (statements, { maxRows }) => {
       runs.push([...statements]);
       return { takenAt: '2026-01-01T00:00:00.000Z', results: statements.map((sql) => runOne(database, sql, maxRows)) };
