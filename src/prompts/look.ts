@@ -16,6 +16,8 @@ import type { PromptContext } from './shared';
 export const QUERIES = 8;
 /** Looks of one conversation. After them only a commit or a decline is accepted. */
 export const LOOKS = 8;
+/** From this turn on the model is told how many looks are left. */
+const FEW_LOOKS_LEFT = LOOKS - 2;
 /** Rows of a result that are shown. */
 export const SHOWN_ROWS = 40;
 const CLAIMS = 6;
@@ -96,10 +98,10 @@ const RULES = `TASK. Write SQL whose hidden conventions the database itself conf
 LOOK, while something that would change the answer is open. queries: up to ${QUERIES} SELECTs, run together; why in a few words. Ask at once for all that could change this answer and for nothing else, in counts over all rows, not lists: a recount against a control table, parts against a total, a second source, ranges and counts by code, device, version or month, who has a value and who has none, keys that repeat or do not join. At most ${SHOWN_ROWS} rows of each are shown.
 
 COMMIT, once you would bet on it.
-- operators: steps like CTEs, {name: op_…, intent: what its rows mean, sql: one SELECT}; later ones read earlier ones by name. The last is the answer: exactly the columns asked for, in that order, no helpers, nothing rounded or relabelled unless asked; percentages times 100; yes/no is one boolean; DISTINCT for a list of values, every row for a list of events; heed ties and NULLs. Few operators; checks may read them, so shared normalising is written once. ordered: true only if an order is asked.
+- operators: steps like CTEs, {name: op_…, intent: what its rows mean, sql: one SELECT, which may begin with WITH}; later ones read earlier ones by name. The last is the answer: exactly the columns asked for, in that order, no helpers, nothing rounded or relabelled unless asked; percentages times 100; yes/no is one boolean; DISTINCT for a list of values, every row for a list of events; heed ties and NULLs. Few operators; checks may read them, so shared normalising is written once. ordered: true only if an order is asked.
 - claims: each convention that the SQL takes for granted, that no name or document states plainly, and that would change the answer if wrong: a unit, a code's meaning, which rows or versions count, a sign, a clock, which of two columns or tables, duplicates, placeholders. Also where the schema's lines already show it: a claim turns what was seen into proof. None where plain names leave nothing to doubt; how the question's words are meant is wording, not a claim.
   statement: one sentence that says no more than its check counts. rows: what one examined row is ("trips with both clocks").
-  check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it. Over all rows that can tell (5 or more; within what the question asks about where that is enough), NULLs and placeholders left out, compared with something independent: a stored total, another table, the order of events, a copy. Of a small control table compare each measure of each row. Floats within a tolerance. A condition counted among rows that were filtered by it proves nothing.
+  check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it. Over all rows that can tell (5 or more; within what the question asks about where that is enough), NULLs and placeholders left out, compared with something independent: a stored total, another table, the order of events, a copy. Of a small control table compare each measure of each row. Floats within a tolerance. Cheap: join grouped subqueries, no subquery per row. A condition counted among rows that were filtered by it proves nothing.
   rivals: the other readings a careful analyst would try that give another answer: the naive one, the placeholder kept, one factor for all, duplicates kept, each code alone, the other date. At least one. {reading, instead: {of: a piece of that operator's sql, exactly as written, put: what stands there under the rival}}; every place where the piece stands is replaced, and of "" replaces the whole. instead may be null where the counts are bound to refute the rival; where they leave it standing, instead is run through the whole answer.
   Shorter, where the check reads the operator: give examined and matching only, and every rival an instead; the program repeats the check with the rival's SQL in place.
   The program decides: all examined match and a rival loses: proved; 95 % or more: holds, exceptions shown; else it comes back with figures. A rival left standing that changes nothing in the answer drops out.
@@ -121,7 +123,7 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 function turnMessages({ reply, found }: LookTurn, at: number): ChatMessage[] {
   const next =
     reply.action === 'look'
-      ? `Looks left: ${LOOKS - at - 1}. Look, commit or decline.`
+      ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
       : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
   return [
     { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },

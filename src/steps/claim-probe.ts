@@ -89,8 +89,9 @@ function lay(plan: LoadedPlan, claim: NumberedClaim, dialect: Dialect): Laid | s
   };
   if (!isRepeated) return { ...claim, ctes: [own], isRepeated };
   const read = check.relations.map((name) => name.toLowerCase());
-  const repeated = rivals.map(({ reading, edited }, at) => {
-    if (edited === null) return `claim ${number}, rival "${reading}": give instead, or count it in the check`;
+  const repeated = rivals.map(({ reading, edited, fault }, at) => {
+    if (edited === null)
+      return `claim ${number}, rival "${reading}": ${fault ?? 'give instead, or count it in the check'}`;
     if (!read.some((name) => builtOn(plan, edited.operator).has(name)))
       return `the check of claim ${number} gives two counts only but does not read ${edited.operator}, so "${reading}" would count the same: count each rival in the check`;
     return {
@@ -166,7 +167,7 @@ export function readProbes(
         rivals: rivals.map(({ reading, edited }, at) => ({ reading, edited, agreement: seen.rivals[at] ?? null })),
       };
     });
-    return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(ran) };
+    return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(probe, ran) };
   });
 }
 
@@ -196,6 +197,8 @@ function impossible({ matching, examined }: Agreement): string | null {
   return matching > examined ? `${matching} match but only ${examined} were examined: examined comes first` : null;
 }
 
-function errorOf(result: Exclude<SqlResult, { kind: 'rows' }>): string {
-  return result.kind === 'timeout' ? `a check was stopped after ${result.afterMs} ms: make it cheaper` : result.message;
+function errorOf({ claims }: ClaimProbe, result: Exclude<SqlResult, { kind: 'rows' }>): string {
+  const which = claims.map(({ number }) => `claim ${number}`).join(' or ');
+  if (result.kind !== 'timeout') return `the check of ${which}: ${result.message}`;
+  return `the check of ${which}, with its rivals, was stopped after ${result.afterMs} ms: join grouped subqueries instead of a subquery for each row`;
 }

@@ -30,7 +30,12 @@ export interface BuiltClaim {
   readonly statement: string;
   readonly rows: string;
   readonly check: SelectText;
-  readonly rivals: readonly { readonly reading: string; readonly edited: Edited | null }[];
+  readonly rivals: readonly {
+    readonly reading: string;
+    readonly edited: Edited | null;
+    /** Why its `instead` cannot be used: no matter where its counts refute it. */
+    readonly fault: string | null;
+  }[];
 }
 
 export interface BuiltCommit {
@@ -63,21 +68,15 @@ export function buildCommit(scope: CommitScope, planId: string, reply: LookReply
   const plan = loaded(scope, planId, reply, operators);
   const query = (sql: string | null, what: string): Body | null =>
     sql === null ? null : take(queryBody(sql, what, scope.inspector, known, scope.context.deps.hash));
-  const edited = (operator: string, instead: Instead, what: string): Edited | null => {
-    if (instead === null) return null;
-    const made = edit(operators, operator, instead, bodies);
-    if (typeof made !== 'string') return made;
-    problems.push(`${what}: ${made}`);
-    return null;
+  const edited = (operator: string, instead: Instead) => {
+    const made = instead === null ? null : edit(operators, operator, instead, bodies);
+    return typeof made === 'string' ? { edited: null, fault: made } : { edited: made, fault: null };
   };
   const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
     const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope.inspector, known));
     const fault = vacuousCheck(claim.check, claim.rivals.length) ?? vacuousCheck(claim.check, 0);
     if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
-    const rivals = claim.rivals.map(({ reading, instead }, rival) => ({
-      reading,
-      edited: edited(claim.operator, instead, `claims[${at}].rivals[${rival}].instead`),
-    }));
+    const rivals = claim.rivals.map(({ reading, instead }) => ({ reading, ...edited(claim.operator, instead) }));
     const { operator, statement, rows } = claim;
     if (check === null) return [];
     const { relations, hasWith } = check.inspection;
@@ -85,10 +84,8 @@ export function buildCommit(scope: CommitScope, planId: string, reply: LookReply
   });
   const control = query(reply.control, 'control');
   const coverage = query(reply.coverage, 'coverage');
-  const wording = reply.wording.map((choice, at) => ({
-    ...choice,
-    edited: edited(choice.operator, choice.instead, `wording[${at}].instead`),
-  }));
+  // Another reading that cannot be run is told in words only.
+  const wording = reply.wording.map((choice) => ({ ...choice, ...edited(choice.operator, choice.instead) }));
   return problems.length > 0 ? problems : { plan, claims, assumed: reply.assumed, control, coverage, wording };
 }
 

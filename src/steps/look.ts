@@ -39,7 +39,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
 function read(scope: CommitScope, turnId: string, reply: LookReply): Read<Looked> {
   if (reply.action === 'commit') {
     const built = buildCommit(scope, turnId, reply);
-    if (!('plan' in built)) return invalid(built, 'read only what the schema has and the operators before it');
+    if (!('plan' in built)) return invalid(built, 'mend what each line names and keep the rest');
   }
   return {
     kind: 'ok',
