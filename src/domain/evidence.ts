@@ -45,6 +45,11 @@ export const HypothesisOutcome = z.object({
   id: z.string(),
   predicates: z.array(z.object({ sql: z.string(), outcome: PredicateOutcome, note: z.string().nullable() })),
   agreement: z.object({ matching: z.number(), examined: z.number() }).nullable(),
+  /**
+   * Rule S9: the other readings under which the whole plan gives the same answer, each with the bodies of the other operators
+   * for which that was seen. Left out: none.
+   */
+  sameAnswer: z.array(z.object({ as: z.string(), relativeTo: z.array(z.array(z.string())) })).optional(),
 });
 export type HypothesisOutcome = z.infer<typeof HypothesisOutcome>;
 
@@ -174,6 +179,13 @@ export const Update = z.object({
   observationId: z.string().nullable(),
   groundingId: z.string().nullable(),
   verdicts: z.array(HypothesisVerdict),
+  /** Rivals that the data left standing and that give the same answer, relative to the other bodies (rule S9). Left out: none. */
+  sameAnswer: z
+    .object({
+      relativeTo: z.array(z.string()),
+      rivals: z.array(z.object({ hypothesis: z.string(), bodyId: z.string() })),
+    })
+    .optional(),
   dependsOn: Dependencies,
   /** The search that proved it; another one than the reader's when memory has scope `database`. */
   searchId: z.string(),

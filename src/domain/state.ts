@@ -21,6 +21,8 @@ export const OperatorView = z.object({
   assumptions: z.number().int(),
   /** Rule S9: immaterial relative to these bodies of the other operators; rechecked when one changes. */
   immaterial: z.array(z.string()).nullable(),
+  /** Grounded beside rivals that give the same answer, which holds relative to these bodies of the other operators (S9). */
+  beside: z.array(z.string()).optional(),
   /** Iterations in a row on this operator without new evidence (rule S7). */
   barren: z.number().int(),
 });
@@ -63,6 +65,8 @@ export const UpdateView = z.object({
   status: z.enum(['active', 'withdrawn']),
   /** Updates, facts and assumed bodies it rests on (rule S10). */
   dependsOn: z.array(z.string()),
+  /** It holds only beside these bodies of the other operators (sorted): under them a rival gives the same answer (S9). */
+  beside: z.array(z.string()).optional(),
   reuses: z.number().int(),
 });
 export type UpdateView = z.infer<typeof UpdateView>;

@@ -26,6 +26,8 @@ export interface GroundInput extends PromptContext {
   /** The reply may bring the next tests along, for at most `breadth` operators. */
   readonly carryTests: boolean;
   readonly breadth: number;
+  /** `model`: the judge's verdict is the proof (preset `paper`). */
+  readonly strict: 'execution' | 'model';
 }
 
 const Judgement = z.object({
@@ -57,7 +59,7 @@ export const groundSchema = replySchema('ground', GroundReply);
 export function renderGround(input: GroundInput): ChatMessage[] {
   const rules = [
     'You judge what the database said about rival readings of an operator, and write the SQL of the reading that won.',
-    JUDGE,
+    input.strict === 'model' ? JUDGE : `${JUDGE}\n${EXECUTED}`,
     WRITE,
     LEARNED,
     ...(input.carryTests ? [testRules('execution')] : []),
@@ -87,6 +89,8 @@ const JUDGE = `JUDGE
 - One verdict per hypothesis, by the rows and the predicate results (computed by the database), not by names or plausibility. supported: the rows show what only this reading predicts. refuted: they contradict it. Else open. A reading with a FALSE predicate is never supported; NOT-ESTABLISHED (NULL, error) proves nothing; an error, timeout or empty result leaves all open.
 - A predicate that tests the wrong thing: say so, leave its reading open, put the better probe in tryNext.
 - winner: the one supported reading whose rivals are all refuted or fit clearly fewer rows; else null.`;
+
+const EXECUTED = `- Readings marked "same answer as" count as one: name any of them, do not tell them apart.`;
 
 const WRITE = `WRITE
 - sql, only with a winner: the operator's whole body, one SELECT over its declared relations and inputs, the declared columns, same names and order. It handles every format seen, rare ones, NULLs and sentinels too; guarded casts, so that no row can fail it. null keeps the SQL shown with the winning hypothesis.

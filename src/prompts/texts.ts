@@ -28,6 +28,8 @@ export interface HypothesisText {
   readonly predicates: readonly { readonly sql: string; readonly outcome: string; readonly note: string | null }[];
   /** For example `118 of 120`. */
   readonly agreement: string | null;
+  /** Ids of the other readings under which the whole plan gives the same answer. */
+  readonly sameAnswer?: readonly string[];
   readonly verdict: string | null;
   readonly reason: string | null;
 }
@@ -106,6 +108,7 @@ function hypothesisText(hypothesis: HypothesisText): string {
       ({ sql, outcome, note }) => `  predicate ${outcome.toUpperCase()}: ${sql}${note === null ? '' : ` (${note})`}`,
     ),
     ...optional('  agreement', hypothesis.agreement),
+    ...optional('  same answer as', hypothesis.sameAnswer?.join(', ') ?? null),
     ...optional('  verdict', hypothesis.verdict),
     ...optional('  reason', hypothesis.reason),
   ].join('\n');

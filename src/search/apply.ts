@@ -3,7 +3,8 @@
  *
  * 1. A grounded operator that reads the changed one was proved over other inputs. It becomes assumed (rule S10), or
  *    unresolved if its SQL came from another plan and uses other names.
- * 2. A reading is immaterial only relative to the other bodies: when one changes, that is checked again (rule S9).
+ * 2. A reading is immaterial only relative to the other bodies: when one changes, that is checked again (rule S9). So is a
+ *    proof beside rivals that give the same answer: it becomes assumed, because they may matter now.
  */
 import type { OperatorView, PlanView, UpdateView } from '../domain';
 import { descendants, findOperator } from './plan-view';
@@ -15,6 +16,8 @@ export interface NewBody {
   readonly updateId: string | null;
   readonly risk: number;
   readonly assumptions: number;
+  /** For a proof that holds only beside these bodies of the other operators (`UpdateView.beside`). */
+  readonly beside?: readonly string[];
 }
 
 /** Risk of a body that was proved over inputs which have changed since: high enough for a new attempt. */
@@ -29,7 +32,7 @@ export function applyBody(plan: PlanView, name: string, body: NewBody, updates: 
     if (operator.name === name) return withBody(operator, body);
     return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, plan, updates) : operator;
   });
-  return recheckImmaterial({ ...plan, operators });
+  return recheck({ ...plan, operators }, updates);
 }
 
 /** Removes a body that does not run or was withdrawn. */
@@ -48,7 +51,19 @@ export function removeBody(plan: PlanView, name: string, updates: readonly Updat
       };
     return below.has(operator.name) && operator.updateId !== null ? unsettle(operator, plan, updates) : operator;
   });
-  return recheckImmaterial({ ...plan, operators });
+  return recheck({ ...plan, operators }, updates);
+}
+
+/**
+ * Marks proofs that hold only beside the bodies of other operators, once all bodies of a settlement are written: one may have
+ * been made beside another. A proof beside bodies that the plan does not have is none in it.
+ */
+export function holdBeside(plan: PlanView, made: readonly UpdateView[], updates: readonly UpdateView[]): PlanView {
+  const operators = plan.operators.map((operator): OperatorView => {
+    const beside = made.find(({ id }) => id === operator.updateId)?.beside;
+    return beside === undefined ? operator : { ...operator, beside };
+  });
+  return recheck({ ...plan, operators }, updates);
 }
 
 export interface ImmaterialReading {
@@ -97,9 +112,10 @@ export function otherBodies(plan: PlanView, name: string): readonly string[] {
     .sort(compareText);
 }
 
-function withBody(operator: OperatorView, body: NewBody): OperatorView {
+function withBody({ beside: _, ...operator }: OperatorView, body: NewBody): OperatorView {
   return {
     ...operator,
+    ...(body.beside === undefined ? {} : { beside: [...body.beside] }),
     state: body.updateId === null ? 'assumed' : 'grounded',
     bodyId: body.bodyId,
     updateId: body.updateId,
@@ -120,6 +136,17 @@ function unsettle(operator: OperatorView, plan: PlanView, updates: readonly Upda
   return bindsOwnNames
     ? { ...operator, state: 'assumed', updateId: null, risk: UNSETTLED_RISK, assumptions: 1 }
     : { ...operator, state: 'unresolved', bodyId: null, updateId: null, risk: 1, assumptions: 0 };
+}
+
+function recheck(plan: PlanView, updates: readonly UpdateView[]): PlanView {
+  const lost = plan.operators.find(
+    ({ name, updateId, beside }) =>
+      updateId !== null && beside !== undefined && beside.join() !== otherBodies(plan, name).join(),
+  );
+  if (lost === undefined) return recheckImmaterial(plan);
+  const open = unsettle(lost, plan, updates);
+  if (open.bodyId === null) return removeBody(plan, lost.name, updates);
+  return recheck({ ...plan, operators: plan.operators.map((o) => (o === lost ? open : o)) }, updates);
 }
 
 function recheckImmaterial(plan: PlanView): PlanView {

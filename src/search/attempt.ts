@@ -2,8 +2,8 @@
  * Attempts on bottlenecks (design §3, steps 4 and 5; Algorithm 1, the inner loop): propose rival hypotheses with a probe,
  * run it, judge, and settle what the data proves. Evidence of earlier attempts, failures included, goes into the next.
  */
-import type { PlanView } from '../domain';
-import { applyBody, assumedBody, markImmaterial } from './apply';
+import type { PlanView, UpdateView } from '../domain';
+import { applyBody, assumedBody, holdBeside, markImmaterial } from './apply';
 import type { Draft, ExpansionContext } from './expansion';
 import { ranAhead, tryModel } from './expansion';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
@@ -242,6 +242,7 @@ function keepGrounded(
 
 function keepSettled(draft: Draft, { results }: Settled): void {
   const observed = currentPlan(draft);
+  const made: UpdateView[] = [];
   for (const settled of results) {
     const result = readsWhatChanged(settled, results, observed) ? { ...settled, update: null, assumed: true } : settled;
     if (result.error === null) draft.failing.delete(result.operator);
@@ -249,11 +250,12 @@ function keepSettled(draft: Draft, { results }: Settled): void {
     if (result.update !== null) {
       const before = findOperator(currentPlan(draft), result.operator);
       draft.updates.push(result.update);
+      made.push(result.update);
       const body = { bodyId: result.update.bodyId, updateId: result.update.id, risk: 0, assumptions: 0 };
       const plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
       if (before?.state === 'grounded' && before.bodyId !== body.bodyId) {
         // A second proof of this operator in the same iteration: both stay, as rival plans (rule S3).
-        draft.rivals = [...draft.rivals, plan];
+        draft.rivals = [...draft.rivals, holdBeside(plan, [result.update], draft.allUpdates())];
         draft.note('reuse-conflict', result.operator, `${before.updateId ?? ''}, ${body.updateId}`);
       } else draft.plan = plan;
     } else if (result.assumed && result.bodyId !== null) {
@@ -264,6 +266,7 @@ function keepSettled(draft: Draft, { results }: Settled): void {
         draft.plan = applyBody(currentPlan(draft), result.operator, body, draft.allUpdates());
     }
   }
+  draft.plan = holdBeside(currentPlan(draft), made, draft.allUpdates());
 }
 
 /** Whether an operator that it reads gets a new body in the same settlement: its proof was observed over the old one (S1). */

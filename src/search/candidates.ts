@@ -92,9 +92,13 @@ function refutedReading(plan: PlanView, state: SearchState): OperatorView | unde
   return plan.operators.find((operator) => isRefuted(plan, operator, state));
 }
 
-/** Whether the operator's assumed body has lost to a proof that the plan has not adopted yet. */
+/**
+ * Whether the operator's assumed body has lost to a proof that the plan has not adopted yet. Beside a proof that was made
+ * beside rivals with the same answer it may be one of them.
+ */
 function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchState): boolean {
-  const proved = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
+  const fits = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
+  const proved = fits.filter(({ beside }) => beside === undefined);
   return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 

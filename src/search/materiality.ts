@@ -1,13 +1,16 @@
 /**
- * Materiality (rule S9): if the whole plan gives the same answer under every rival reading, the choice needs no proof. This
- * holds only relative to the bodies of all other operators. Empty, all-NULL, zero or truncated results never establish it.
+ * Materiality (rule S9): if the whole plan gives the same answer under every rival reading, the choice needs no proof; and a
+ * rival that gives the same answer as the winner needs no refutation. Both hold only relative to the bodies of all other
+ * operators. Empty, all-NULL, zero or truncated results never establish it. Readings are judged by their checks first:
+ * only what the data left standing is run.
  */
 import type { MaterialityOutcome, SqlResult } from '../domain';
+import { compareText } from './canonical';
 import { equalResults, isTrivial } from './equal';
 
 export const MAX_COMBINATIONS = 8;
 
-/** The readings of one operator under test. `bodies` holds one id per hypothesis, null where it is not written. */
+/** The standing readings of one operator. `bodies` holds one id per hypothesis, null where it is not written. */
 export interface Readings {
   readonly operator: string;
   readonly bodies: readonly (string | null)[];
@@ -19,7 +22,7 @@ export interface Readings {
 export type Combination = Readonly<Record<string, string>>;
 
 /**
- * The runs to make, or null if they could not establish anything: a reading has no SQL, or there are too many combinations.
+ * The runs to make, or null if they could not establish anything: an operator has no SQL, or there are too many combinations.
  * An operator with a single reading keeps it in all runs.
  */
 export function materialityCombinations(readings: readonly Readings[]): readonly Combination[] | null {
@@ -37,11 +40,11 @@ export function materialityCombinations(readings: readonly Readings[]): readonly
   return combinations.length < 2 ? null : combinations;
 }
 
-/** The distinct bodies of its readings; empty if a reading has no SQL and there is no current body to use. */
+/** The distinct bodies of its readings; the current one first where a reading has no SQL, or none is left. */
 function distinctBodies({ bodies, current }: Readings): string[] {
   const written = bodies.filter((body) => body !== null);
-  if (written.length === bodies.length) return [...new Set(written)];
-  return current === null ? [] : [current];
+  const needsCurrent = written.length === 0 || written.length < bodies.length;
+  return [...new Set([...(needsCurrent && current !== null ? [current] : []), ...written])];
 }
 
 function product(options: readonly { readonly bodies: readonly string[] }[]): number {
@@ -69,17 +72,45 @@ function weakness(result: SqlResult): string | null {
   return isTrivial(result) ? 'a result was empty, NULL or zero' : null;
 }
 
+interface Runs {
+  readonly combinations: readonly Combination[];
+  readonly results: readonly SqlResult[];
+  readonly ordered: boolean;
+}
+
+/**
+ * For two bodies of one operator: the bodies of all other operators (sorted) under which the answer is the same, one list for
+ * each combination of them that was run. `fixed`: bodies of the operators that are not under test.
+ */
+export function sameAnswers(
+  operator: string,
+  runs: Runs,
+  fixed: readonly string[],
+): (one: string, other: string) => readonly (readonly string[])[] {
+  const others = (combination: Combination) =>
+    [...fixed, ...Object.entries(combination).flatMap(([name, body]) => (name === operator ? [] : [body]))].sort(
+      compareText,
+    );
+  const made = runs.combinations.map((combination, index) => ({
+    body: combination[operator],
+    others: others(combination),
+    result: runs.results[index],
+  }));
+  return (one, other) =>
+    made.flatMap((first) => {
+      const second = made.find((run) => run.body === other && run.others.join() === first.others.join());
+      if (first.body !== one || first.result === undefined || second?.result === undefined) return [];
+      return decideMateriality([first.result, second.result], runs.ordered).immaterial ? [first.others] : [];
+    });
+}
+
 /**
  * The decision for one operator. Even if the readings of other operators change the answer, this one can be immaterial
  * relative to the bodies that the others have now.
  */
 export function operatorMateriality(
   operator: string,
-  runs: {
-    readonly combinations: readonly Combination[];
-    readonly results: readonly SqlResult[];
-    readonly ordered: boolean;
-  },
+  runs: Runs,
   others: { readonly current: Readonly<Record<string, string | null>>; readonly fixed: readonly string[] },
 ): MaterialityOutcome & { readonly bodyId: string | null } {
   const joint = decideMateriality(runs.results, runs.ordered);

@@ -5,6 +5,8 @@
  * 1. A predicate is *not established*, neither TRUE nor FALSE, if its result is NULL, an error, no row, several rows, not a
  *    boolean, or certain before the probe ran.
  * 2. More FALSE predicates of a winner, or fewer of its rivals, never turn an unproved winner into a proved one.
+ * 3. Nothing is proved against no one: at least one rival was refuted by its own checks. One that the data left standing
+ *    blocks the proof, unless it gives the same answer.
  */
 import type {
   Dialect,
@@ -18,9 +20,11 @@ import type {
   TestOutcome,
   Verdict,
 } from '../domain';
+import { FLOOR, standingOf } from './agreement';
 import { expressionQuery } from './expression';
 import { isForegone, isWithItself } from './foregone';
 import { normaliseSql } from './body';
+import { hasLost, holds, standing } from './refutation';
 
 export interface PredicateStatement {
   readonly hypothesis: string;
@@ -128,31 +132,6 @@ function singleRow(result: SqlResult | undefined, width: number): readonly SqlVa
   return row.length === width ? row : `it gave ${row.length} columns`;
 }
 
-/** Whether a hypothesis is true or false by its own predicates and counts. */
-export function standing(outcome: HypothesisOutcome): 'true' | 'false' | 'not-established' {
-  if (outcome.predicates.some((predicate) => predicate.outcome === 'false')) return 'false';
-  const full = outcome.agreement !== null && outcome.agreement.examined > 0 && isFull(outcome.agreement);
-  return full || outcome.predicates.some((predicate) => predicate.outcome === 'true') ? 'true' : 'not-established';
-}
-
-type Agreement = NonNullable<HypothesisOutcome['agreement']>;
-
-function isFull(agreement: Agreement): boolean {
-  return agreement.matching === agreement.examined;
-}
-
-/** Whether strictly fewer rows agree; if different numbers were examined, also a strictly smaller share. */
-function agreesLess(rival: Agreement, winner: Agreement): boolean {
-  if (winner.examined === 0 || rival.matching >= winner.matching) return false;
-  return rival.examined === winner.examined || rival.matching * winner.examined < winner.matching * rival.examined;
-}
-
-/** Whether a rival has lost: one of its own predicates is FALSE, or fewer rows agree with it than with the winner. */
-export function hasLost(rival: HypothesisOutcome, winner: HypothesisOutcome): boolean {
-  if (rival.predicates.some((predicate) => predicate.outcome === 'false')) return true;
-  return rival.agreement !== null && winner.agreement !== null && agreesLess(rival.agreement, winner.agreement);
-}
-
 /** The verdict to store. One that the data contradicts is replaced, and `overruled` says what was replaced and why. */
 export function keepVerdict(
   judged: { readonly hypothesis: string; readonly verdict: Verdict; readonly reason: string },
@@ -167,7 +146,8 @@ export function keepVerdict(
     };
   }
   // A partial agreement may be the judge's reason to refute. Without one, nothing in the data speaks against the hypothesis.
-  const nothingAgainst = outcome.agreement === null || isFull(outcome.agreement);
+  const { agreement } = outcome;
+  const nothingAgainst = agreement === null || agreement.matching === agreement.examined;
   if (judged.verdict === 'refuted' && said === 'true' && nothingAgainst) {
     return {
       ...judged,
@@ -186,6 +166,8 @@ export interface ProofInput {
   readonly outcome: TestOutcome;
   readonly verdicts: readonly HypothesisVerdict[];
   readonly winner: string | null;
+  /** Rivals under which the plan gives the same answer as under the winner, with the bodies that it has now (rule S9). */
+  readonly equivalent?: readonly string[];
   /** null when the body ran over its inputs, else the error. */
   readonly bodyError: string | null;
   /** null when the columns are the declared ones, else the difference. */
@@ -217,7 +199,7 @@ function judgeCheck({ winner, verdicts }: ProofInput): Check {
   return check('the judge supports the winner', verdict?.verdict === 'supported', seen);
 }
 
-function executionChecks({ outcome, winner }: ProofInput): Check[] {
+function executionChecks({ outcome, winner, equivalent = [] }: ProofInput): Check[] {
   const own = outcome.hypotheses.find((each) => each.id === winner);
   const rows = check(
     'the observation has rows',
@@ -226,17 +208,23 @@ function executionChecks({ outcome, winner }: ProofInput): Check[] {
   );
   if (own === undefined) return [rows, check('the winner is one of the hypotheses', false, winner ?? 'no winner')];
   const rivals = outcome.hypotheses.filter((each) => each !== own);
+  const lost = rivals.filter((rival) => hasLost(rival, own));
   return [
     rows,
-    check('at least one predicate of the winner is true', standing(own) !== 'not-established', seenHypothesis(own)),
+    own.agreement === null
+      ? check('at least one predicate of the winner is true', holds(own), seenHypothesis(own))
+      : check('all rows examined match the winner, and there are enough', holds(own), seenHypothesis(own)),
     check('no predicate of the winner is false', standing(own) !== 'false', seenHypothesis(own)),
     ...rivals.map((rival) =>
-      check(
-        `the rival ${rival.id} has a false predicate or a lower agreement`,
-        hasLost(rival, own),
-        seenHypothesis(rival),
-      ),
+      !lost.includes(rival) && equivalent.includes(rival.id)
+        ? check(`the rival ${rival.id} gives the same answer`, true, 'the whole plan was run under both')
+        : check(
+            `the rival ${rival.id} has a false predicate, or fewer of the same rows match it`,
+            lost.includes(rival),
+            seenHypothesis(rival),
+          ),
     ),
+    check('at least one rival is refuted', lost.length > 0, lost.map(({ id }) => id).join(', ') || 'none'),
   ];
 }
 
@@ -258,7 +246,21 @@ function seenHypothesis(outcome: HypothesisOutcome): string {
   const predicates = outcome.predicates.map((each) =>
     each.note === null ? each.outcome : `${each.outcome} (${each.note})`,
   );
-  const agreement =
-    outcome.agreement === null ? [] : [`${outcome.agreement.matching} of ${outcome.agreement.examined} rows agree`];
+  const agreement = outcome.agreement === null ? [] : [agreementText(outcome.agreement)];
   return [...predicates, ...agreement].join('; ') || 'no predicate';
+}
+
+/** For example `118 of 120 rows match: it holds with 2 exceptions`. */
+function agreementText(agreement: NonNullable<HypothesisOutcome['agreement']>): string {
+  const { matching, examined } = agreement;
+  const counted = `${matching} of ${examined} rows match`;
+  switch (standingOf(agreement)) {
+    case 'with-exceptions':
+      return `${counted}: it holds with ${examined - matching === 1 ? '1 exception' : `${examined - matching} exceptions`}`;
+    case 'too-few':
+      return `${counted}: fewer than ${FLOOR} rows decide nothing`;
+    case 'all':
+    case 'fails':
+      return counted;
+  }
 }

@@ -3,12 +3,12 @@
  *
  * 1. An update fits an operator when the structural keys are equal (base relations, body ids of the input operators,
  *    output names and types, grain), the planner named the same intent, and all operators that the inputs read in turn have
- *    the bodies over which the update was proved.
+ *    the bodies over which the update was proved. If it was proved beside rivals that give the same answer, all others have.
  * 2. If updates with different bodies fit, none is applied blindly: one plan per body, as rivals.
  * 3. Names do not matter: inputs are matched by body id and bound by alias when compiled (rule S8).
  */
 import type { OperatorView, PlanView, UpdateView } from '../domain';
-import { applyBody } from './apply';
+import { applyBody, otherBodies } from './apply';
 import { canonical, compareText } from './canonical';
 import { perObject } from './memo';
 import { ancestors, findOperator } from './plan-view';
@@ -50,9 +50,18 @@ export function fittingUpdates(
 ): readonly UpdateView[] {
   const key = structuralKey(plan, operator);
   const fits = updates.filter(
-    (update) => update.status === 'active' && updateKey(update) === key && sawAllBelow(update, plan, operator, updates),
+    (update) =>
+      update.status === 'active' &&
+      updateKey(update) === key &&
+      holdsBeside(update, plan, operator) &&
+      sawAllBelow(update, plan, operator, updates),
   );
   return fits.filter((update, index) => fits.findIndex((other) => other.bodyId === update.bodyId) === index);
+}
+
+/** A proof beside rivals that give the same answer holds in no plan in which they may matter (rule S9). */
+function holdsBeside({ beside }: UpdateView, plan: PlanView, { name }: OperatorView): boolean {
+  return beside === undefined || beside.join() === otherBodies(plan, name).join();
 }
 
 /** Whether all operators below have the bodies of the proof. An input with the same SQL may read other rows if they differ. */
@@ -100,5 +109,7 @@ function reusedIn(plan: PlanView, rivals: readonly PlanView[]): readonly string[
 }
 
 function ground(plan: PlanView, name: string, update: UpdateView, updates: readonly UpdateView[]): PlanView {
-  return applyBody(plan, name, { bodyId: update.bodyId, updateId: update.id, risk: 0, assumptions: 0 }, updates);
+  const { id: updateId, bodyId, beside } = update;
+  const body = { bodyId, updateId, risk: 0, assumptions: 0, ...(beside === undefined ? {} : { beside }) };
+  return applyBody(plan, name, body, updates);
 }

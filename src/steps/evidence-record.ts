@@ -116,9 +116,15 @@ async function provedEvidence({ context, attempts }: Scene, update: Update): Pro
     : context.run;
   const seen = await testOf(run, update.observationId, update.operator);
   const ownAttempt = attempts.groundings.some(({ groundingId }) => groundingId === update.groundingId);
+  const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
   const rejected = update.verdicts
-    .filter(({ verdict }) => verdict !== 'supported')
-    .map(({ hypothesis, verdict, reason }) => ({ reading: readingOf(seen?.test, hypothesis), verdict, reason }));
+    .filter(({ verdict, hypothesis }) => verdict !== 'supported' || same.has(hypothesis))
+    .map(({ hypothesis, verdict, reason }) => ({
+      reading: readingOf(seen?.test, hypothesis),
+      ...(same.has(hypothesis)
+        ? { verdict: 'immaterial', reason: 'the answer is the same under it' }
+        : { verdict, reason }),
+    }));
   return {
     state: 'proved',
     updateId: update.updateId,

@@ -39,6 +39,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
     ),
     carryTests: settings.planCarriesTests && settings.followOn,
     breadth: settings.breadth,
+    strict: settings.proof,
   };
   const judge: Judge = { context, plan, observations, step, scope: await testScope(context, plan) };
   return runModelStep(context, step, {
@@ -130,6 +131,7 @@ export function mergedOutcomes(
         id: outcome.id,
         predicates: [...(before?.predicates ?? []), ...outcome.predicates],
         agreement: outcome.agreement ?? before?.agreement ?? null,
+        ...(outcome.sameAnswer === undefined ? {} : { sameAnswer: outcome.sameAnswer }),
       });
     }
   }

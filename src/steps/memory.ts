@@ -63,6 +63,7 @@ export function updateView(update: Update, dependsOn: readonly string[]): Update
     bodyId: update.bodyId,
     status: 'active',
     dependsOn: [...dependsOn],
+    ...(update.sameAnswer === undefined ? {} : { beside: update.sameAnswer.relativeTo }),
     reuses: 0,
   };
 }

@@ -1,16 +1,17 @@
 /**
  * `probe`: runs the probes of a proposal with their predicates and agreement counts, all in one snapshot (rule S2). Then it
- * runs the whole plan under each rival reading, if that can show that the choice is immaterial (rule S9).
+ * runs the whole plan under each reading that these have not refuted, if that can show that the choice is immaterial, or that
+ * some of them give the same answer (rule S9).
  */
-import type { Body, Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
+import type { Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
-import { compilePlan, compileSelect } from '../search/compile';
-import { materialityCombinations, operatorMateriality, type Combination } from '../search/materiality';
+import { compileSelect } from '../search/compile';
 import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
 import type { Probed, ProbeInput } from '../search/steps';
 import { tryCompile } from './body-errors';
-import { addDeltas, once, openInspector, runSql, type SqlRun, type StepContext } from './context';
-import { builtOn, findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
+import { builtOn, findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';
+import { readingsOf, runReadings, type Materiality } from './run-readings';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
   return once(
@@ -25,9 +26,11 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
         prepared.flatMap(({ statements }) => statements),
       );
       const observed = readTests(prepared, results, dialect);
-      const material = await materiality(context, plan, proposal.tests, dialect);
-      const tests = observed.map((outcome) => ({
+      const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
+      const material = await runReadings(context, plan, readings, dialect);
+      const tests = observed.map((outcome, index) => ({
         ...outcome,
+        hypotheses: outcome.hypotheses.map((each) => ({ ...each, ...material.sameAnswer(readings[index], each.id) })),
         materiality: withoutBody(material.of(outcome.operator)),
       }));
       const observationId = step.position;
@@ -96,66 +99,6 @@ function readTests(prepared: readonly PreparedTest[], results: readonly SqlResul
       materiality: null,
     };
   });
-}
-
-type Materiality = MaterialityOutcome & { readonly bodyId: string | null };
-interface MaterialityRun {
-  readonly of: (operator: string) => Materiality | null;
-  readonly usage: SqlRun['usage'];
-}
-
-const NOT_RUN: MaterialityRun = { of: () => null, usage: {} };
-
-/** Runs only if every operator has SQL in every combination. A compile error means that some operators have none. */
-async function materiality(
-  context: StepContext,
-  plan: LoadedPlan,
-  tests: readonly Test[],
-  dialect: Dialect,
-): Promise<MaterialityRun> {
-  if (!context.settings.materiality) return NOT_RUN;
-  const readings = tests.map((test) => ({
-    operator: test.operator,
-    bodies: test.hypotheses.map(({ bodyId }) => bodyId),
-    current: findLoaded(plan, test.operator)?.body?.bodyId ?? null,
-  }));
-  const tested = new Set(tests.map(({ operator }) => operator));
-  const others = plan.operators.filter(({ operator }) => !tested.has(operator.name));
-  const combinations = others.every(({ body }) => body !== null) ? materialityCombinations(readings) : null;
-  if (combinations === null) return NOT_RUN;
-  const bodies = await loadBodies(context, combinations);
-  const compiled = combinations.map(
-    (combination) => tryCompile(() => compileWith(plan, combination, bodies, dialect)).sql,
-  );
-  const statements = compiled.filter((sql) => sql !== null);
-  if (statements.length < combinations.length) return NOT_RUN;
-  const { results, usage } = await runSql(context, statements);
-  const current = Object.fromEntries(readings.map((each) => [each.operator, each.current]));
-  const fixed = others.flatMap(({ body }) => (body === null ? [] : [body.bodyId]));
-  const runs = { combinations, results, ordered: plan.plan.ordered };
-  return { of: (operator) => operatorMateriality(operator, runs, { current, fixed }), usage };
-}
-
-async function loadBodies(
-  context: StepContext,
-  combinations: readonly Combination[],
-): Promise<ReadonlyMap<string, Body>> {
-  const ids = [...new Set(combinations.flatMap((combination) => Object.values(combination)))];
-  const bodies = await Promise.all(ids.map((id) => context.run.get('body', id)));
-  return new Map(bodies.map((body) => [body.bodyId, body]));
-}
-
-function compileWith(
-  plan: LoadedPlan,
-  combination: Combination,
-  bodies: ReadonlyMap<string, Body>,
-  dialect: Dialect,
-): string {
-  const changed = Object.entries(combination).flatMap(([name, id]): [string, Body][] => {
-    const body = bodies.get(id);
-    return body === undefined || findLoaded(plan, name)?.body?.bodyId === id ? [] : [[name, body]];
-  });
-  return compilePlan(planOperators(withBodies(plan, Object.fromEntries(changed))), dialect);
 }
 
 function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {

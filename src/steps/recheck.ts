@@ -77,7 +77,7 @@ interface Reobserved {
 /** Why the winner is no longer proved: a predicate that was true and is not, or another requirement of rule S1; else null. */
 function unprovedBy(
   { settings }: StepContext,
-  { operator, verdicts }: Update,
+  { operator, verdicts, sameAnswer }: Update,
   winner: string | null,
   shown: TestOutcome,
   outcomes: readonly Reobserved[],
@@ -91,20 +91,21 @@ function unprovedBy(
       return `what proved ${operator} is now ${found}: ${fallen.sql}`;
     }
   }
-  const hypotheses = mergedOutcomes([{ tests: outcomes.map(({ now }) => now) }], operator);
-  const proof = prove({
-    ...{ outcome: { ...shown, hypotheses }, verdicts, winner },
-    ...{ bodyError: null, columnsDiffer: null, mode: settings.proof },
-  });
-  const unmet = proof.checks.find(({ met }) => !met);
+  const equivalent = sameAnswer?.rivals.map(({ hypothesis }) => hypothesis) ?? [];
+  const checks = (tests: readonly TestOutcome[]) =>
+    prove({
+      ...{ outcome: { ...shown, hypotheses: mergedOutcomes([{ tests: [...tests] }], operator) }, verdicts, winner },
+      ...{ equivalent, bodyError: null, columnsDiffer: null, mode: settings.proof },
+    }).checks;
+  // An earlier version asked less of a proof: what was never met has not changed.
+  const before = checks(outcomes.map((each) => each.before));
+  const unmet = checks(outcomes.map(({ now }) => now)).find(({ met }, index) => !met && before[index]?.met !== false);
   return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
 }
 
 /** All observations of the attempt on the operator, with their tests and the winning reading. */
 async function attemptOf(context: StepContext, update: Update) {
-  const { deps, run: own } = context;
-  // The evidence of an update from the memory is in the search that proved it.
-  const run = update.updateId.startsWith(KNOWN) ? createRunStore(deps.store, update.searchId, deps.hash) : own;
+  const run = evidenceRun(context, update);
   const { operator, groundingId, observationId } = update;
   const grounding = groundingId === null ? null : await run.find('grounding', groundingId);
   const winner = grounding?.groundings.find((each) => each.operator === operator)?.winner ?? null;
@@ -137,9 +138,40 @@ export async function materialityRecheck(
     return observation === null ? [] : ((await run.find('proposal', observation.proposalId))?.tests ?? []);
   });
   const tests = (await Promise.all(proposed)).flat().filter((test) => test.operator === operator);
+  const rivals = tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
+  return rivalsRecheck(context, plan, operator, rivals, dialect);
+}
+
+/** The same for a proof beside rivals that gave the same answer; null if it had none. */
+export async function sameAnswerRecheck(
+  context: StepContext,
+  plan: LoadedPlan,
+  operator: string,
+  updateId: string,
+  dialect: Dialect,
+): Promise<Recheck | null> {
+  const update = await context.run.get('update', updateId);
+  const rivals = update.sameAnswer?.rivals.map(({ bodyId }) => bodyId) ?? [];
+  return rivals.length === 0
+    ? null
+    : rivalsRecheck({ run: evidenceRun(context, update) }, plan, operator, rivals, dialect);
+}
+
+/** The evidence of an update from the memory is in the search that proved it. */
+function evidenceRun({ deps, run }: StepContext, { updateId, searchId }: Update): StepContext['run'] {
+  return updateId.startsWith(KNOWN) ? createRunStore(deps.store, searchId, deps.hash) : run;
+}
+
+async function rivalsRecheck(
+  { run }: Pick<StepContext, 'run'>,
+  plan: LoadedPlan,
+  operator: string,
+  rivals: readonly string[],
+  dialect: Dialect,
+): Promise<Recheck> {
   const current = findLoaded(plan, operator)?.body?.bodyId;
-  const rivals = [...new Set(tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? [])))];
-  const bodies = await Promise.all(rivals.filter((id) => id !== current).map((id) => run.get('body', id)));
+  const other = [...new Set(rivals)].filter((id) => id !== current);
+  const bodies = await Promise.all(other.map((id) => run.get('body', id)));
   const compiled = bodies.map((body) =>
     tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), dialect)),
   );

@@ -27,7 +27,7 @@ import { LAST, shownAs } from './freshness';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
 import type { RunStore } from './run-store';
-import { materialityRecheck, proofRecheck, type Recheck } from './recheck';
+import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
 
 export type Refreshed =
   | { readonly kind: 'current'; readonly record: AnswerRecord }
@@ -182,13 +182,16 @@ async function recheckAll(
   const proofs = evidence
     .filter((entry) => !isClaimed(entry))
     .map(({ updateId }) => (updateId === null ? null : proofRecheck(context, updateId, dialect)));
+  const beside = evidence.map(({ operator, updateId }) =>
+    plan === null || updateId === null ? null : sameAnswerRecheck(context, plan, operator, updateId, dialect),
+  );
   const immaterial = evidence.filter(({ state }) => state === 'immaterial');
   const attempts =
     immaterial.length === 0 ? [] : await attemptsOf(context, candidates.find(({ chosen }) => chosen)?.id);
   const others = immaterial.map(({ operator }) =>
     plan === null ? null : materialityRecheck(context, plan, operator, attempts, dialect),
   );
-  return (await Promise.all([...proofs, ...others])).filter((each) => each !== null);
+  return (await Promise.all([...proofs, ...beside, ...others])).filter((each) => each !== null);
 }
 
 /** The attempts of the candidate's trajectory, from the last checkpoint. */

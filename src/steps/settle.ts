@@ -2,9 +2,11 @@
  * `settle`: runs the winners' bodies over their inputs. A body that meets rule S1 becomes an update, with its dependencies
  * (rule S10). A body that runs without proof is reported as assumed, one that fails is reported with its error.
  */
-import type { Body, OperatorGrounding, Proof, SqlResult, TestOutcome, Update } from '../domain';
+import type { Body, Hypothesis, OperatorGrounding, Proof, SqlResult, TestOutcome, Update } from '../domain';
+import { compareText } from '../search/canonical';
 import { compilePlan } from '../search/compile';
 import { prove } from '../search/proof';
+import { hasLost } from '../search/refutation';
 import { operatorShape } from '../search/shape';
 import { updateIdOf, type Settled, type SettleInput } from '../search/steps';
 import { columnDifference, isAnswer, runError, tryCompile } from './body-errors';
@@ -76,8 +78,14 @@ async function settleOne(settling: Settling, won: Won, result: SqlResult): Promi
   }
   const outcome: TestOutcome = { ...judged, hypotheses: mergedOutcomes(observations, won.operator) };
   const { verdicts, winner } = won;
-  const proof = prove({ outcome, verdicts, winner, bodyError, columnsDiffer, mode: context.settings.proof });
-  const update = proof.proved ? await makeUpdate(settling, won, { proof, observation }) : null;
+  const proposal = await context.run.get('proposal', observation.proposalId);
+  const hypotheses = proposal.tests.find((test) => test.operator === won.operator)?.hypotheses ?? [];
+  const sameAnswer = sameAnswerNow(plan, won, outcome, hypotheses);
+  const proof = prove({
+    ...{ outcome, verdicts, winner, bodyError, columnsDiffer, mode: context.settings.proof },
+    equivalent: sameAnswer.rivals.map(({ hypothesis }) => hypothesis),
+  });
+  const update = proof.proved ? await makeUpdate(settling, won, { proof, observation, hypotheses, sameAnswer }) : null;
   return {
     ...base,
     update:
@@ -87,15 +95,48 @@ async function settleOne(settling: Settling, won: Won, result: SqlResult): Promi
   };
 }
 
+type SameAnswer = NonNullable<Update['sameAnswer']>;
+
+/**
+ * The rivals that the data left standing and that give the same answer as the winner, with the bodies that the other operators
+ * now have. What was run is the SQL that the winner had then: if the judge wrote other SQL, none is known to.
+ */
+function sameAnswerNow(
+  plan: LoadedPlan,
+  won: Won,
+  { hypotheses: outcomes }: TestOutcome,
+  hypotheses: readonly Hypothesis[],
+): SameAnswer {
+  const relativeTo = plan.operators
+    .flatMap(({ operator, body }) => (operator.name === won.operator ? [] : [body?.bodyId ?? '']))
+    .sort(compareText);
+  const own = outcomes.find(({ id }) => id === won.winner);
+  if (own === undefined || hypotheses.find(({ id }) => id === own.id)?.bodyId !== won.bodyId)
+    return { relativeTo, rivals: [] };
+  const rivals = hypotheses.flatMap(({ id, bodyId }) => {
+    const rival = outcomes.find((each) => each.id === id);
+    if (id === own.id || bodyId === null || rival === undefined || hasLost(rival, own)) return [];
+    const seen = own.sameAnswer?.find(({ as }) => as === id)?.relativeTo ?? [];
+    const isSame = bodyId === won.bodyId || seen.some((others) => others.join() === relativeTo.join());
+    return isSame ? [{ hypothesis: id, bodyId }] : [];
+  });
+  return { relativeTo, rivals };
+}
+
+interface Proved {
+  readonly proof: Proof;
+  readonly observation: Contents['observation'];
+  readonly hypotheses: readonly Hypothesis[];
+  readonly sameAnswer: SameAnswer;
+}
+
 async function makeUpdate(
   { context, step, plan }: Settling,
   won: Won,
-  { proof, observation }: { readonly proof: Proof; readonly observation: Contents['observation'] },
+  { proof, observation, hypotheses, sameAnswer }: Proved,
 ): Promise<Update | null> {
   const operator = findLoaded(plan, won.operator)?.operator;
   if (operator === undefined) return null;
-  const proposal = await context.run.get('proposal', observation.proposalId);
-  const hypotheses = proposal.tests.find((test) => test.operator === won.operator)?.hypotheses ?? [];
   const update: Update = {
     schemaVersion: 1,
     updateId: updateIdOf(step.position, operator.name),
@@ -116,6 +157,8 @@ async function makeUpdate(
     observationId: observation.observationId,
     groundingId: step.groundingId,
     verdicts: won.verdicts,
+    // The same SQL in other words depends on no other operator.
+    ...(sameAnswer.rivals.some(({ bodyId }) => bodyId !== won.bodyId) ? { sameAnswer } : {}),
     dependsOn: await dependencies(context, plan, observation, operator.inputs),
     searchId: context.run.searchId,
   };

@@ -130,6 +130,7 @@ function hypothesisText(
       seen?.agreement === null || seen === undefined
         ? null
         : `${seen.agreement.matching} of ${seen.agreement.examined}`,
+    ...(seen?.sameAnswer === undefined ? {} : { sameAnswer: seen.sameAnswer.map(({ as }) => as) }),
     verdict: verdict?.verdict ?? null,
     reason: verdict === undefined ? null : (verdict.overruled ?? verdict.reason),
   };

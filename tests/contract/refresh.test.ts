@@ -416,11 +416,39 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
   test('that rests on a choice without difference is stale once there is one', async () => {
     const database = await open(dialect);
     await database.write('DELETE FROM sale WHERE amount < 200');
-    const indifferent = { plan: [text(plan(dialect))], ground: [text(groundReply())] };
+    const unchecked = plan(dialect);
+    for (const hypothesis of unchecked.tests[0]!.hypotheses) Object.assign(hypothesis, { predicates: [] });
+    const indifferent = { plan: [text(unchecked)], ground: [text(groundReply())] };
     const { first, again } = await searched(database, indifferent, { settings: { ...ONE, materiality: true } });
     expect(first.evidence.find(({ operator }) => operator === 'op_gap')).toMatchObject({ state: 'immaterial' });
     expect(current(await again())).toMatchObject({ rowsChanged: false });
     await database.write("INSERT INTO sale VALUES (5, 150, '2026-03-09')");
+    expect(await again()).toMatchObject({
+      kind: 'stale',
+      reason: 'the reading of op_gap made no difference and now does: the answer differs between readings',
+    });
+  });
+
+  test('that is proved beside a rival of the same answer is stale once that one gives another', async () => {
+    const database = await open(dialect);
+    await database.write('DELETE FROM sale WHERE amount < 200');
+    const besides = plan(dialect);
+    besides.tests[0]!.hypotheses.push({
+      ...{ id: 'h3', mapping: 'amounts are eightieths', expectation: '', predicates: [], agreement: null as never },
+      sql: EURO.replace('100.0', '80.0'),
+    });
+    const replies = { plan: [text(besides)], ground: [text(groundReply())] };
+    const { first, again } = await searched(database, replies, { settings: { ...ONE, materiality: true } });
+    const gap = first.evidence.find(({ operator }) => operator === 'op_gap');
+    expect(gap).toMatchObject({
+      state: 'proved',
+      rejected: [
+        { verdict: 'refuted' },
+        { reading: 'amounts are eightieths', verdict: 'immaterial', reason: 'the answer is the same under it' },
+      ],
+    });
+    expect(current(await again())).toMatchObject({ rowsChanged: false });
+    await database.write("INSERT INTO sale VALUES (5, 170, '2026-03-09')");
     expect(await again()).toMatchObject({
       kind: 'stale',
       reason: 'the reading of op_gap made no difference and now does: the answer differs between readings',

@@ -155,6 +155,7 @@ export const groundInput: GroundInput = {
   observed: [{ ...evidence, observationId: 'i1.t1.a2.probe' }],
   carryTests: true,
   breadth: 1,
+  strict: 'execution',
 };
 
 export const evaluateInput: EvaluateInput = {

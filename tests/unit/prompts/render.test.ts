@@ -151,6 +151,11 @@ describe('modes', () => {
     expect(rules(renderEvaluate({ ...given.evaluateInput, exploration: 'model' }))).toContain('adjust potential');
   });
 
+  it('the judge is told of readings that give the same answer, unless its verdict is the proof', () => {
+    expect(rules(renderGround(given.groundInput))).toContain('same answer as');
+    expect(rules(renderGround({ ...given.groundInput, strict: 'model' }))).not.toContain('same answer as');
+  });
+
   it('react sees what is left of its budget after each call, and is told when it is spent', () => {
     const spent = renderReact({ ...given.reactInput, callsLimit: 1 });
     expect(spent[1]!.content).toContain('Tool calls left: 1.');
@@ -202,7 +207,7 @@ describe('modes', () => {
     ['plan without tests', () => renderPlan({ ...given.planInput, carryTests: false }), 700],
     ['plan with tests', () => renderPlan(given.planInput), 1050],
     ['propose', () => renderPropose(given.proposeInput), 550],
-    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 450],
+    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 470],
     ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 320],
     ['select', () => renderSelect(given.selectInput), 260],
     ['look', () => renderLook(given.lookInput), 1050],

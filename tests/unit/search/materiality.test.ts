@@ -4,6 +4,7 @@ import {
   decideMateriality,
   materialityCombinations,
   operatorMateriality,
+  sameAnswers,
   MAX_COMBINATIONS,
 } from '../../../src/search/materiality';
 
@@ -43,16 +44,15 @@ describe('S9: materiality', () => {
     expect(both?.[0]).toEqual({ op_a: 'b1', op_b: 'b3' });
   });
 
-  test('a reading without SQL leaves nothing to run, unless a current body stands for its operator', () => {
+  test('the current body comes first where a reading has no SQL, and stands alone where none is left', () => {
+    const op_b = { operator: 'op_b', bodies: ['b3', 'b4'], current: null };
+    const under = (bodies: (string | null)[], current: string | null) =>
+      materialityCombinations([{ operator: 'op_a', bodies, current }, op_b])?.map(({ op_a }) => op_a);
+    expect(under(['b1', null], 'b0')).toEqual(['b0', 'b0', 'b1', 'b1']);
+    expect(under(['b1', null], null)).toEqual(['b1', 'b1']);
+    expect(under([], 'b0')).toEqual(['b0', 'b0']);
+    expect(under([null], null)).toBeUndefined();
     expect(materialityCombinations([{ operator: 'op_a', bodies: ['b1', null], current: null }])).toBeNull();
-    const held = materialityCombinations([
-      { operator: 'op_a', bodies: ['b1', null], current: 'b0' },
-      { operator: 'op_b', bodies: ['b3', 'b4'], current: null },
-    ]);
-    expect(held).toEqual([
-      { op_a: 'b0', op_b: 'b3' },
-      { op_a: 'b0', op_b: 'b4' },
-    ]);
   });
 
   test('there are never more than eight combinations and never fewer than two', () =>
@@ -85,6 +85,16 @@ describe('S9: materiality', () => {
     { op_a: 'b2', op_b: 'b3' },
     { op_a: 'b2', op_b: 'b4' },
   ];
+
+  test('two readings give the same answer relative to the bodies of the others under which both were run', () => {
+    const runs = { combinations, results: [value(4), value(5), value(4), value(6)], ordered: false };
+    expect(sameAnswers('op_a', runs, ['b9'])('b1', 'b2')).toEqual([['b3', 'b9']]);
+    expect(sameAnswers('op_a', runs, ['b9'])('b2', 'b1')).toEqual([['b3', 'b9']]);
+    expect(sameAnswers('op_b', runs, ['b9'])('b3', 'b4')).toEqual([]);
+    expect(sameAnswers('op_a', runs, ['b9'])('b1', 'b7')).toEqual([]);
+    const nothing = { ...runs, results: runs.results.map(() => value(0)) };
+    expect(sameAnswers('op_a', nothing, [])('b1', 'b2')).toEqual([]);
+  });
 
   test('a joint answer makes each operator immaterial relative to the bodies taken for the others', () => {
     const runs = { combinations, results: [value(4), value(4), value(4), value(4)], ordered: false };

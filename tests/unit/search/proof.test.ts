@@ -231,6 +231,11 @@ describe('S1: proof', () => {
     ['a winner without a predicate', proof(observed([outcome('h1', []), lost]))],
     ['a winner with one false predicate among true ones', proof(observed([outcome('h1', ['true', 'false']), lost]))],
     ['a rival that is not false', proof(observed([won, outcome('h2', ['not-established'])]))],
+    ['a winner without a rival', proof(observed([won]))],
+    [
+      'a winner whose only rival gives the same answer',
+      proof(observed([won, outcome('h2', ['true'])]), { equivalent: ['h2'] }),
+    ],
     ['a rival that is true as well', proof(observed([won, lost, outcome('h3', ['true'])]))],
     ['a body that does not run', proof(observed([won, lost]), { bodyError: 'no such column' })],
     ['a body with other columns', proof(observed([won, lost]), { columnsDiffer: 'n is missing' })],
@@ -245,7 +250,27 @@ describe('S1: proof', () => {
     const rival = outcome('h2', [], { matching: 68, examined: 120 });
     expect(proof(observed([outcome('h1', [], { matching: 120, examined: 120 }), rival])).proved).toBe(true);
     expect(proof(observed([outcome('h1', [], { matching: 119, examined: 120 }), rival])).proved).toBe(false);
-    expect(proof(observed([outcome('h1', ['true'], { matching: 119, examined: 120 }), rival])).proved).toBe(true);
+  });
+
+  test('a reading with exceptions is shown with them and not proved, whatever its predicate lets pass', () => {
+    const made = proof(
+      observed([outcome('h1', ['true'], { matching: 119, examined: 120 }), outcome('h2', ['false'], null)]),
+    );
+    expect(made.proved).toBe(false);
+    expect(made.checks.find(({ met }) => !met)?.seen).toContain('119 of 120 rows match: it holds with 1 exception');
+  });
+
+  test('fewer rows than the floor decide nothing', () => {
+    const of = (n: number) =>
+      observed([outcome('h1', ['true'], { matching: n, examined: n }), outcome('h2', ['false'])]);
+    expect(proof(of(4)).proved).toBe(false);
+    expect(proof(of(5)).proved).toBe(true);
+  });
+
+  test('a rival that gives the same answer does not block, if another was refuted', () => {
+    const same = outcome('h3', ['true']);
+    expect(proof(observed([won, lost, same]), { equivalent: ['h3'] }).proved).toBe(true);
+    expect(proof(observed([won, lost, same])).proved).toBe(false);
   });
 
   test('agreement over nothing is no agreement, and an equal count is no loss', () => {
@@ -255,27 +280,27 @@ describe('S1: proof', () => {
     expect(proof(observed([outcome('h1', [], full), outcome('h2', [], full)])).proved).toBe(false);
   });
 
-  test('counts over different numbers of rows decide only when the share is lower as well', () => {
+  test('counts over other rows refute nothing', () => {
     const winner = outcome('h1', [], { matching: 118, examined: 118 });
-    expect(proof(observed([winner, outcome('h2', [], { matching: 100, examined: 100 })])).proved).toBe(false);
-    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 120 })])).proved).toBe(true);
+    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 120 })])).proved).toBe(false);
+    expect(proof(observed([winner, outcome('h2', [], { matching: 68, examined: 118 })])).proved).toBe(true);
   });
 
   test('what was certain before the probe ran proves nothing, and refutes no rival', () => {
     const settled = (own: Test['hypotheses'][number], ...rivals: Test['hypotheses']) => {
       const test = { hypotheses: [own, ...rivals] };
-      const statements = predicateStatements('SELECT 3 AS n UNION ALL SELECT 7', test);
+      const statements = predicateStatements('SELECT 3 AS n UNION ALL SELECT 7 UNION ALL VALUES (4), (5), (6)', test);
       const results = statements.map(({ sql }) => run(sql));
       return proof(observed(hypothesisOutcomes(test, statements, results, 'sqlite')));
     };
     const honest = hypothesis('h1', ['count(*) FILTER (WHERE n > 9) = 0']);
-    expect(settled(honest).proved).toBe(true);
+    const wrong = hypothesis('h9', ['max(n) > 9']);
     expect(settled(honest, hypothesis('h2', ['max(n) > 9'])).proved).toBe(true);
     expect(settled(honest, hypothesis('h2', ['count(*) < 0'])).proved).toBe(false);
-    expect(settled(hypothesis('h1', ['count(*) >= 0'])).proved).toBe(false);
+    expect(settled(hypothesis('h1', ['count(*) >= 0']), wrong).proved).toBe(false);
     const all = '(SELECT count(*) FROM observation)';
-    expect(settled(hypothesis('h1', [], { matching: 'count(*)', examined: all })).proved).toBe(false);
-    expect(settled(hypothesis('h1', [], { matching: 'count(n)', examined: all })).proved).toBe(true);
+    expect(settled(hypothesis('h1', [], { matching: 'count(*)', examined: all }), wrong).proved).toBe(false);
+    expect(settled(hypothesis('h1', [], { matching: 'count(n)', examined: all }), wrong).proved).toBe(true);
   });
 
   test('with proof by model the verdict and a running body suffice', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { applyBody, assumedBody, markImmaterial, otherBodies, removeBody } from '../../../src/search/apply';
+import { applyBody, assumedBody, holdBeside, markImmaterial, otherBodies, removeBody } from '../../../src/search/apply';
 import { openRisk } from '../../../src/search/plan-view';
+import { applyMemory } from '../../../src/search/reuse';
 import { operator, planOf, updateFor } from '../../helpers/fake-steps';
 
 const plan = planOf('p', [
@@ -83,6 +84,47 @@ describe('rule S9: an immaterial reading', () => {
         }
       }),
     );
+  });
+});
+
+describe('rule S9: a proof beside rivals that give the same answer', () => {
+  const grounded = (beside: string[]) => {
+    const update = { ...updateFor('u1', plan, 'op_a', 'a'), beside };
+    const body = { bodyId: 'a', updateId: 'u1', risk: 0, assumptions: 0 };
+    return { update, plan: holdBeside(applyBody(plan, 'op_a', body), [update], [update]) };
+  };
+  const stateOf = (at: typeof plan) => at.operators[0];
+
+  test('holds as long as the other operators keep their bodies', () => {
+    const { plan: held, update } = grounded(['b', 'c']);
+    expect(stateOf(held)).toMatchObject({ state: 'grounded', updateId: 'u1', beside: ['b', 'c'] });
+    const proved = { bodyId: 'b', updateId: 'u2', risk: 0, assumptions: 0 };
+    expect(stateOf(applyBody(held, 'op_b', proved, [update]))).toMatchObject({ state: 'grounded' });
+  });
+
+  test('is an assumption once one of them changes, and where they never were these', () => {
+    const { plan: held, update } = grounded(['b', 'c']);
+    const doubtful = { state: 'assumed', bodyId: 'a', updateId: null, risk: 0.5 };
+    expect(stateOf(applyBody(held, 'op_c', assumedBody('c2'), [update]))).toMatchObject(doubtful);
+    expect(stateOf(removeBody(held, 'op_c', [update]))).toMatchObject(doubtful);
+    expect(stateOf(grounded(['b', 'x']).plan)).toMatchObject(doubtful);
+  });
+
+  test('a later proof without such rivals stands alone', () => {
+    const { plan: held, update } = grounded(['b', 'c']);
+    const again = applyBody(held, 'op_a', { bodyId: 'a', updateId: 'u2', risk: 0, assumptions: 0 }, [update]);
+    expect(again.operators[0]).not.toHaveProperty('beside');
+    expect(stateOf(applyBody(again, 'op_c', assumedBody('c2'), [update]))).toMatchObject({ state: 'grounded' });
+  });
+
+  test('is reused only in a plan whose other operators have the same bodies', () => {
+    const { update } = grounded(['b', 'c']);
+    const doubted = planOf('p', [operator('op_a', { bodyId: 'x', risk: 0.6 }), ...plan.operators.slice(1)]);
+    expect(applyMemory(doubted, [update])).toMatchObject({
+      reused: ['u1'],
+      plans: [{ operators: [{ bodyId: 'a', updateId: 'u1', beside: ['b', 'c'] }, {}, {}] }],
+    });
+    expect(applyMemory(applyBody(doubted, 'op_c', assumedBody('c2')), [update]).reused).toEqual([]);
   });
 });
 

@@ -187,7 +187,15 @@ describe('verdicts follow the outcomes that the prompt shows', () => {
     }));
     const test = { operator: 'op_rows', probe: 'SELECT 1', outcomeCsv: 'n\n1', hypotheses, materiality: null };
     const observed = [{ attempt: 'o1', observationId: 'o1', tests: [test], summary: null, tryNext: [], avoid: [] }];
-    const input = { ...context(), plan: planText, evidence: [], observed, carryTests: false, breadth: 1 };
+    const input = {
+      ...context(),
+      plan: planText,
+      evidence: [],
+      observed,
+      carryTests: false,
+      breadth: 1,
+      strict: 'execution' as const,
+    };
     const parsed = parseGround(await reply(body(renderGround(input), 'ground')), input);
     if (parsed.kind !== 'ok') throw new Error(parsed.error);
     return parsed.reply.judgements[0]!;

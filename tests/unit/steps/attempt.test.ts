@@ -145,8 +145,8 @@ describe('S2: probe', () => {
     expect(made.engine.runs).toHaveLength(before + 1);
     const observation = await createRunStore(made.deps.store, SEARCH, hash).get('observation', 'a1.probe');
     expect(observation.tests[0]?.hypotheses).toMatchObject([
-      { id: 'h1', predicates: [{ outcome: 'true' }], agreement: { matching: 4, examined: 4 } },
-      { id: 'h2', predicates: [{ outcome: 'false' }], agreement: { matching: 0, examined: 4 } },
+      { id: 'h1', predicates: [{ outcome: 'true' }], agreement: { matching: 6, examined: 6 } },
+      { id: 'h2', predicates: [{ outcome: 'false' }], agreement: { matching: 0, examined: 6 } },
     ]);
   });
 
@@ -166,8 +166,10 @@ describe('S2: probe', () => {
 });
 
 describe('S9: materiality', () => {
-  const rival = (sql: string) => ({
-    plan: planReply({ tests: [{ ...TEST, hypotheses: [TEST.hypotheses[0], { ...TEST.hypotheses[1], sql }] }] }),
+  const unchecked = { predicates: [], agreement: null };
+  const [h1, h2] = TEST.hypotheses.map((each) => ({ ...each, ...unchecked })) as [object, object];
+  const rival = (sql: string, ...others: object[]) => ({
+    plan: planReply({ tests: [{ ...TEST, hypotheses: [h1, { ...h2, sql }, ...others] }] }),
   });
 
   test('rival readings that give the same answer are immaterial relative to the other bodies', async () => {
@@ -177,6 +179,61 @@ describe('S9: materiality', () => {
     const [test] = (await probeOf(made)).tests;
     const others = made.view.operators.flatMap(({ bodyId }) => bodyId ?? []).sort();
     expect(test?.immaterial).toEqual({ relativeTo: others, bodyId: matching(/^b/) });
+  });
+
+  const SAME = 'SELECT event, place, CAST(substr(mark, 2) AS REAL) * 1.01 AS gap FROM op_runners';
+  const [right, wrong] = TEST.hypotheses as [(typeof TEST.hypotheses)[0], (typeof TEST.hypotheses)[0]];
+  const besides = {
+    plan: planReply({
+      tests: [{ ...TEST, hypotheses: [right, wrong, { ...h2, id: 'h3', mapping: 'gaps with a margin', sql: SAME }] }],
+    }),
+    ground: [
+      groundReply(
+        {},
+        { verdicts: [...groundReply().judgements[0]!.verdicts, { hypothesis: 'h3', reason: 'r', verdict: 'open' }] },
+      ),
+    ],
+  };
+
+  test('what a check refuted is judged, and not run with the plan', async () => {
+    const made = await planned({
+      plan: planReply({ tests: [{ ...TEST, hypotheses: [right, { ...wrong, sql: SAME }] }] }),
+    });
+    const before = made.engine.runs.length;
+    expect((await probeOf(made)).tests[0]?.immaterial).toBeNull();
+    expect(made.engine.runs).toHaveLength(before + 1);
+  });
+
+  test('a rival that the checks left standing and that gives the same answer does not block the proof', async () => {
+    const made = await planned(besides);
+    expect((await probeOf(made)).tests[0]?.immaterial).toBeNull();
+    const run = createRunStore(made.deps.store, SEARCH, hash);
+    const others = [...made.view.operators.flatMap(({ bodyId }) => bodyId ?? [])].sort();
+    const [seen] = (await run.get('observation', 'a1.probe')).tests;
+    expect(seen?.hypotheses.map(({ sameAnswer }) => sameAnswer)).toEqual([
+      [{ as: 'h3', relativeTo: [others] }],
+      undefined,
+      [{ as: 'h1', relativeTo: [others] }],
+    ]);
+    await groundOf(made);
+    expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('same answer as: h3');
+    expect((await settleOf(made)).results).toMatchObject([{ assumed: false, update: { beside: others } }]);
+    const update = await run.get('update', 'a1.settle0.op_gap');
+    expect(update.sameAnswer).toMatchObject({ relativeTo: others, rivals: [{ hypothesis: 'h3' }] });
+    expect(update.proof.checks.filter(({ requirement }) => /rival/.test(requirement))).toMatchObject([
+      { requirement: 'the rival h2 has a false predicate, or fewer of the same rows match it', met: true },
+      { requirement: 'the rival h3 gives the same answer', met: true },
+      { requirement: 'at least one rival is refuted', met: true, seen: 'h2' },
+    ]);
+  });
+
+  test('other SQL of the judge was not run beside the rival, which then blocks the proof', async () => {
+    const [reply] = besides.ground;
+    const sql = `${GAP_SQL} WHERE place > 0`;
+    const made = await planned({ ...besides, ground: [{ ...reply, judgements: [{ ...reply!.judgements[0]!, sql }] }] });
+    await probeOf(made);
+    await groundOf(made);
+    expect((await settleOf(made)).results).toMatchObject([{ assumed: true, update: null }]);
   });
 
   test('readings that change the answer are not, nor are those that fail', async () => {
@@ -339,7 +396,7 @@ describe('S1: ground and settle', () => {
       .at(-1)!
       .messages.map(({ content }) => content)
       .join('\n');
-    expect(prompt).toContain('n,plus\n4,4');
+    expect(prompt).toContain('n,plus\n6,6');
     expect(prompt).toContain('predicate FALSE: (SELECT plus = 0 FROM observation)');
   });
 });

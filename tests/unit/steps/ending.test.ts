@@ -83,7 +83,7 @@ describe('S5: candidate', () => {
         },
       ]);
     const { runs } = await candidates([list('car'), list('car DESC'), list('car LIMIT 5')], { maxRows: 3 });
-    expect(runs[0]).toMatchObject({ rowCount: 6, equalTo: null });
+    expect(runs[0]).toMatchObject({ rowCount: 8, equalTo: null });
     expect(runs[1]?.equalTo).toBe('c1');
     expect(runs[2]).toMatchObject({ rowCount: 5, equalTo: null });
   });
@@ -201,7 +201,7 @@ describe('memory of scope database', () => {
       operator: 'op_gap',
       state: 'proved',
       reusedFrom: SEARCH,
-      observed: { rows: [[4, 4]] },
+      observed: { rows: [[6, 6]] },
     });
     const memories = await store.list('memory/races/');
     expect(memories).toHaveLength(1);

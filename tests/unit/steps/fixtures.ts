@@ -21,7 +21,8 @@ export const hash = (text: string): string => createHash('sha256').update(text).
 export const SETUP = `
 CREATE TABLE entry (event INTEGER, car INTEGER, place INTEGER, mark TEXT);
 INSERT INTO entry VALUES (1, 10, 1, '28:10.0'), (1, 11, 2, '+1.5'), (1, 12, 3, '+2.5'),
-                         (2, 10, 1, '27:59.0'), (2, 12, 2, '+0.5'), (2, 11, 3, '+9.0');
+                         (2, 10, 1, '27:59.0'), (2, 12, 2, '+0.5'), (2, 11, 3, '+9.0'),
+                         (1, 13, 4, '+12.0'), (2, 13, 4, '+14.0');
 CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO event VALUES (1, 'North'), (2, 'South');
 `;
@@ -238,14 +239,14 @@ export function groundReply(change: Record<string, unknown> = {}, judgement: Rec
     judgements: [
       {
         operator: 'op_gap',
-        observation: '4 of 4 start with a plus',
+        observation: '6 of 6 start with a plus',
         verdicts: [
-          { hypothesis: 'h1', reason: '4 of 4 carry a plus', verdict: 'supported' },
+          { hypothesis: 'h1', reason: '6 of 6 carry a plus', verdict: 'supported' },
           { hypothesis: 'h2', reason: 'none looks like a time', verdict: 'refuted' },
         ],
         winner: 'h1',
         sql: null,
-        summary: 'marks after the first place are gaps in seconds (4 of 4)',
+        summary: 'marks after the first place are gaps in seconds (6 of 6)',
         ...judgement,
       },
     ],

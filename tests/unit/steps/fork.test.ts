@@ -71,7 +71,7 @@ test.each<[string, Partial<Settings>, Fork['hint']]>([
   expect(record.evidence.find(({ operator }) => operator === 'op_gap')).toMatchObject({
     state: 'proved',
     reusedFrom: SEARCH,
-    observed: { rows: [[4, 4]] },
+    observed: { rows: [[6, 6]] },
   });
   expect(record.startedAt).toBe('1970-01-01T00:00:05.000Z');
 });

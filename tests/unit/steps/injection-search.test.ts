@@ -76,5 +76,5 @@ test('a reply that obeys proves nothing by its words, and runs nothing but SELEC
   const proofs = record.evidence.filter(({ state }) => state === 'proved');
   for (const { observed } of proofs) expect(observed?.rowCount).toBeGreaterThan(0);
   const options = { timeoutMs: 1_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
-  expect((await engine.run(['SELECT count(*) FROM entry'], options)).results[0]).toMatchObject({ rows: [[7]] });
+  expect((await engine.run(['SELECT count(*) FROM entry'], options)).results[0]).toMatchObject({ rows: [[9]] });
 });

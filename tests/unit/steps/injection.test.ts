@@ -74,7 +74,7 @@ describe('method react: a reply outside the allowed set', () => {
     expect(outcome).toMatchObject({ summary: { status: 'answered' } });
     const options = { timeoutMs: 1_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
     const after = await engine.run([COUNT], options);
-    expect(after.results[0]).toMatchObject({ rows: [[6]] });
+    expect(after.results[0]).toMatchObject({ rows: [[8]] });
   });
 
   test('fields that no role has are dropped, not obeyed', async () => {

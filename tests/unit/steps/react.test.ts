@@ -79,9 +79,9 @@ describe('react', () => {
       ['SELECT mark FROM entry', 'SELECT count(*) AS n FROM entry'],
       ['SELECT count(*) AS n FROM entry WHERE place = 2'],
     ]);
-    expect(told[1]).toMatch(/<data name="result 1">\nmark\n28:10\.0\n[^<]*\(\d of 6 rows shown\)\n<\/data>/);
+    expect(told[1]).toMatch(/<data name="result 1">\nmark\n28:10\.0\n[^<]*\(\d of 8 rows shown\)\n<\/data>/);
     expect(told[1]).toContain('<data name="result 2">\nRefused: DELETE');
-    expect(told[1]).toContain('<data name="result 3">\nn\n6\n</data>');
+    expect(told[1]).toContain('<data name="result 3">\nn\n8\n</data>');
     expect(told[1]).toContain('<data name="result 4">\nRefused: not run, because an action runs at most 3 queries');
     expect(told[1]).toContain('Tool calls left: 4.');
     expect(record).toMatchObject({ status: 'answered', rows: [[2]], usage: { sqlExecutions: 3 } });
@@ -100,9 +100,9 @@ describe('react', () => {
   test('coverage is counted with the final SQL, and the answer says where it is too little', async () => {
     const coverage = "SELECT count(*), count(CASE WHEN mark LIKE '+%' THEN 1 END) FROM entry";
     const { record, run, engine } = await acted([ended({ coverage })], { profiles: true });
-    expect(record).toMatchObject({ status: 'answered', coverage: { asked: 6, used: 4, sql: coverage } });
-    expect(record.answer).toBe('2; not proved.\nOnly 4 of the 6 asked about could be used (66 %).');
-    expect(await run.get('candidate', 'c1')).toMatchObject({ coverage: { asked: 6, used: 4 } });
+    expect(record).toMatchObject({ status: 'answered', coverage: { asked: 8, used: 6, sql: coverage } });
+    expect(record.answer).toBe('2; not proved.\nOnly 6 of the 8 asked about could be used (75 %).');
+    expect(await run.get('candidate', 'c1')).toMatchObject({ coverage: { asked: 8, used: 6 } });
     expect(engine.runs.at(-1)).toHaveLength(2);
   });
 

@@ -31,7 +31,7 @@ test('a question is answered with its proof, and every operator has its evidence
   ]);
   const gap = record.evidence[1]!;
   expect(gap).toMatchObject({ reading: 'marks of runners-up are gaps to the winner in seconds', reusedFrom: null });
-  expect(gap.observed).toEqual({ columns: ['n', 'plus'], rows: [[4, 4]], rowCount: 1 });
+  expect(gap.observed).toEqual({ columns: ['n', 'plus'], rows: [[6, 6]], rowCount: 1 });
   expect(gap.rejected).toEqual([
     { reading: 'marks of runners-up are absolute times', verdict: 'refuted', reason: 'none looks like a time' },
   ]);
