@@ -77,23 +77,22 @@ const SERIES: Partial<AnswerRecord> = {
   WHERE status <> 'X' AND ordered_at BETWEEN '2024-01-01' AND '2024-12-31T23:59:59'
 )
 SELECT month, region, count(*) AS orders FROM op_orders GROUP BY month, region ORDER BY month, region`,
+  claims: [
+    {
+      ...{ operator: 'op_orders', statement: 'Status X is a cancelled order.', state: 'proved', reason: null },
+      ...{ rows: 'orders whose whole amount was refunded or that have status X', matching: 214, examined: 214 },
+      check: `SELECT count(*) AS examined, sum(status = 'X' AND refund = amount) AS matching,
+  sum(status = 'X' AND delivered_at IS NOT NULL) AS rival_1
+FROM orders WHERE refund = amount OR status = 'X'`,
+      rivals: [{ reading: 'X is an order by express', matching: 0, examined: 214, verdict: 'refuted' }],
+    },
+  ],
+  coverage: undefined,
   evidence: [
     {
       ...{ operator: 'op_orders', intent: 'orders of 2024 with month and region', state: 'proved', updateId: 'u1' },
-      reading: 'Status X is a cancelled order and does not count.',
-      summary: 'All 214 orders with status X have a refund of their whole amount; no other order has one.',
-      sql: null,
-      probe: 'SELECT status, count(*) AS orders, sum(refund = amount) AS refunded FROM orders GROUP BY status',
-      observed: {
-        columns: ['status', 'orders', 'refunded'],
-        rows: [
-          ['A', 10_017, 0],
-          ['X', 214, 214],
-        ],
-        rowCount: 2,
-      },
-      rejected: [{ reading: 'X is an order by express.', verdict: 'refuted', reason: 'None of them was delivered.' }],
-      reusedFrom: null,
+      ...{ reading: 'Status X is a cancelled order.', summary: '', sql: null, probe: null, observed: null },
+      ...{ rejected: [], reusedFrom: null },
     },
   ],
   openAssumptions: [

@@ -3,7 +3,10 @@
  * shows it right below the answer.
  */
 import type { AnswerRecord } from '../domain';
+import { exceptionsText, notShownText, uncheckedAssumptions } from '../search/claim-text';
+import { isAbsence, isSettled } from '../search/claims';
 import { coverageText } from '../search/coverage';
+import { claimAnchor } from './claims-section';
 import { capital, counted, cut } from './printable';
 import { endedBecause, isCutShort, OPEN_WORDS } from './words';
 
@@ -55,6 +58,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
     ...cutShort,
     ...partly,
     ...cutRows,
+    ...claimDoubts(record),
     ...openDoubts(record),
     ...disagreeing(record),
     ...untested(record),
@@ -63,9 +67,26 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
   ];
 }
 
-function openDoubts({ openAssumptions, evidence }: AnswerRecord): Doubt[] {
-  const known = new Set(evidence.map(({ operator }) => operator));
-  return [...openAssumptions]
+/** What it claims and the data do not show, then what holds with exceptions. A decline has its counts above. */
+function claimDoubts({ claims = [] }: AnswerRecord): Doubt[] {
+  const numbered = claims.map((claim, at) => ({ claim, to: page(claimAnchor(at + 1)) }));
+  const own = numbered.filter(({ claim }) => !isAbsence(claim));
+  return [
+    ...own
+      .filter(({ claim }) => !isSettled(claim))
+      .map(({ claim, to }) => ({ ...doubt(sentence(notShownText(claim)), 'not shown'), to })),
+    ...own
+      .filter(({ claim }) => claim.state === 'exceptions')
+      .map(({ claim, to }) => ({
+        ...doubt(`It holds for ${exceptionsText(claim)}: “${claim.statement}”`, 'exceptions'),
+        to,
+      })),
+  ];
+}
+
+function openDoubts(record: AnswerRecord): Doubt[] {
+  const known = new Set(record.evidence.map(({ operator }) => operator));
+  return uncheckedAssumptions(record)
     .sort((a, b) => (b.risk ?? 1) - (a.risk ?? 1))
     .map(({ statement, kind, alternative, operator }) => ({
       text: sentence(statement),
@@ -76,8 +97,12 @@ function openDoubts({ openAssumptions, evidence }: AnswerRecord): Doubt[] {
     }));
 }
 
-/** Steps that nothing has shown to be right, beyond the assumptions that are listed. */
-function untested({ evidence, openAssumptions }: AnswerRecord): Doubt[] {
+/**
+ * Steps that nothing has shown to be right, beyond the assumptions that are listed. With claims, a step that claims nothing
+ * assumes nothing.
+ */
+function untested({ evidence, openAssumptions, claims }: AnswerRecord): Doubt[] {
+  if (claims !== undefined) return [];
   const listed = new Set(openAssumptions.map(({ operator }) => operator));
   return evidence
     .filter(({ state, operator }) => state === 'assumed' && !listed.has(operator))
@@ -94,7 +119,10 @@ function disagreeing({ candidates }: AnswerRecord): Doubt[] {
   if (chosen === undefined) return [];
   const others = candidates.filter(
     ({ id, kind, outcome }) =>
-      id !== chosen.id && (kind === 'unanswerable' || outcome === 'rows') && !chosen.agreesWith.includes(id),
+      id !== chosen.id &&
+      outcome !== 'withdrawn' &&
+      (kind === 'unanswerable' || outcome === 'rows') &&
+      !chosen.agreesWith.includes(id),
   );
   if (others.length === 0) return [];
   const gave = others

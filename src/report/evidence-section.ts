@@ -1,11 +1,14 @@
 /** The evidence: each step of the answer with the reading kept, the test of it, what the data showed and what was rejected. */
-import type { AnswerRecord, Evidence } from '../domain';
+import type { AnswerRecord, Claim, Evidence } from '../domain';
+import { uncheckedAssumptions } from '../search/claim-text';
+import { isSettled } from '../search/claims';
+import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
-import { badge, rowsTable, verdictBadge } from './parts';
+import { badge, rowsTable, verdictBadge, type Tone } from './parts';
 import { capital } from './printable';
 import { statement, type Rerun } from './sql-section';
 import { sqlHtml } from './sql-html';
-import { STATE_WORDS } from './words';
+import { CLAIM_WORDS, STATE_WORDS } from './words';
 
 const OBSERVED_SHOWN = 20;
 
@@ -13,14 +16,59 @@ export function evidenceSection(record: AnswerRecord, rerun: Rerun): Html | null
   if (record.evidence.length === 0) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`<section aria-labelledby="evidence">
-    <h2 id="evidence">Evidence</h2>
-    <p class="soft">
-      One entry for each step of the SQL. A step is proved when a query on the data (a probe) supported one reading of it
-      and spoke against the others.
-    </p>
-    ${record.evidence.map((entry) => evidenceCard(entry, operators, rerun))}
+    <h2 id="evidence">${evidenceTitle(record)}</h2>
+    <p class="soft">${record.claims === undefined ? EVIDENCE : STEPS}</p>
+    ${record.evidence.map((entry) => stepCard(entry, record, operators) ?? evidenceCard(entry, operators, rerun))}
   </section>`;
 }
+
+export function evidenceTitle({ claims }: Pick<AnswerRecord, 'claims'>): string {
+  return claims === undefined ? 'Evidence' : 'Steps';
+}
+
+const EVIDENCE =
+  'One entry for each step of the SQL. A step is proved when a query on the data (a probe) supported one reading of it and spoke against the others.';
+const STEPS = 'One entry for each step of the SQL, with the claims that it rests on.';
+
+/** A step of an answer with claims, which tell the rest; null for one that was proved in another way. */
+function stepCard(entry: Evidence, record: AnswerRecord, operators: ReadonlySet<string>): Html | null {
+  const { operator, intent, sql, sources } = entry;
+  const { claims } = record;
+  const own = (claims ?? []).flatMap((claim, at) => (claim.operator === operator ? [{ claim, number: at + 1 }] : []));
+  if (claims === undefined || (own.length === 0 && entry.probe !== null)) return null;
+  const unchecked = uncheckedAssumptions(record).filter((open) => open.operator === operator).length;
+  const { says, tone, state } = standing(
+    entry,
+    own.map(({ claim }) => claim),
+    unchecked,
+  );
+  return markup`<article class="card ${state}" id="${anchor('operator', operator)}">
+    <h3>${capital(intent)}</h3>
+    <p class="soft">
+      ${badge(says, tone)}
+      ${own.map(({ number }) => markup`<a href="#${claimAnchor(number)}">claim ${number}</a> `)} · <code>${operator}</code> in
+      the SQL
+    </p>
+    ${sourcesPart(sources)} ${sql !== null && sqlPart(sql, operators)}
+  </article>`;
+}
+
+/** How a step stands by its claims: as its weakest. */
+function standing(
+  { state }: Evidence,
+  own: readonly Claim[],
+  unchecked: number,
+): { readonly says: string; readonly tone: Tone; readonly state: Evidence['state'] | 'plain' } {
+  if (state === 'proved') return { ...STATE_WORDS.proved, state };
+  const weakest = WEAKEST.find((each) => own.some((claim) => claim.state === each));
+  if (weakest !== undefined && (unchecked === 0 || !isSettled({ state: weakest })))
+    return { ...CLAIM_WORDS[weakest], state: weakest === 'immaterial' ? 'immaterial' : 'assumed' };
+  return unchecked > 0
+    ? { ...STATE_WORDS.assumed, state: 'assumed' }
+    : { says: 'nothing assumed', tone: 'calm', state: 'plain' };
+}
+
+const WEAKEST: readonly Claim['state'][] = ['failed', 'open', 'exceptions', 'immaterial', 'proved'];
 
 function evidenceCard(entry: Evidence, operators: ReadonlySet<string>, rerun: Rerun): Html {
   const { tone, says, because } = STATE_WORDS[entry.state];
@@ -48,25 +96,28 @@ function evidenceCard(entry: Evidence, operators: ReadonlySet<string>, rerun: Re
           )}
         </ul>`
     }
-    ${
-      entry.sources !== undefined &&
-      markup`<h4>Cited from outside the database</h4>
-        <ul class="plain">
-          ${entry.sources.map((url) => markup`<li class="soft"><code>${url}</code></li>`)}
-        </ul>`
-    }
+    ${sourcesPart(entry.sources)}
     ${
       entry.probe !== null &&
       markup`<h4>Probe: the query that tested it</h4>
         ${statement(anchor('probe', entry.operator), entry.probe, operators, rerun)}`
     }
-    ${
-      entry.sql !== null &&
-      markup`<details>
-        <summary>SQL of this step</summary>
-        ${sqlHtml(entry.sql, operators)}
-      </details>`
-    }
+    ${entry.sql !== null && sqlPart(entry.sql, operators)}
     ${entry.reusedFrom !== null && markup`<p class="soft">Proved earlier, in <code>${entry.reusedFrom}</code>, and used again.</p>`}
   </article>`;
+}
+
+function sourcesPart(sources: Evidence['sources']): Html | null {
+  if (sources === undefined) return null;
+  return markup`<h4>Cited from outside the database</h4>
+    <ul class="plain">
+      ${sources.map((url) => markup`<li class="soft"><code>${url}</code></li>`)}
+    </ul>`;
+}
+
+function sqlPart(sql: string, operators: ReadonlySet<string>): Html {
+  return markup`<details>
+    <summary>SQL of this step</summary>
+    ${sqlHtml(sql, operators)}
+  </details>`;
 }

@@ -1,6 +1,7 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
-import type { AnswerRecord } from '../domain';
+import type { AnswerRecord, Claim } from '../domain';
 import { caveatTexts, provedText, reasonTexts, statedText } from '../search/answer-text';
+import { uncheckedAssumptions } from '../search/claim-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';
@@ -75,7 +76,8 @@ function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
 }
 
 function proofLine(record: AnswerRecord): Html | null {
-  const { evidence, columns, sql } = record;
+  const { evidence, columns, sql, claims } = record;
+  if (claims !== undefined && evidence.length > 0) return claimsLine(record, claims);
   if (evidence.length === 0)
     return columns.length === 0 && sql === null
       ? null
@@ -83,6 +85,17 @@ function proofLine(record: AnswerRecord): Html | null {
   return markup`<p class="proof">
     <span class="gauge" aria-hidden="true">${evidence.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
     <a href="#evidence">${capital(provedText(record))}</a>
+  </p>`;
+}
+
+function claimsLine(record: AnswerRecord, claims: readonly Claim[]): Html {
+  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption').length;
+  const marks = [...claims.map(({ state }) => state), ...Array.from({ length: unchecked }, () => 'open')];
+  const text = capital(provedText(record));
+  if (marks.length === 0) return markup`<p class="proof">${text}</p>`;
+  return markup`<p class="proof">
+    <span class="gauge" aria-hidden="true">${marks.map((state) => markup`<span class="${state}"></span>`)}</span>
+    <a href="#claims">${text}</a>
   </p>`;
 }
 

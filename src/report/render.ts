@@ -4,7 +4,8 @@
  * nothing else, so that a hostile value in a database stays text even if an escape were missed.
  */
 import { createHash } from 'node:crypto';
-import { evidenceSection } from './evidence-section';
+import { claimsSection, claimsTitle } from './claims-section';
+import { evidenceSection, evidenceTitle } from './evidence-section';
 import { head } from './head';
 import { markup, Html } from './html';
 import { machinery } from './machinery';
@@ -27,8 +28,9 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
   const question = record?.question ?? input?.question.text ?? trace.searchId;
   const sections: readonly (readonly [string, string, Html | null])[] = [
     ['result', 'Result', record && resultSection(record)],
+    ['claims', claimsTitle(record ?? {}), record && claimsSection(record, rerun)],
     ['sql', 'SQL', record && sqlSection(record, rerun)],
-    ['evidence', 'Evidence', record && evidenceSection(record, rerun)],
+    ['evidence', evidenceTitle(record ?? {}), record && evidenceSection(record, rerun)],
     ['steering', 'What people told the search', record && steeringSection(record)],
     ['sources', 'Sources', record && sourcesSection(record)],
     ['reply', 'Last reply of the model', replySection(trace)],

@@ -1,5 +1,5 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
-import type { AnswerRecord } from '../domain';
+import type { AnswerRecord, Coverage } from '../domain';
 import { markup, type Html } from './html';
 import { rerunCommand } from './rerun';
 import { copyButton } from './script';
@@ -12,7 +12,8 @@ export interface Rerun {
 
 export function sqlSection(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
-  const { coverage } = record;
+  // Beside claims, coverage stands with them.
+  const coverage = record.claims === undefined ? record.coverage : undefined;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
   return markup`<section aria-labelledby="sql">
     <h2 id="sql">SQL</h2>
@@ -22,9 +23,13 @@ export function sqlSection(record: AnswerRecord, rerun: Rerun): Html | null {
       coverage &&
       markup`<h3 id="coverage">Coverage</h3>
     <p>The question asks about ${coverage.asked}; this SQL could use ${coverage.used} of them.</p>
-    ${statement('coverage', coverage.sql, operators, rerun)}`
+    ${coverageSql(coverage, operators, rerun)}`
     }
   </section>`;
+}
+
+export function coverageSql({ sql }: Coverage, operators: ReadonlySet<string>, rerun: Rerun): Html {
+  return statement('coverage', sql, operators, rerun);
 }
 
 /** `key`: unique on the page. */

@@ -34,7 +34,7 @@ a { color: var(--link); text-underline-offset: .15em; }
 .more { white-space: pre-wrap; }
 .proof { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .75rem; margin: 0 0 1.25rem; font-weight: 550; }
 .gauge { display: inline-flex; gap: 3px; } .gauge span { width: 1.6rem; height: .55rem; border-radius: 2px; background: var(--calm); }
-.gauge .proved { background: var(--good); } .gauge .assumed { background: none; border: 1.5px dashed var(--warn); } .gauge .immaterial { background: var(--line); }
+.gauge .proved { background: var(--good); } .gauge .assumed { background: none; border: 1.5px dashed var(--warn); } .gauge .immaterial { background: var(--line); } .gauge .exceptions { background: linear-gradient(90deg, var(--good) 80%, var(--warn) 80%); } .gauge .failed { background: var(--bad); } .gauge .open { background: none; border: 1.5px dashed var(--warn); }
 .gauge span:nth-child(n+25) { display: none; }
 .doubts { border-left: 3px solid var(--warn); padding: .1rem 0 .1rem 1.1rem; margin: 0 0 1.4rem; }
 .doubts h2 { font-size: .9375rem; margin: 0 0 .15rem; } .doubts ul { margin: 0; padding: 0; list-style: none; } .doubts li { margin: .3rem 0; max-width: 46rem; }
@@ -44,7 +44,7 @@ nav { margin-top: 1.1rem; } nav ul { display: flex; flex-wrap: wrap; gap: .2rem 
 .badge { display: inline-block; font-size: .75rem; font-weight: 600; line-height: 1.55; padding: 0 .5rem; border-radius: 99px; white-space: nowrap; background: var(--calm-bg); color: var(--calm); }
 .badge.good { background: var(--good-bg); color: var(--good); } .badge.bad { background: var(--bad-bg); color: var(--bad); } .badge.warn { background: var(--warn-bg); color: var(--warn); }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: 1.1rem 1.25rem; margin: 1rem 0; background: var(--card); }
-.card.proved { border-left: 3px solid var(--good); } .card.assumed { border-left: 3px solid var(--warn); } .card.immaterial { border-left: 3px solid var(--calm); }
+.card.proved { border-left: 3px solid var(--good); } .card.assumed { border-left: 3px solid var(--warn); } .card.immaterial { border-left: 3px solid var(--calm); } .card.failed { border-left: 3px solid var(--bad); }
 .card:target { border-color: var(--link); box-shadow: 0 0 0 1px var(--link); }
 .button { font: inherit; font-size: .875rem; font-weight: 550; line-height: 1.5; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .75rem; cursor: pointer; text-decoration: none; display: inline-block; }
 .button:hover { background: var(--head); } .button[hidden] { display: none; }
@@ -61,6 +61,8 @@ tbody tr:last-child td { border-bottom: 0; }
 thead th { position: sticky; top: 0; background: var(--head); color: var(--ink); font-weight: 600; overflow-wrap: normal; }
 td { overflow-wrap: break-word; }
 th.num, td.num { text-align: right; font-variant-numeric: tabular-nums; } td.null { color: var(--soft); font-style: italic; }
+ul.bars { list-style: none; padding: 0; margin: .6rem 0; max-width: 44rem; font-size: .9375rem; } ul.bars > li { display: grid; grid-template-columns: minmax(0, 1fr) 10rem 9rem; gap: .1rem .9rem; align-items: center; padding: .3rem 0; border-top: 1px solid var(--line); }
+ul.bars svg { display: block; width: 100%; height: .6rem; border-radius: 2px; } ul.bars .track { fill: var(--calm-bg); } ul.bars .own, ul.bars .rival { fill: var(--calm); } .card.proved .own { fill: var(--good); } .card.assumed .own { fill: var(--warn); } .card.failed .own { fill: var(--bad); } ul.bars .count { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 ul.plain { list-style: none; padding: 0; margin: .3rem 0; } ul.plain > li { margin: .5rem 0; }
 .reading { border-left: 3px solid var(--line); padding: .05rem 0 .05rem .8rem; }
 .reading.supported { border-left-color: var(--good); } .reading.refuted { border-left-color: var(--bad); } .reading.open { border-left-color: var(--warn); }
@@ -84,6 +86,7 @@ figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color:
 @media (max-width: 40rem) {
   body { font-size: 1rem; } main, header, nav, footer { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.4rem; } h1 { font-size: 1.5rem; } h2 { margin-top: 2.2rem; } .card { padding: .9rem .9rem; }
+  ul.bars > li { grid-template-columns: minmax(0, 1fr) auto; } ul.bars .says { grid-column: 1 / -1; }
   .chart .wide { display: none; } .chart .narrow { display: block; } th, td { padding: .3rem .6rem; max-width: 16rem; }
 }
 @media print {

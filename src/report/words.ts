@@ -2,7 +2,7 @@
  * Plain words for the names that the program uses inside: why a search ended, what a state means. The report and the terminal
  * share them, so that no reader meets an internal name without its meaning.
  */
-import type { AnswerRecord, BudgetName, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
+import type { AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
 import type { Tone } from './parts';
 import type { Trace } from './trace';
 
@@ -62,6 +62,14 @@ export const STATE_WORDS: Readonly<Record<Evidence['state'], { says: string; ton
   immaterial: { says: 'makes no difference', tone: 'calm', because: 'every reading tried gives the same answer' },
 };
 
+export const CLAIM_WORDS: Readonly<Record<Claim['state'], { says: string; tone: Tone }>> = {
+  proved: { says: 'proved', tone: 'good' },
+  exceptions: { says: 'holds with exceptions', tone: 'warn' },
+  immaterial: { says: 'makes no difference', tone: 'calm' },
+  failed: { says: 'not shown', tone: 'bad' },
+  open: { says: 'not shown', tone: 'warn' },
+};
+
 export const OPEN_WORDS: Readonly<Record<AnswerRecord['openAssumptions'][number]['kind'], string>> = {
   'open-by-wording': 'the question allows two readings',
   assumption: 'assumed',
@@ -96,6 +104,10 @@ export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): s
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.method;
   if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
+  if (record?.claims !== undefined)
+    return record.sql === null
+      ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'
+      : 'The model looked at the data, then gave the SQL with what it takes for granted; the database counted each such claim beside its rivals.';
   const preset = record?.preset ?? input?.settings.preset;
   if (preset === 'paper')
     return 'Every doubtful step was tested (preset “paper”: the model judges what its own tests show).';

@@ -1,0 +1,152 @@
+/**
+ * The claims of an answer or of a decline: what it takes for granted, how many of the same rows agree with that and with each
+ * rival reading, and the SQL that counted them. What stands as a heading is worded from the counts; the model's statement is
+ * quoted below it, because it may say more than was counted.
+ */
+import type { AnswerRecord, Claim } from '../domain';
+import { countedText, exceptionsText, RIVAL_WORDS, uncheckedAssumptions } from '../search/claim-text';
+import { isAbsence } from '../search/claims';
+import { coverageText } from '../search/coverage';
+import { markup, type Html } from './html';
+import { badge, type Tone } from './parts';
+import { coverageSql, statement, type Rerun } from './sql-section';
+import { CLAIM_WORDS } from './words';
+
+export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): string {
+  return claims.some(isAbsence) ? 'What is not stored' : 'What it takes for granted';
+}
+
+/** null for a record of a search without claims, and where nothing was claimed, assumed or counted. */
+export function claimsSection(record: AnswerRecord, rerun: Rerun): Html | null {
+  const { claims, coverage } = record;
+  if (claims === undefined) return null;
+  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
+  if (claims.length === 0 && unchecked.length === 0 && coverage === undefined) return null;
+  const operators = new Set(record.evidence.map(({ operator }) => operator));
+  return markup`<section aria-labelledby="claims">
+    <h2 id="claims">${claimsTitle(record)}</h2>
+    ${claims.length > 0 && markup`<p class="soft">${claims.some(isAbsence) ? DECLINES : CLAIMS}</p>`}
+    ${claims.map((claim, at) => claimCard(claim, at + 1, operators, rerun))}
+    ${
+      unchecked.length > 0 &&
+      markup`<h3>Assumed without a check</h3>
+        <ul>
+          ${unchecked.map(({ statement: words }) => markup`<li>“${words}”</li>`)}
+        </ul>`
+    }
+    ${coverage && coveragePart(coverage, operators, rerun)}
+  </section>`;
+}
+
+const CLAIMS =
+  'Nobody wrote these down. The model claimed them; the database counted how many rows agree with each claim, and with every other reading of it, over the same rows.';
+const DECLINES =
+  'The model claimed that this is not recorded; the database counted how often it is, beside a comparable fact that is recorded.';
+
+/** Where a doubt about a claim leads. */
+export function claimAnchor(number: number): string {
+  return `claim-${number}`;
+}
+
+function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>, rerun: Rerun): Html {
+  const { state, reason, operator, statement: words, check } = claim;
+  const { says, tone } = CLAIM_WORDS[state];
+  const title = state === 'exceptions' && !isAbsence(claim) ? exceptionsText(claim) : countedText(claim);
+  const because = state === 'failed' || state === 'open' ? reason : null;
+  return markup`<article class="card ${CARDS[state]}" id="${claimAnchor(number)}">
+    <p class="soft">
+      Claim ${number} ${badge(says, tone)} ${operator !== null && markup`<code>${operator}</code> in the SQL`}
+    </p>
+    <h3>${title ?? 'It could not be counted'}</h3>
+    ${because !== null && markup`<p>Not shown: ${because}.</p>`}
+    <p>The model’s words: “${words}”</p>
+    ${barsOf(claim)}
+    <details>
+      <summary>The SQL that counted it</summary>
+      ${statement(claimAnchor(number), check, operators, rerun)}
+    </details>
+  </article>`;
+}
+
+const CARDS: Readonly<Record<Claim['state'], string>> = {
+  proved: 'proved',
+  exceptions: 'assumed',
+  immaterial: 'immaterial',
+  failed: 'failed',
+  open: 'assumed',
+};
+
+interface Bar {
+  readonly reading: string;
+  readonly verdict: { readonly says: string; readonly tone: Tone } | null;
+  readonly matching: number | null;
+  readonly examined: number | null;
+}
+
+function barsOf(claim: Claim): Html {
+  const { matching, examined, control } = claim;
+  if (isAbsence(claim)) {
+    const recorded = matching === null || examined === null ? null : examined - matching;
+    return bars('How much is recorded', [
+      { reading: 'Recorded', verdict: null, matching: recorded, examined },
+      ...(control === undefined
+        ? []
+        : [{ reading: 'A comparable fact that is recorded', verdict: null, matching: control, examined }]),
+    ]);
+  }
+  return bars('Rows that agree with each reading', [
+    { reading: 'As claimed', verdict: null, matching, examined },
+    ...claim.rivals.map(({ reading, verdict, ...counts }) => ({
+      ...{ reading: `Rival: “${reading}”`, ...counts },
+      verdict: { says: RIVAL_WORDS[verdict], tone: RIVAL_TONES[verdict] },
+    })),
+  ]);
+}
+
+const RIVAL_TONES: Readonly<Record<Claim['rivals'][number]['verdict'], Tone>> = {
+  refuted: 'bad',
+  'same-answer': 'calm',
+  open: 'warn',
+};
+
+function bars(label: string, all: readonly Bar[]): Html {
+  return markup`<ul class="bars" aria-label="${label}">
+    ${all.map(
+      ({ reading, verdict, matching, examined }, at) =>
+        markup`<li>
+          <span class="says">${reading} ${verdict !== null && badge(verdict.says, verdict.tone)}</span>
+          ${bar(matching, examined, at === 0)}
+          <span class="count">${
+            matching === null || examined === null
+              ? 'not counted'
+              : `${matching.toLocaleString('en-US')} of ${examined.toLocaleString('en-US')}`
+          }</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** The numbers stand beside it. One exception stays visible, and so does a single row that agrees. */
+function bar(matching: number | null, examined: number | null, isOwn: boolean): Html {
+  const share = matching === null || examined === null || examined === 0 ? 0 : matching / examined;
+  const width = share === 0 || share === 1 ? share * 100 : Math.min(99, Math.max(1, share * 100));
+  return markup`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+    <rect class="track" width="100" height="8" />
+    <rect class="${isOwn ? 'own' : 'rival'}" width="${width.toFixed(1)}" height="8" />
+  </svg>`;
+}
+
+function coveragePart(
+  coverage: NonNullable<AnswerRecord['coverage']>,
+  operators: ReadonlySet<string>,
+  rerun: Rerun,
+): Html {
+  const { asked, used } = coverage;
+  return markup`<h3 id="coverage">Coverage</h3>
+    <p>${coverageText(coverage) ?? `The question asks about ${asked.toLocaleString('en-US')}; this SQL could use ${used.toLocaleString('en-US')} of them.`}</p>
+    ${bars('Coverage', [{ reading: 'Could be used', verdict: null, matching: used, examined: asked }])}
+    <details>
+      <summary>The SQL that counted it</summary>
+      ${coverageSql(coverage, operators, rerun)}
+    </details>`;
+}
