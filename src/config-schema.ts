@@ -9,6 +9,8 @@ import type { Environment } from './folders';
 const name = z.string().min(1);
 
 export const SchemaEntry = z.strictObject({
+  /** Whether models are shown values of rows before they ask for any; default: yes. */
+  values: z.boolean().optional(),
   embeddings: z
     .strictObject({
       model: name,

@@ -216,6 +216,8 @@ export interface Config {
   readonly preset: PresetName;
   /** Queries that one action of the method `react` may run. */
   readonly react: { readonly queries: number };
+  /** Whether models see values of rows before they ask for any. */
+  readonly showsValues: boolean;
   readonly budgets: typeof DEFAULT_BUDGETS;
   readonly folders: Folders;
 }
@@ -289,6 +291,7 @@ export function loadConfig(source: ConfigSource): Config {
     },
     preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
     react: { queries: file.react?.queries ?? 1 },
+    showsValues: file.schema?.values ?? true,
     budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },
     folders,
   };

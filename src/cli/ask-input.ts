@@ -128,6 +128,7 @@ export function searchInput(
       budgets: budgetsOf(flags, config.budgets),
       ...lookupsOf(config, flags, question),
       ...queriesOf(config, flags),
+      ...(config.showsValues ? {} : { profileValues: false as const }),
     },
   });
   const { namespace, nonce, identity } = options;

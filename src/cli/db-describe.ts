@@ -62,7 +62,8 @@ async function described(
   { table, question }: DescribeFlags,
   at: Pick<DescribedFor, 'config' | 'database'>,
 ): Promise<Pick<Awaited<ReturnType<typeof contextFor>>, 'text' | 'shown' | 'warning'>> {
-  const profiled = (names: readonly string[]) => takeProfiles(engine, description, names, 'gate db describe');
+  const profiled = (names: readonly string[]) =>
+    takeProfiles(engine, description, names, { tag: 'gate db describe', values: at.config.showsValues });
   const { dialect, tables } = description;
   if (table !== undefined) {
     const found = chosen(description, table);

@@ -95,6 +95,8 @@ export const Settings = z.object({
   /** Who applies the exploration term: rule S6 in code, or the model, as in the paper. */
   exploration: z.enum(['code', 'model']),
   profiles: z.boolean(),
+  /** Profiles and schema show shapes and counts, but no value of a row. Left out: they show values. */
+  profileValues: z.literal(false).optional(),
   materiality: z.boolean(),
   /** The plan reply already carries the first proposals. */
   planCarriesTests: z.boolean(),

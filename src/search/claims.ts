@@ -48,7 +48,8 @@ export function decideClaim(seen: ClaimSeen): Claim {
   const left = rivals.find(({ verdict }) => verdict === 'open');
   if (left !== undefined)
     return { ...decided, state: 'open', reason: `the rival "${left.reading}" ${whyLeft(left, agreement)}` };
-  if (rivals.every(({ verdict }) => verdict === 'same-answer'))
+  // Also of those that the counts refute: whichever holds, the answer is this one.
+  if (seen.rivals.every(({ sameAnswer }) => sameAnswer === true))
     return { ...decided, state: 'immaterial', reason: 'every rival gives the same answer' };
   return standing === 'all'
     ? { ...decided, state: 'proved', reason: null }

@@ -4,7 +4,7 @@
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
 import type { Claim, SqlResult, UpdateView } from '../domain';
-import { decideAbsence, decideClaim, readCounts, stands } from '../search/claims';
+import { decideAbsence, decideClaim, readCounts } from '../search/claims';
 import { compilePlan, compileSelect } from '../search/compile';
 import { equalResults } from '../search/equal';
 import { decideMateriality } from '../search/materiality';
@@ -192,13 +192,10 @@ class Commit {
     return { result, run, control, coverage };
   }
 
-  /** Rivals that their counts leave standing are run through the whole plan. */
+  /** Rivals are run through the whole plan: one that their counts leave standing may give the same answer. */
   private async decide(plan: LoadedPlan, counted: readonly Counted[], answer: SqlResult): Promise<readonly Claim[]> {
     const through = counted.flatMap((claim) =>
-      claim.rivals.map((rival) => {
-        const isOpen = typeof claim.agreement !== 'string' && stands(rival.agreement, claim.agreement);
-        return isOpen && rival.edited !== null ? this.under(plan, rival.edited) : null;
-      }),
+      claim.rivals.map(({ edited }) => (edited === null ? null : this.under(plan, edited))),
     );
     const { results } = await this.sql(through.filter((sql) => sql !== null));
     const pending = [...results];

@@ -2,6 +2,7 @@
  * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
  * shown table, and the memory snapshot of scope `database`.
  */
+import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
 import { placeNotes } from '../search/documentation';
 import { profiledText } from '../schema/profile/context';
@@ -10,7 +11,7 @@ import type { Prepared, PrepareInput } from '../search/steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
-import { profileShown } from './profiles';
+import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
 import { rankByMeaning } from './rank-tables';
 
@@ -20,7 +21,8 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
     const { engine } = await openEngine(context);
     // Taken before anything is read, so that any later change is noticed.
     const dataRevision = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
-    const description = await engine.describe({ signal: context.signal });
+    const described = await engine.describe({ signal: context.signal });
+    const description = showsValues(context) ? described : withoutSamples(described);
     if (description.tables.length === 0) {
       const { database } = context.input.question;
       throw new SqlEngineError(
@@ -53,4 +55,12 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
     const knownUpdates = await takeMemory(context, description.fingerprint);
     return { knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };
   });
+}
+
+function withoutSamples(description: DatabaseDescription): DatabaseDescription {
+  const tables = description.tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, samples: [] })),
+  }));
+  return { ...description, tables };
 }

@@ -55,9 +55,17 @@ async function take(
 ): Promise<Profiled> {
   const { engine } = await openEngine(context);
   const takenAtMs = context.deps.clock.now();
-  const taken = await takeProfiles(engine, description, names, `gate ${context.run.searchId} profile`);
+  const taken = await takeProfiles(engine, description, names, {
+    tag: `gate ${context.run.searchId} profile`,
+    values: showsValues(context),
+  });
   await writeCache(context, key, { schemaVersion: 1, revision, takenAtMs, profiles: [...taken.profiles] });
   return taken;
+}
+
+/** Whether models see values of rows before they ask for any (`schema.values` of the configuration). */
+export function showsValues({ settings }: Pick<StepContext, 'settings'>): boolean {
+  return settings.profileValues !== false;
 }
 
 /** Reads the tables of these names and says what their rows tell. */
@@ -65,7 +73,7 @@ export async function takeProfiles(
   engine: SqlEngine,
   description: DatabaseDescription,
   names: readonly string[],
-  tag: string,
+  { tag, values = true }: { readonly tag: string; readonly values?: boolean },
 ): Promise<Profiled> {
   const results: SqlResult[] = [];
   // The step that began it may end before the work does; others wait for the same.
@@ -84,7 +92,7 @@ export async function takeProfiles(
     },
     () => late.aborted,
   );
-  const profiles = await profileTables(tables, { values: true }, () => nextTurn());
+  const profiles = await profileTables(tables, { values }, () => nextTurn());
   // Rows read for a profile are no part of an answer's budget of rows.
   return { profiles, usage: { ...sqlUsage(results), sqlRows: 0 } };
 }
@@ -100,11 +108,11 @@ type Kept = z.infer<typeof Kept>;
 const KIND = 'table-profiles';
 
 function cacheKey(
-  { input, deps }: StepContext,
+  { input, deps, settings }: StepContext,
   { fingerprint }: DatabaseDescription,
   names: readonly string[],
 ): string {
-  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/tables-${deps.hash(names.join('\n')).slice(0, 16)}.json`;
+  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${showsValues({ settings }) ? 'tables' : 'shapes'}-${deps.hash(names.join('\n')).slice(0, 16)}.json`;
 }
 
 async function readCache({ deps }: StepContext, key: string): Promise<Kept | null> {

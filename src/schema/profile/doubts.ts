@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { ColumnFacts } from './counted';
+import type { ColumnOptions } from './describe-column';
 import { repeatedRows } from './repeated-rows';
 import type { TableRows } from './table-rows';
 
@@ -20,14 +21,15 @@ export const RowDoubt = z.discriminatedUnion('kind', [
 ]);
 export type RowDoubt = z.infer<typeof RowDoubt>;
 
-export function doubtsOf(rows: TableRows, facts: readonly ColumnFacts[]): RowDoubt[] {
+/** Without values a placeholder cannot be named. */
+export function doubtsOf(rows: TableRows, facts: readonly ColumnFacts[], { values }: ColumnOptions): RowDoubt[] {
   const { name: table } = rows.table;
   const repeated = repeatedRows(rows, facts);
   return [
     ...(repeated === null
       ? []
       : [{ kind: 'repeated' as const, table, columns: [...repeated.equal], rows: repeated.count }]),
-    ...facts.flatMap(({ column, placeholders }) =>
+    ...(values ? facts : []).flatMap(({ column, placeholders }) =>
       placeholders.map(({ value, count }) => ({
         ...{ kind: 'placeholder' as const, table, column: column.name, rows: count },
         value: column.kind === 'number' && Number.isFinite(Number(value)) ? Number(value) : value,

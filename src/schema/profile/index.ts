@@ -48,7 +48,7 @@ export async function profileTables(
       pieces.push(...part());
       await pause();
     }
-    profiles.push({ table: table.name, read, whole, pieces, doubts: doubtsOf(each.rows, each.facts) });
+    profiles.push({ table: table.name, read, whole, pieces, doubts: doubtsOf(each.rows, each.facts, options) });
   }
   return profiles;
 }
@@ -62,7 +62,7 @@ function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOption
     // What a reader sees in the rows themselves needs no words.
     () =>
       options.values && isTiny(each) ? [] : facts.flatMap((fact) => columnPieces(fact, surroundings(fact), options)),
-    () => repeatedPieces(rows, facts),
+    () => repeatedPieces(rows, facts, options),
     () => joinPieces(joins),
     () => derivedPieces(facts, reachedNumbers(each, joins, all)),
   ];

@@ -3,6 +3,7 @@
  * enough columns that differ from row to row for it to be no chance.
  */
 import { isCategory, isUnique, type ColumnFacts } from './counted';
+import type { ColumnOptions } from './describe-column';
 import { WEIGHT, type ProfilePiece } from './piece';
 import { keyOf, type TableRows } from './table-rows';
 
@@ -67,12 +68,16 @@ function wholeValues({ column, values }: ColumnFacts, repeats: readonly boolean[
   return values.filter(({ value }) => !kept.has(value)).map(({ value, count }) => `${column.name} ${value} (${count})`);
 }
 
-export function repeatedPieces(rows: TableRows, facts: readonly ColumnFacts[]): ProfilePiece[] {
+export function repeatedPieces(
+  rows: TableRows,
+  facts: readonly ColumnFacts[],
+  { values }: ColumnOptions,
+): ProfilePiece[] {
   const found = repeatedRows(rows, facts);
   if (found === null) return [];
   const but = found.but.length === 0 ? '' : ` in all columns but ${found.but.join(', ')}`;
   const shown = found.whole.slice(0, MOST_WHOLE).join(', ');
   const more = found.whole.length > MOST_WHOLE ? ', …' : '';
-  const whole = shown === '' ? '' : `; only repeats: ${shown}${more}`;
+  const whole = shown === '' || !values ? '' : `; only repeats: ${shown}${more}`;
   return [{ column: null, weight: WEIGHT.repeated, text: `! ${found.count} rows repeat an earlier one${but}${whole}` }];
 }

@@ -289,3 +289,18 @@ test('beside a proved claim only what no check can decide is left open', async (
   ]);
   expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'assumed' });
 });
+
+test('a claim whose rivals all give the same answer makes no difference, however clearly they lose', async () => {
+  const operators = [
+    COMMIT.operators![0]!,
+    { name: 'op_answer', intent: 'how many laps car 3 has', sql: 'SELECT count(s) AS n FROM op_gap WHERE car = 3' },
+  ];
+  const [claim] = COMMIT.claims ?? [];
+  const rivals = claim!.rivals.slice(0, 1);
+  const check = claim!.check.replace(/, sum\(abs\(gap \/ 1000 - behind_s\) < 0.001\)/, '');
+  const { record } = await ask([{ ...COMMIT, operators, claims: [{ ...claim, check, rivals }], sentence: null }]);
+  expect(record.claims).toEqual([
+    expect.objectContaining({ state: 'immaterial', reason: 'every rival gives the same answer' }),
+  ]);
+  expect(record.rows).toEqual([[4]]);
+});
