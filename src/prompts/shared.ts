@@ -97,7 +97,7 @@ export function rulesSection(rules: readonly string[]): string {
 }
 
 export function replyRule(shape: string): string {
-  return `Reply with one JSON object and nothing after it, every key present, null where nothing applies:\n${shape}`;
+  return `Reply with one JSON object and nothing after it; leave out keys that would be null or []:\n${shape}`;
 }
 
 /** Delimits text that is not an instruction. The text cannot end its own section. */

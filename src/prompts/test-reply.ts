@@ -24,15 +24,15 @@ export const TestReply = z.object({
 export type TestReply = z.infer<typeof TestReply>;
 
 const RULES = `TESTS. A test settles one operator: rival readings (hypotheses) and one probe that tells them apart.
-- hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof); an operator that has sql: h1 is that sql. expectation: what the rows would show.
+- hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof). An operator that has sql: h1 is that sql; leave its sql out, the program puts it in. expectation: what the rows would show.
 - probe: one SELECT over base relations and operators that have SQL; never the operator under test or one built on it. Best is a relation that must hold: parts against a stored total, a recount against a control figure, overlap of two sources, a code against columns filled only for it, row counts before and after a join. Count over all rows (per format, code or unit) instead of listing a few. It returns a row even if what you look for is absent: counts, always with the number examined.
 PREDICATES`;
 
-const EXECUTION = `- predicates: boolean SQL over the relation observation (the probe's result), each run alone as SELECT (predicate), so write a subquery of one value: (SELECT … FROM observation), aggregated if the probe has several rows. TRUE if the reading holds, FALSE if not, never NULL; let a few dirty rows pass (95 %, not all). A rival falls only by a FALSE predicate of its own or by lower agreement, so give every hypothesis at least one.
-- agreement, best where rows can be counted: matching and examined, two such subqueries, the same examined for all rivals.
+const EXECUTION = `- agreement, wherever rows can be counted: matching and examined, two subqueries over the relation observation (the probe's result), each run alone, so each gives one value: (SELECT … FROM observation). The same examined for all readings, five rows or more. All match and a rival fewer: proved. 95 % or more: holds, with exceptions to state.
+- predicates, where nothing can be counted, or for what the counts leave open: boolean SQL like that, TRUE if the reading holds, FALSE if not, never NULL; let a few dirty rows pass. What agreement says is not said again as a predicate. A rival falls only by lower agreement or a FALSE predicate of its own: every reading has one of the two, or sql that gives the same answer.
 Example, is parcel.weight in kg or g, where shipment.kg is the stored total:
 probe: SELECT count(*) AS n, count(CASE WHEN abs(s.kg - p.w) < 0.01 THEN 1 END) AS as_kg, count(CASE WHEN abs(s.kg - p.w / 1000.0) < 0.01 THEN 1 END) AS as_g FROM shipment s JOIN (SELECT shipment_id, sum(weight) AS w FROM parcel GROUP BY shipment_id) p ON p.shipment_id = s.id
-h1 kg: predicates ["(SELECT n > 0 AND as_kg >= 0.95 * n FROM observation)"], agreement {"matching": "(SELECT as_kg FROM observation)", "examined": "(SELECT n FROM observation)"}; h2 g: the same with as_g.`;
+h1 kg: agreement {"matching": "(SELECT as_kg FROM observation)", "examined": "(SELECT n FROM observation)"}; h2 g: the same with as_g.`;
 
 const JUDGED = `- predicates (optional): boolean SQL over the relation observation (the probe's result), run as SELECT (predicate): (SELECT … FROM observation), TRUE if the reading holds, FALSE if not. agreement (optional): two such subqueries, rows matching and rows examined. expectation must be sharp enough to judge the rows by.`;
 

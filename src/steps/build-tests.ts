@@ -14,7 +14,13 @@ import type { StepContext } from './context';
 export interface TestScope extends BodyScope {
   readonly operators: readonly Operator[];
   /** Operators that have SQL. */
-  readonly written: readonly string[];
+  readonly written: readonly Written[];
+}
+
+export interface Written {
+  readonly name: string;
+  /** What the reading h1 has if it brings no SQL: the assumed body. null where the operator is proved: nothing is in doubt. */
+  readonly bodyId: string | null;
 }
 
 export interface BuiltTest {
@@ -39,7 +45,8 @@ export function buildTests(replies: readonly TestReply[], scope: TestScope): Bui
 function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   const operator = scope.operators.find(({ name }) => name === reply.operator);
   if (operator === undefined) return `there is no operator ${reply.operator}`;
-  const readable = scope.written.filter((name) => !dependents(scope.operators, reply.operator).has(name));
+  const below = dependents(scope.operators, reply.operator);
+  const readable = scope.written.flatMap(({ name }) => (below.has(name) ? [] : [name]));
   const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope.inspector, {
     relations: scope.relations,
     operators: readable,
@@ -60,6 +67,9 @@ function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
 const EXPRESSION_CHARS = 10_000;
 const SHOWN_CHARS = 500;
 
+/** The reading that an operator with SQL has now. */
+const CURRENT = 'h1';
+
 type HypothesisReply = TestReply['hypotheses'][number];
 
 function expressionProblems(hypothesis: HypothesisReply, operator: string, inspector: SqlInspector): string[] {
@@ -75,7 +85,10 @@ function expressionProblems(hypothesis: HypothesisReply, operator: string, inspe
   });
 }
 
-/** A body that does not fit is left out. It is optional, and the judgement may still write one. */
+/**
+ * The reading h1 of an operator that has SQL is that SQL, which the reply need not repeat. A body that does not fit is left
+ * out: it is optional, and the judgement may still write one.
+ */
 function buildHypothesis(
   { sql, ...reply }: HypothesisReply,
   operator: Operator,
@@ -83,7 +96,9 @@ function buildHypothesis(
 ): { readonly hypothesis: Hypothesis; readonly body: Body | null } {
   const made = sql === null ? null : operatorBody(sql, operator, scope);
   const body = made?.kind === 'ok' ? made.value : null;
-  return { hypothesis: { ...reply, bodyId: body?.bodyId ?? null }, body };
+  const current = scope.written.find(({ name }) => name === operator.name)?.bodyId ?? null;
+  const bodyId = body?.bodyId ?? (sql === null && reply.id === CURRENT ? current : null);
+  return { hypothesis: { ...reply, bodyId }, body };
 }
 
 function dependents(operators: readonly Operator[], name: string): ReadonlySet<string> {

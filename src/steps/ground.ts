@@ -240,10 +240,13 @@ function plain(text: string): string {
 /** The next tests of the reply. Their probes may read bodies of this reply; tests that cannot run are dropped. */
 function nextTests({ scope }: Judge, reply: GroundReply, judged: readonly Judged[], written: Grounded['written']) {
   const fresh = [
-    ...judged.flatMap(({ grounding, body }) => (body === null ? [] : [grounding.operator])),
-    ...written.map(({ operator }) => operator),
+    ...judged.flatMap(({ grounding, body }) =>
+      body === null ? [] : [{ name: grounding.operator, bodyId: body.bodyId }],
+    ),
+    ...written.map(({ operator, bodyId }) => ({ name: operator, bodyId })),
   ];
-  return buildTests(reply.tests, { ...scope, written: [...new Set([...scope.written, ...fresh])] }).built;
+  const kept = scope.written.filter(({ name }) => !fresh.some((each) => each.name === name));
+  return buildTests(reply.tests, { ...scope, written: [...kept, ...fresh] }).built;
 }
 
 function learned(judged: readonly Judged[], facts: readonly string[]): string | null {

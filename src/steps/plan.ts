@@ -227,6 +227,6 @@ function firstTests(writer: Writer, operators: readonly Operator[], reply: PlanR
   return buildTests(reply.tests, {
     ...bodyScope(writer),
     operators,
-    written: operators.filter((operator) => operator.body.kind === 'assumed').map(({ name }) => name),
+    written: operators.flatMap(({ name, body }) => (body.kind === 'assumed' ? [{ name, bodyId: body.bodyId }] : [])),
   }).built;
 }

@@ -45,7 +45,9 @@ export async function testScope(context: StepContext, plan: LoadedPlan): Promise
   const inspector = await openParser(context, schema.description.dialect);
   return {
     operators: plan.operators.map(({ operator }) => operator),
-    written: plan.operators.flatMap(({ operator, body }) => (body === null ? [] : [operator.name])),
+    written: plan.operators.flatMap(({ operator, body, update }) =>
+      body === null ? [] : [{ name: operator.name, bodyId: update === null ? body.bodyId : null }],
+    ),
     relations: readableRelations(context, schema.description),
     inspector,
     hash: context.deps.hash,
