@@ -149,6 +149,11 @@ function startsLooking({ method, preset, overrides }: SettingsInput): boolean {
   return method === 'gate' && PRESETS[preset].procedure !== undefined && overrides?.lookups === undefined;
 }
 
+/** What its preset means for settings that exist; those of `fast` that do not look are from before, or may ask the web. */
+export function presetOf({ preset, procedure }: Pick<Settings, 'preset' | 'procedure'>): Search {
+  return preset === 'fast' && procedure === undefined ? withoutLooking : PRESETS[preset];
+}
+
 /** What the same choice of a preset meant before there was `procedure`; null: the same. */
 export function settingsBeforeLooking(settings: Settings): Settings | null {
   const { procedure, secondDerivation: _, ...rest } = settings;

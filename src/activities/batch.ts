@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
+import type { BriefSettings } from '../search/control-settings';
 import type { AnswerSummary } from '../search/steps';
 import { runStep } from './run-step';
 
@@ -18,6 +19,8 @@ export interface BatchEntry {
   readonly label: string;
   /** The database's name, for a column in the UI. */
   readonly database?: string;
+  /** Where they are not those of the batch: a search that an earlier version began goes on with its own. */
+  readonly settings?: BriefSettings;
   readonly taskQueues: {
     readonly workflow: string;
     readonly models?: Readonly<Record<string, string>>;

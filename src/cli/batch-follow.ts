@@ -10,6 +10,8 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
+import { canonical } from '../search/canonical';
+import { briefSettings } from '../search/control-settings';
 import { awaitBatch, awaitQuestion, batchProgress, runningWorkflow, startBatch, type Ended } from '../workers/client';
 import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
@@ -107,8 +109,10 @@ async function startOrJoin({
     }
     await handle.terminate('run again with another concurrency');
   }
-  const entries = searches.map(({ searchId, question }, n) => ({
+  const usual = canonical(settings);
+  const entries = searches.map(({ searchId, question, settings: own }, n) => ({
     ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
+    ...(canonical(own) === usual ? {} : { settings: briefSettings(own) }),
     taskQueues: { workflow: batchQueue(batch.scope, serving), ...(models && { models }) },
   }));
   for (const n of pending) {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../databases';
 import type { SearchInput, SearchState, Settings } from '../domain';
-import { looksLikeReasoning, MODEL_DEFAULTS, PRESETS, REACT_TOOL_CALLS } from '../presets';
+import { looksLikeReasoning, MODEL_DEFAULTS, presetOf, PRESETS, REACT_TOOL_CALLS } from '../presets';
 import { forkIdOf } from '../search-id';
 import { clockAt } from '../search/clock';
 import { budgetsOf } from '../search/steering';
@@ -147,10 +147,10 @@ export function forkedSettings(
   flags: Omit<ForkFlags, 'at'> & { readonly at: number },
 ): Settings {
   const preset = flags.preset ?? before.preset;
-  const search = flags.preset === undefined ? {} : PRESETS[preset];
+  const search = flags.preset === undefined ? null : PRESETS[preset];
   const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const models = { ...before.models, ...Object.fromEntries(given) };
-  const further = flags.iterations ?? PRESETS[preset].iterations;
+  const further = flags.iterations ?? (search ?? presetOf(before)).iterations;
   const isReact = before.method === 'react';
   return {
     ...before,

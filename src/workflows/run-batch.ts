@@ -41,7 +41,7 @@ export interface RunBatchInput {
   readonly concurrency: number;
   readonly total: number;
   readonly pages: number;
-  /** The same for every question of the batch. */
+  /** The same for every question of the batch, unless its entry has settings of its own. */
   readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun' | 'searchAttributes'>;
   /** History events after which the batch continues as new, at the next page. */
   readonly eventsPerRun: number;
@@ -146,8 +146,9 @@ class Batch {
 
   private async ask(entry: BatchEntry): Promise<BatchOutcome> {
     const { workflow, ...taskQueues } = entry.taskQueues;
-    const question = { ...this.input.question, searchId: entry.searchId, taskQueues, state: null };
-    const { searchAttributes, settings } = question;
+    const { searchAttributes, settings: ofBatch } = this.input.question;
+    const settings = entry.settings ?? ofBatch;
+    const question = { ...this.input.question, settings, searchId: entry.searchId, taskQueues, state: null };
     try {
       this.starting += 1;
       const child = await startChild(answerQuestion, {

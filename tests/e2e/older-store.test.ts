@@ -55,15 +55,6 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
     if (code !== 0) expect(err).toContain('was never asked in');
   }
 
-  /** What the same command pays in a store where nothing was asked before. */
-  async function paidAfresh(question: string | null, args: readonly string[]): Promise<number> {
-    return withOlder(question, async ({ home }, model) => {
-      const { code, err } = await home.run(args, { GATE_STORE: join(home.folder, 'fresh') });
-      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-      return model.ledger().totals.billed;
-    });
-  }
-
   const repliesIn = ({ home }: Older, searchId: string): number =>
     readdirSync(join(home.folder, 'store', 'runs', searchId, 'reply')).length;
 
@@ -147,22 +138,17 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
   });
 
   it('a cancelled question goes on, and pays only the calls that it had not paid', async () => {
-    const { question } = ASKED.cancelled;
-    const whole = await paidAfresh(question, ['ask', ...askArgs('cancelled')]);
-    await withOlder(question, async (older, model) => {
+    await withOlder(ASKED.cancelled.question, async (older, model) => {
       const paid = repliesIn(older, older.searches.cancelled);
       expect(paid).toBeGreaterThan(0);
-      expect(paid).toBeLessThan(whole);
       const record = await older.home.ask(askArgs('cancelled'));
       expect(record).toMatchObject({ code: 0, id: older.searches.cancelled, status: 'answered' });
-      expect(record.usage.llmCalls).toBe(whole);
-      expect(model.ledger().totals.asked).toBe(whole - paid);
+      expect(record.usage.llmCalls).toBeGreaterThan(paid);
+      expect(model.ledger().totals.asked).toBe(record.usage.llmCalls - paid);
     });
   });
 
   it('the batch goes on with the questions that are missing, pays nothing twice and keeps the lines it has', async () => {
-    const missing = BATCH.slice(BATCH_ANSWERED);
-    const whole = await paidAfresh(null, [...BATCH_ARGS, '--ids', missing.join(',')]);
     await withOlder(null, async (older, model) => {
       const { home } = older;
       const lines = (): ResultLine[] =>
@@ -179,6 +165,9 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
       expect(err).toMatch(/3 of 6 questions answered before; they cost nothing/);
       expect(lines().map(({ id }) => id)).toEqual([...BATCH]);
       expect(lines().slice(0, BATCH_ANSWERED)).toMatchObject(before);
+      const missing = lines().slice(BATCH_ANSWERED);
+      const whole = missing.reduce((sum, { usage }) => sum + (usage?.llmCalls ?? 0), 0);
+      expect(whole).toBeGreaterThan(paid);
       expect(model.ledger().totals.asked).toBe(whole - paid);
     });
   });
