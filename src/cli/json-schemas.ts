@@ -11,6 +11,9 @@ export const AnswerOutput = AnswerRecord.extend({
   asOf: z.string().describe('when the rows were read'),
   reused: z.boolean().describe('the question was asked again, and a stored search answered it'),
   rowsChanged: z.boolean().describe('asked again, the SQL gave other rows than before'),
+  claims: AnswerRecord.shape.claims.describe(
+    'what the SQL takes for granted or, with operator null, what is not stored; each with the counts by which the database decided it; left out by searches that claim nothing',
+  ),
   report: z.string().nullable().describe('path of the HTML report; null with encryption on'),
   ui: z.string().nullable().describe('address in the Temporal UI; null when no server stays up'),
 });

@@ -1,10 +1,12 @@
 /** The final record for a person: answer, SQL, rows, the evidence for every assumption, what stays open, usage. */
-import type { AnswerRecord, Evidence, SteeringNote } from '../domain';
+import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
-import { endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
+import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
 import { reasonTexts, statedText } from '../search/answer-text';
+import { headingText, isToldByClaims, rivalText, uncheckedAssumptions } from '../search/claim-text';
+import { isAbsence } from '../search/claims';
 import { coverageText } from '../search/coverage';
 import { withFreshness } from '../steps/freshness';
 import { textTable } from './table';
@@ -26,15 +28,18 @@ export function answerJson(record: AnswerRecord, places: Places): string {
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
   const { label, when, changes } = freshnessOf(record);
+  // The headline of a decline has its claims.
+  const claims = (record.claims ?? []).filter((claim) => !isAbsence(claim));
+  const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
+  const open = uncheckedAssumptions(record);
   const sections = [
     headline(record),
     ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
     ...(record.sql === null ? [] : [`SQL\n${indented(record.sql)}`]),
     ...(record.columns.length === 0 ? [] : [rowsText(record, width)]),
-    ...(record.evidence.length === 0
-      ? []
-      : [`Evidence\n${record.evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
-    ...(record.openAssumptions.length === 0 ? [] : [openText(record, width)]),
+    ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
+    ...(evidence.length === 0 ? [] : [`Evidence\n${evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
+    ...(open.length === 0 ? [] : [openText(open, width)]),
     ...(record.sources === undefined ? [] : [sourcesText(record.sources, width)]),
     ...(record.failedLookups === undefined ? [] : [failedText(record.failedLookups, width)]),
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
@@ -103,8 +108,21 @@ function evidenceText(entry: Evidence, width: number): string {
   return lines.join('\n');
 }
 
-function openText(record: AnswerRecord, width: number): string {
-  const lines = record.openAssumptions.flatMap((open) => {
+function claimText(claim: Claim, width: number): string {
+  const { operator, state, statement, reason, rivals } = claim;
+  const paragraph = (label: string, text: string): string[] =>
+    wrapped(text, width - 14, TEXT_LINES).map((part, at) => `    ${(at === 0 ? label : '').padEnd(9)} ${part}`);
+  const because = state === 'failed' || state === 'open' ? reason : null;
+  return [
+    `  ${operator ?? ''}  ${CLAIM_WORDS[state].says}: ${cut(headingText(claim), Math.max(20, width - 30))}`,
+    ...paragraph('claimed', statement),
+    ...(because === null ? [] : paragraph('because', because)),
+    ...rivals.flatMap((rival) => paragraph('rival', `${rival.reading} (${rivalText(rival)})`)),
+  ].join('\n');
+}
+
+function openText(assumptions: AnswerRecord['openAssumptions'], width: number): string {
+  const lines = assumptions.flatMap((open) => {
     const where = open.operator === null ? '' : `${open.operator}: `;
     const texts = [
       `${where}${open.statement} (${OPEN_WORDS[open.kind]})`,

@@ -4,11 +4,12 @@
  * quoted below it, because it may say more than was counted.
  */
 import type { AnswerRecord, Claim } from '../domain';
-import { countedText, exceptionsText, RIVAL_WORDS, uncheckedAssumptions } from '../search/claim-text';
+import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../search/claim-text';
 import { isAbsence } from '../search/claims';
 import { coverageText } from '../search/coverage';
 import { markup, type Html } from './html';
 import { badge, type Tone } from './parts';
+import { capital } from './printable';
 import { coverageSql, statement, type Rerun } from './sql-section';
 import { CLAIM_WORDS } from './words';
 
@@ -51,13 +52,12 @@ export function claimAnchor(number: number): string {
 function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>, rerun: Rerun): Html {
   const { state, reason, operator, statement: words, check } = claim;
   const { says, tone } = CLAIM_WORDS[state];
-  const title = state === 'exceptions' && !isAbsence(claim) ? exceptionsText(claim) : countedText(claim);
   const because = state === 'failed' || state === 'open' ? reason : null;
   return markup`<article class="card ${CARDS[state]}" id="${claimAnchor(number)}">
     <p class="soft">
       Claim ${number} ${badge(says, tone)} ${operator !== null && markup`<code>${operator}</code> in the SQL`}
     </p>
-    <h3>${title ?? 'It could not be counted'}</h3>
+    <h3>${capital(headingText(claim))}</h3>
     ${because !== null && markup`<p>Not shown: ${because}.</p>`}
     <p>The model’s words: “${words}”</p>
     ${barsOf(claim)}

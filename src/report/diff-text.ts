@@ -18,6 +18,7 @@ export function renderDiffText(diff: SearchDiff): string {
       ...diff.steering.a.map((note) => `A  ${cut(noteText(note), WIDTH)}`),
       ...diff.steering.b.map((note) => `B  ${cut(noteText(note), WIDTH)}`),
     ]),
+    ...section('Claims', claimLines(diff)),
     ...section('Answers', answerLines(diff)),
   ].join('\n');
 }
@@ -68,6 +69,11 @@ function differenceLines(differences: readonly Difference[]): string[] {
     }
   }
   return lines;
+}
+
+function claimLines({ claims }: SearchDiff): string[] {
+  const line = (letter: string, text: string | null): string => `   ${letter}  ${cut(text ?? 'not claimed', WIDTH)}`;
+  return claims.flatMap(({ statement, a, b }) => [cut(statement, WIDTH), line('A', a), line('B', b)]);
 }
 
 function answerLines({ answers }: SearchDiff): string[] {

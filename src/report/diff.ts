@@ -6,10 +6,12 @@
  *    by ids or names: those are counters, and a planner names things anew each time.
  * 2. Remarks of people and usage are shown too, but do not count as a difference in what was found.
  */
-import type { AnswerRecord, CandidateView, SearchInput, SearchState, SteeringNote } from '../domain';
+import type { AnswerRecord, CandidateView, Claim, SearchInput, SearchState, SteeringNote } from '../domain';
 import { statedText } from '../search/answer-text';
 import { canonical, compareText } from '../search/canonical';
+import { headingText, rivalText } from '../search/claim-text';
 import type { Trace } from './trace';
+import { CLAIM_WORDS } from './words';
 
 export interface Side {
   readonly trace: Trace;
@@ -39,7 +41,16 @@ export interface SearchDiff {
   readonly compared: readonly number[];
   readonly iterations: { readonly a: number; readonly b: number };
   readonly steering: { readonly a: readonly SteeringNote[]; readonly b: readonly SteeringNote[] };
+  /** Claims of which not the same was counted, or that only one of the answers makes. */
+  readonly claims: readonly ClaimDifference[];
   readonly answers: { readonly a: Ending | null; readonly b: Ending | null; readonly sameRows: boolean | null };
+}
+
+/** `a`, `b`: what was counted there; null: it is not claimed. */
+export interface ClaimDifference {
+  readonly statement: string;
+  readonly a: string | null;
+  readonly b: string | null;
 }
 
 export interface Ending extends Pick<AnswerRecord, 'status' | 'endedBy' | 'answer' | 'reason' | 'sql' | 'usage'> {
@@ -62,6 +73,7 @@ export function searchDiff(a: Side, b: Side): SearchDiff {
     compared,
     iterations,
     steering: { a: a.trace.record?.steering ?? [], b: b.trace.record?.steering ?? [] },
+    claims: claimsThatDiffer(a.trace.record?.claims ?? [], b.trace.record?.claims ?? []),
     answers: {
       a: endingOf(a.trace.record),
       b: endingOf(b.trace.record),
@@ -165,6 +177,27 @@ function endingOf(record: AnswerRecord | null): Ending | null {
   if (record === null) return null;
   const { status, endedBy, reason, sql, usage, rows } = record;
   return { status, endedBy, answer: statedText(record), reason, sql, usage, rowCount: rows.length };
+}
+
+/** The same claim has the same words or the same check: models word things anew each time. */
+function claimsThatDiffer(a: readonly Claim[], b: readonly Claim[]): ClaimDifference[] {
+  const left = [...b];
+  const differing = a.flatMap((claim): ClaimDifference[] => {
+    const at = left.findIndex(({ statement, check }) => statement === claim.statement || check === claim.check);
+    const [other = null] = at < 0 ? [] : left.splice(at, 1);
+    if (other !== null && canonical(countsOf(claim)) === canonical(countsOf(other))) return [];
+    return [{ statement: claim.statement, a: standingText(claim), b: other === null ? null : standingText(other) }];
+  });
+  return [...differing, ...left.map((claim) => ({ statement: claim.statement, a: null, b: standingText(claim) }))];
+}
+
+function countsOf({ state, matching, examined, rivals }: Claim): unknown {
+  return [state, matching, examined, rivals.map((rival) => [rival.verdict, rival.matching, rival.examined])];
+}
+
+function standingText(claim: Claim): string {
+  const rivals = claim.rivals.map((rival) => `; rival "${rival.reading}" ${rivalText(rival)}`);
+  return `${CLAIM_WORDS[claim.state].says}: ${headingText(claim)}${rivals.join('')}`;
 }
 
 function sameRows(a: AnswerRecord | null, b: AnswerRecord | null): boolean | null {

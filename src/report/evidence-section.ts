@@ -1,6 +1,6 @@
 /** The evidence: each step of the answer with the reading kept, the test of it, what the data showed and what was rejected. */
 import type { AnswerRecord, Claim, Evidence } from '../domain';
-import { uncheckedAssumptions } from '../search/claim-text';
+import { isToldByClaims, uncheckedAssumptions } from '../search/claim-text';
 import { isSettled } from '../search/claims';
 import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
@@ -35,7 +35,7 @@ function stepCard(entry: Evidence, record: AnswerRecord, operators: ReadonlySet<
   const { operator, intent, sql, sources } = entry;
   const { claims } = record;
   const own = (claims ?? []).flatMap((claim, at) => (claim.operator === operator ? [{ claim, number: at + 1 }] : []));
-  if (claims === undefined || (own.length === 0 && entry.probe !== null)) return null;
+  if (!isToldByClaims(entry, claims)) return null;
   const unchecked = uncheckedAssumptions(record).filter((open) => open.operator === operator).length;
   const { says, tone, state } = standing(
     entry,

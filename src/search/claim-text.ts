@@ -2,7 +2,7 @@
  * Claims in words, for people. What is shown as proved is worded from what the check counted (`20 of 20 laps`); the model's
  * statement is quoted beside it, because it may say more than its check did. Pure.
  */
-import type { AnswerRecord, Claim, OpenAssumption } from '../domain';
+import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
 import { visible } from '../visible';
 import { isAbsence, isSettled } from './claims';
 import { grouped } from './coverage';
@@ -36,6 +36,17 @@ export function exceptionsText(claim: Claim): string {
 export function uncheckedAssumptions({ claims = [], openAssumptions }: Explained): OpenAssumption[] {
   const claimed = new Set(claims.map(({ statement }) => oneLine(statement)));
   return openAssumptions.filter(({ kind, statement }) => kind !== 'assumption' || !claimed.has(oneLine(statement)));
+}
+
+/** Whether claims say all there is of a step: it has some, or nothing was tested of it. */
+export function isToldByClaims({ operator, probe }: Evidence, claims: readonly Claim[] | undefined): boolean {
+  return claims !== undefined && (probe === null || claims.some((claim) => claim.operator === operator));
+}
+
+/** What was counted of a claim, as its heading: with the exceptions where it has some. */
+export function headingText(claim: Claim): string {
+  if (claim.state === 'exceptions' && !isAbsence(claim)) return exceptionsText(claim);
+  return countedText(claim) ?? 'not counted';
 }
 
 /** How far the claims of an answer prove it: `2 of 3 assumptions proved (20 of 20 laps; 8 of 8 cars), 1 open`. */

@@ -48,3 +48,92 @@ test('with the rows alone it goes to standard error', () => {
   expect(printed.err).toContain('Only 312 of the 1,000 asked about could be used (31 %).\n');
   expect(printed.out).not.toContain('312');
 });
+
+describe('claims', () => {
+  const claim = {
+    ...{
+      operator: 'op_times',
+      statement: 'All but winners store their gap.',
+      rows: 'riders',
+      check: 'SELECT 162, 162, 18',
+    },
+    ...{ state: 'proved' as const, reason: null, matching: 162, examined: 162 },
+    rivals: [{ reading: 'all are times', matching: 18, examined: 162, verdict: 'refuted' as const }],
+  };
+  const failed = {
+    ...{
+      ...claim,
+      operator: 'op_close',
+      statement: 'No sprint was cancelled.',
+      state: 'failed' as const,
+      matching: 10,
+    },
+    reason: 'it holds for 10 of 162 (6.1 %) only',
+  };
+  const assumption = (statement: string) => ({
+    ...{ operator: 'op_close', kind: 'assumption' as const, statement, risk: 0.3, alternative: null },
+  });
+
+  test('stand in place of the evidence of their steps, with their counts and rivals', () => {
+    const openAssumptions = [assumption('No sprint was cancelled.'), assumption('A day has one sprint.')];
+    const text = answerText({ ...record, claims: [claim, failed], openAssumptions }, places, 100);
+    expect(text).toContain(
+      [
+        'Claims',
+        '  op_times  proved: 162 of 162 riders',
+        '    claimed   All but winners store their gap.',
+        '    rival     all are times (refuted, 18 of 162)',
+        '  op_close  not shown: 10 of 162 riders',
+        '    claimed   No sprint was cancelled.',
+        '    because   it holds for 10 of 162 (6.1 %) only',
+        '    rival     all are times (refuted, 18 of 162)',
+        '',
+        'Open assumptions',
+        '  - op_close: A day has one sprint. (assumed)',
+        '',
+      ].join('\n'),
+    );
+    expect(text).not.toContain('Evidence');
+  });
+
+  test('leave the evidence of a step that was proved in another way', () => {
+    const text = answerText({ ...record, claims: [failed] }, places, 100);
+    expect(text).toContain('Evidence\n  op_times  proved');
+    expect(text).not.toContain('op_close  assumed');
+  });
+
+  test('of a decline stand with its reason', () => {
+    const absent = {
+      ...{ ...claim, operator: null, statement: 'No rider has a licence.', rivals: [], control: 18 },
+    };
+    const none = { status: 'unanswerable' as const, answer: null, sql: null, columns: [], rows: [], evidence: [] };
+    const text = answerText(
+      { ...record, ...none, openAssumptions: [], reason: 'no licence is stored', claims: [absent] },
+      places,
+      100,
+    );
+    expect(firstLines(text)).toBe(
+      'Unanswerable  no licence is stored\n0 of 162 riders have it recorded, 18 a comparable fact: "No rider has a licence."',
+    );
+    expect(text).not.toContain('Claims');
+  });
+
+  test('cannot send a terminal escape', () => {
+    const hostile = {
+      ...claim,
+      statement: '\u001b[2J\nUsage',
+      rows: '\u001b[2J',
+      rivals: [{ ...claim.rivals[0]!, reading: '\u001b[2J' }],
+    };
+    expect(answerText({ ...record, claims: [hostile] }, places, 100)).not.toContain('\u001b');
+  });
+
+  test('tell with the rows alone how far they are proved', () => {
+    let err = '';
+    printRows(
+      { ...record, claims: [claim], openAssumptions: [] },
+      { out: () => undefined, err: (text) => void (err += text) },
+    );
+    expect(err).toContain('proved: 162 of 162 riders; gate result');
+  });
+});

@@ -101,3 +101,45 @@ test('a search that is not finished has a difference too', () => {
     'The first difference is in iteration 1: only one of them got that far (A ran 2 iterations, B 0)',
   );
 });
+
+describe('claims', () => {
+  const claim = {
+    ...{
+      operator: 'op_times',
+      statement: 'All but winners store their gap.',
+      rows: 'riders',
+      check: 'SELECT 162, 162, 18',
+    },
+    ...{ state: 'proved' as const, reason: null, matching: 162, examined: 162 },
+    rivals: [{ reading: 'all are times', matching: 18, examined: 162, verdict: 'refuted' as const }],
+  };
+  const claiming = (...claims: NonNullable<typeof record.claims>) =>
+    side([at(1, early), at(2)], { record: { ...record, claims } });
+
+  test('of which the same was counted are no difference, whatever their words or operators', () => {
+    const worded = { ...claim, statement: 'Gaps, except for winners.', operator: 'op_gaps' };
+    expect(searchDiff(claiming(claim), claiming(worded)).claims).toEqual([]);
+    expect(renderDiffText(searchDiff(claiming(claim), claiming(claim)))).not.toContain('Claims');
+    expect(searchDiff(a, a).claims).toEqual([]);
+  });
+
+  test('with other counts or that only one makes stand side by side', () => {
+    const now = { ...claim, state: 'exceptions' as const, matching: 160, reason: '2 of 162 are exceptions' };
+    const own = { ...claim, statement: 'A day has one sprint.', check: 'SELECT 18, 18, 0', rows: 'days', rivals: [] };
+    const diff = searchDiff(claiming(claim), claiming(own, now));
+    expect(diff.claims).toEqual([
+      {
+        statement: 'All but winners store their gap.',
+        a: 'proved: 162 of 162 riders; rival "all are times" refuted, 18 of 162',
+        b: 'holds with exceptions: 160 of 162 riders, 2 exceptions; rival "all are times" refuted, 18 of 162',
+      },
+      { statement: 'A day has one sprint.', a: null, b: 'proved: 162 of 162 days' },
+    ]);
+    expect(renderDiffText(diff)).toContain(
+      'Claims\n  All but winners store their gap.\n     A  proved: 162 of 162 riders; rival "all are times" refuted, 18 of 162\n',
+    );
+    expect(renderDiffText(diff)).toContain(
+      '  A day has one sprint.\n     A  not claimed\n     B  proved: 162 of 162 days',
+    );
+  });
+});
