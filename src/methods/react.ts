@@ -166,7 +166,7 @@ class ReactLoop {
           searchId,
           position: `${position}.final${tryNumber}`,
           actionId: action.actionId,
-          candidateId: 'c1',
+          candidateId: this.nextCandidate(),
         });
         draft.charge(final.usage);
         runs.push(final);
@@ -189,7 +189,7 @@ class ReactLoop {
     const action = acted.value;
     switch (action.kind) {
       case 'unanswerable':
-        this.state = addUnanswerable(this.state, 't0', action.reason);
+        this.state = addUnanswerable(this.withdrawn(), 't0', action.reason);
         return 'finished';
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
@@ -225,27 +225,41 @@ class ReactLoop {
       ...this.state,
       iteration: this.state.iteration + 1,
       usage: addUsage(this.state.usage, run.usage),
-      trajectories: this.state.trajectories.map((t) => ({ ...t, attempts: [...t.attempts, run.observationId] })),
+      trajectories: this.state.trajectories.map((t, at) =>
+        at === 0 ? { ...t, attempts: [...t.attempts, run.observationId] } : t,
+      ),
     };
     this.report();
     await this.steps.checkpoint(this.state);
   }
 
+  /** Those of a conversation that went before (`search/look.ts`); the agent's own end replaces them. */
+  private withdrawn(): SearchState {
+    const candidates = this.state.candidates.map((c) => ({ ...c, status: 'withdrawn' as const }));
+    return { ...this.state, candidates };
+  }
+
+  private nextCandidate(): string {
+    return `c${this.state.candidates.length + 1}`;
+  }
+
   private takeCandidate(run: FinalRun): void {
+    const id = this.nextCandidate();
     const candidate = {
-      id: 'c1',
+      id,
       trajectory: 't0',
       kind: 'rows' as const,
       outcome: run.outcome,
       rowCount: run.rowCount,
       trivial: run.trivial,
       control: run.control,
-      resultClass: 'c1',
+      resultClass: id,
       bodies: [],
       openRisk: 1,
       status: 'active' as const,
     };
-    this.state = { ...this.state, candidates: [candidate] };
+    const { candidates } = run.outcome === 'rows' ? this.withdrawn() : this.state;
+    this.state = { ...this.state, candidates: [...candidates, candidate] };
   }
 
   /** The answer is the final SQL that ran: the agent has already chosen. */

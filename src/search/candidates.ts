@@ -2,11 +2,11 @@
  * Candidates (design §3, step 7): every complete plan is run whole, once per derivation; proving one of its assumptions
  * later updates it in place (rule S4).
  */
-import type { CandidateView, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
+import type { CandidateView, EndedBy, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
 import { nextTrajectory } from './archive';
 import { counts, withdrawOver } from './dependence';
 import { addUsage } from './budgets';
-import { candidateBodies, derivationKey } from './independence';
+import { candidateBodies, derivationKey, usable } from './independence';
 import { isComplete, openRisk, planRef } from './plan-view';
 import { fittingUpdates } from './reuse';
 import { ranAhead, type RanAhead } from './expansion';
@@ -123,6 +123,20 @@ export function addUnanswerable(state: SearchState, trajectory: string, reason: 
     candidates: [...state.candidates, candidate],
     events: [...state.events, { iteration: state.iteration, kind: 'unanswerable', subject: id, detail: reason }],
   };
+}
+
+/**
+ * A search that is ended before it found anything answers with the last commit of its conversation, which went back because of
+ * a doubt (D6). Not if a proof or a person has ruled that out since: then its plan is another one.
+ */
+export function withLastCommit(state: SearchState, endedBy: EndedBy): SearchState {
+  const isEnded = endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
+  if (state.looking?.phase !== 'search' || !isEnded || usable(state.candidates).length > 0) return state;
+  const plans = state.trajectories.filter(isCandidate).filter(({ plan }) => refutedReading(plan, state) === undefined);
+  const kept = new Set(plans.map(({ plan }) => derivationKey(candidateBodies(plan))));
+  const last = state.candidates.filter((c) => c.outcome === 'rows' && kept.has(derivationKey(c.bodies))).at(-1);
+  const candidates = state.candidates.map((c) => (c === last ? { ...c, status: 'active' as const } : c));
+  return { ...state, candidates };
 }
 
 export function unanswerableReason(state: SearchState, candidate: string): string | null {

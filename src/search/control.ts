@@ -8,7 +8,14 @@
  */
 import type { Budgets, EndedBy, PlanView, SearchState, Steering, Trajectory, Usage } from '../domain';
 import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './budgets';
-import { addUnanswerable, nextCandidate, runCandidates, unanswerableReason, withdrawRefuted } from './candidates';
+import {
+  addUnanswerable,
+  nextCandidate,
+  runCandidates,
+  unanswerableReason,
+  withdrawRefuted,
+  withLastCommit,
+} from './candidates';
 import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose-answer';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
@@ -243,6 +250,7 @@ class SearchLoop {
   /** Ends the search with an answer. Asks the judge only if execution leaves a choice. */
   private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.ending = true;
+    this.state = withLastCommit(this.state, endedBy);
     const broken = brokenModel(this.state, endedBy);
     if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
     const choice = chooseAnswer(this.state, endedBy);

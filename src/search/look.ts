@@ -149,8 +149,7 @@ class LookLoop {
       );
       if (tried === null) {
         draft.giveUp(position, 'look or commit');
-        this.state = { ...this.state, looking: { ...this.looking, phase: 'single' } };
-        return null;
+        return this.next('single');
       }
       if (tried.error === null && tried.value.action === 'look') await this.query(draft, tried.value.turnId);
       return this.take(draft, tried.value.turnId, committed, tried.error);

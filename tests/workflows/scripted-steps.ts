@@ -4,9 +4,9 @@
  * delay it or throw.
  */
 import { createMemoryStore } from '../../src/adapters/scripted';
-import type { SearchState, UpdateView, Usage } from '../../src/domain';
-import { settingsFor } from '../../src/presets';
-import type { AnswerSummary, MemoryRef, ModelOutcome, PlanRef } from '../../src/search/steps';
+import type { SearchState, Settings, UpdateView, Usage } from '../../src/domain';
+import { settingsBeforeLooking, settingsFor } from '../../src/presets';
+import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/search/steps';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 
 export interface StepCall {
@@ -24,31 +24,45 @@ export interface Script {
   readonly queries?: number;
   /** For `react`: its first calls are of the web. For `gate`: looked up, one by one, before the first plan. */
   readonly lookups?: number;
+  /**
+   * For a search that looks first: its turns. `commit` holds, `returned` goes back with its figures, `decline` ends, and
+   * `unusable` is a reply without format. After the last, every turn is a commit that holds.
+   */
+  readonly conversation?: readonly Turn[];
   readonly onStep?: (call: StepCall) => void | Promise<void>;
   /** Adds this many characters to what control reads from a plan, to test sizes. */
   readonly padding?: number;
   readonly onFinish?: (summary: AnswerSummary, state: SearchState) => void | Promise<void>;
 }
 
+export type Turn = 'look' | 'commit' | 'returned' | 'decline' | 'unusable';
+
 const CALL = { llmCalls: 1, promptTokens: 100, completionTokens: 10 };
 const QUERY = { sqlExecutions: 1, sqlMs: 1 };
 
-export const scriptedSettings = (
-  overrides: Parameters<typeof settingsFor>[0]['overrides'] = {},
-  method: 'gate' | 'react' = 'gate',
-) =>
-  settingsFor({
-    method,
-    preset: 'fast',
-    models: { default: 'scripted' },
-    overrides: { breadth: 1, followOn: false, planCarriesTests: false, ...overrides },
+type Overrides = Parameters<typeof settingsFor>[0]['overrides'];
+
+/** Of the search proper: without the conversation with which `fast` begins. */
+export function scriptedSettings(overrides: Overrides = {}, method: 'gate' | 'react' = 'gate'): Settings {
+  const preset = settingsFor({ method, preset: 'fast', models: { default: 'scripted' } });
+  const settings = settingsBeforeLooking(preset) ?? preset;
+  return { ...settings, breadth: 1, followOn: false, planCarriesTests: false, ...overrides };
+}
+
+/** Of the default: the search begins with the conversation. */
+export function lookingSettings(overrides: Overrides = {}): Settings {
+  const inTurn = { breadth: 1, followOn: false, planCarriesTests: false };
+  return settingsFor({
+    ...{ method: 'gate', preset: 'fast', models: { default: 'scripted' } },
+    overrides: { ...inTurn, ...overrides },
   });
+}
 
 /** What workers need for batches, where a test runs none. */
 export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 export function scriptedSteps(script: Script = {}): WorkerSteps {
-  const { operators = 3, queries = 3, lookups = 0, onStep } = script;
+  const { operators = 3, queries = 3, lookups = 0, conversation = [], onStep } = script;
   const on = async (
     name: string,
     input: { searchId: string; position: string },
@@ -62,10 +76,24 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('prepare', input, options);
       return { knownUpdates: [], usage: QUERY };
     },
-    // These searches begin with a plan.
-    look: () => Promise.reject(new Error('no look is scripted')),
-    queries: () => Promise.reject(new Error('no look is scripted')),
-    commit: () => Promise.reject(new Error('no commit is scripted')),
+    look: async (input, options) => {
+      await on('look', input, options);
+      const turn = conversation[input.turns.length] ?? 'commit';
+      if (turn === 'unusable')
+        return { kind: 'invalid', error: 'no JSON', cause: 'no JSON', reply: 'Hm.', usage: CALL };
+      const action = turn === 'look' ? turn : turn === 'decline' ? 'unanswerable' : 'commit';
+      return ok({ turnId: encode(input.position, [turn]), action });
+    },
+    queries: async (input, options) => {
+      await on('queries', input, options);
+      return { observationId: input.turnId, usage: QUERY };
+    },
+    commit: async (input, options) => {
+      await on('commit', input, options);
+      const settled = !decode(input.turnId).includes('returned');
+      if (decode(input.turnId).includes('decline')) return declined;
+      return answered(input.position, operators, settled);
+    },
     plan: async (input, options) => {
       await on('plan', input, options);
       if ((input.lookupsLeft ?? 0) > 0 && (input.memory.web?.length ?? 0) < lookups)
@@ -185,6 +213,22 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await script.onFinish?.(summary, state);
       return summary;
     },
+  };
+}
+
+const declined: Committed = { kind: 'decline', settled: true, reason: 'it is not stored', usage: QUERY };
+
+function answered(position: string, operators: number, settled: boolean): Extract<Committed, { kind: 'answer' }> {
+  const names = Array.from({ length: operators }, (_, index) => `op_${String(index + 1)}`);
+  const views = names.map((name, index) => ({
+    ...{ name, state: 'assumed' as const, bodyId: `${position}/${name}`, updateId: null },
+    ...{ shape: `${position}/${name}`, intent: name, inputs: names.slice(Math.max(0, index - 1), index) },
+    ...{ readsBase: index === 0, risk: settled ? 0.1 : 0.6, assumptions: 1, immaterial: null, barren: 0 },
+  }));
+  const run = { outcome: 'rows', rowCount: 1, trivial: false, control: 18, equalTo: null, usage: {} } as const;
+  return {
+    ...{ kind: 'answer', plan: { planId: position, ordered: false, operators: views }, run, updates: [] },
+    ...{ evidenceId: position, settled, declined: null, learned: null, usage: QUERY },
   };
 }
 

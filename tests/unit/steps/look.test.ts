@@ -241,6 +241,38 @@ test('a model that keeps no format goes on with single queries', async () => {
   expect(record).toMatchObject({ status: 'answered', rows: [[20]] });
 });
 
+describe('a model that loses the format after a commit that went back', () => {
+  const [claim] = COMMIT.claims ?? [];
+  const few = claim!.check.replace('FROM lap', 'FROM lap WHERE event < 3');
+  const doubtful = { ...COMMIT, claims: [{ ...claim, check: few }] };
+  const unusable = [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }];
+  const end = {
+    ...{ note: 'counted', action: 'end', tool: null, sql: null },
+    ...{ answer: null, finalSql: 'SELECT count(*) AS n FROM lap', unanswerable: false },
+  };
+  const outcomes = (record: { readonly candidates: readonly { readonly outcome: string }[] }) =>
+    record.candidates.map(({ outcome }) => outcome);
+
+  test('the SQL with which its single queries end is the answer, beside the commit', async () => {
+    const { record } = await ask([doubtful, ...unusable], { react: [end] });
+    expect(record).toMatchObject({ status: 'answered', rows: [[20]], sql: end.finalSql });
+    expect(outcomes(record)).toEqual(['withdrawn', 'rows']);
+    expect(record).not.toHaveProperty('claims');
+  });
+
+  test('if they end as unanswerable, the commit does not come back', async () => {
+    const none = { ...end, answer: 'it is not stored', finalSql: null, unanswerable: true };
+    const { record } = await ask([doubtful, ...unusable], { react: [none] });
+    expect(record).toMatchObject({ status: 'unanswerable', reason: 'it is not stored' });
+  });
+
+  test('if they have no usable reply either, the commit is the answer, with its open claim (D6)', async () => {
+    const { record } = await ask([doubtful, ...unusable], { react: unusable });
+    expect(record).toMatchObject({ status: 'answered', rows: [[2.875]] });
+    expect(claimsOf('open', record)).toHaveLength(1);
+  });
+});
+
 test('what goes back twice without holding is handed to the search, with what was seen', async () => {
   const [claim] = COMMIT.claims ?? [];
   const open = {
