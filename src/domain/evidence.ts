@@ -45,6 +45,8 @@ export const HypothesisOutcome = z.object({
   id: z.string(),
   predicates: z.array(z.object({ sql: z.string(), outcome: PredicateOutcome, note: z.string().nullable() })),
   agreement: z.object({ matching: z.number(), examined: z.number() }).nullable(),
+  /** What these counts are worth, or why there are none, where that has to be said. */
+  agreementNote: z.string().optional(),
   /**
    * Rule S9: the other readings under which the whole plan gives the same answer, each with the bodies of the other operators
    * for which that was seen. Left out: none.

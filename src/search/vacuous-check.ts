@@ -23,13 +23,13 @@ export function vacuousCheck(check: string, side: number): string | null {
   return null;
 }
 
-interface Select {
+export interface Select {
   readonly list: string;
   readonly where: string;
 }
 
 /** The outermost SELECT, after its CTEs; null for a union and the like. */
-function mainSelect(text: string): Select | null {
+export function mainSelect(text: string): Select | null {
   const query = wholeQuery(text) ?? text;
   const at = topLevel(query, /^select /);
   if (at.length !== 1) return null;
@@ -63,13 +63,19 @@ function topLevel(text: string, pattern: RegExp): number[] {
   return found;
 }
 
-function splitList(list: string): string[] {
+export function splitList(list: string): string[] {
   return split(list, /^,/, 1);
 }
 
-function conjuncts(where: string): string[] {
-  const whole = unwrapped(where);
-  return whole === '' ? [] : split(whole, /^ and(?= |\()/, ' and'.length).map(unwrapped);
+export function conjuncts(where: string): string[] {
+  return parts(where, 'and');
+}
+
+/** The conditions that a keyword joins, outside all brackets. */
+export function parts(condition: string, keyword: 'and' | 'or'): string[] {
+  const whole = unwrapped(condition);
+  const at = keyword === 'and' ? /^ and(?= |\()/ : /^ or(?= |\()/;
+  return whole === '' ? [] : split(whole, at, keyword.length + 1).map(unwrapped);
 }
 
 function split(text: string, separator: RegExp, width: number): string[] {
@@ -78,7 +84,7 @@ function split(text: string, separator: RegExp, width: number): string[] {
 }
 
 /** The condition whose rows are counted: `count(*) filter(where c)`, `sum(c)`, `sum(case when c then 1 …)`. */
-function conditionOf(count: string): string | null {
+export function conditionOf(count: string): string | null {
   const inner = [
     /^count\(\*\) ?filter ?\(where (.*)\)$/,
     /^(?:sum|count)\(case when (.*?) then 1(?: else (?:0|null))? end\)$/,

@@ -7,6 +7,7 @@ import type { Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '
 import type { SqlInspector } from '../ports';
 import { compileSelect } from '../search/compile';
 import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
+import { weigh } from '../search/vacuous-test';
 import type { Probed, ProbeInput } from '../search/steps';
 import { tryCompile } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
@@ -25,7 +26,10 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
         context,
         prepared.flatMap(({ statements }) => statements),
       );
-      const observed = readTests(prepared, results, dialect);
+      const seen = readTests(prepared, results, dialect);
+      // With proof by model the checks only help the judge.
+      const observed =
+        context.settings.proof === 'model' ? seen : seen.map((outcome, at) => weighed(prepared[at], outcome));
       const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
       const material = await runReadings(context, plan, readings, dialect);
       const tests = observed.map((outcome, index) => ({
@@ -110,6 +114,11 @@ function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {
 function immaterialOf(outcome: Materiality | null): Probed['tests'][number]['immaterial'] {
   if (outcome === null || !outcome.immaterial || outcome.bodyId === null) return null;
   return { relativeTo: outcome.relativeTo, bodyId: outcome.bodyId };
+}
+
+function weighed(prepared: PreparedTest | undefined, outcome: TestOutcome): TestOutcome {
+  if (prepared === undefined) return outcome;
+  return { ...outcome, hypotheses: weigh(prepared.test, outcome.result, outcome.hypotheses) };
 }
 
 function outcomeOf(result: SqlResult): Probed['tests'][number]['outcome'] {

@@ -3,11 +3,12 @@
  * (rules S1, S2), and the whole plan runs under the rival readings that made no difference (rule S9). Each recheck returns
  * its statements, so that all of them run in one snapshot with the answer's own SQL.
  */
-import type { Dialect, Evidence, SqlResult, TestOutcome, Update } from '../domain';
+import type { Dialect, Evidence, SqlResult, Test, TestOutcome, Update } from '../domain';
 import { withClock } from '../search/clock';
 import { compilePlan } from '../search/compile';
 import { decideMateriality } from '../search/materiality';
 import { hypothesisOutcomes, predicateStatements, prove } from '../search/proof';
+import { weigh } from '../search/vacuous-test';
 import { tryCompile } from './body-errors';
 import type { StepContext } from './context';
 import { excerpt } from './evidence-record';
@@ -60,7 +61,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
         const [result, ...values] = results.slice(at, (at += statements.length));
         const hypotheses = hypothesisOutcomes(test, predicates, values, dialect);
         const now: TestOutcome = result === undefined ? outcome : { ...outcome, probeSql, result, hypotheses };
-        return { observationId, before: outcome, now };
+        return { observationId, test, before: outcome, now };
       });
       const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
       const why = unprovedBy(context, update, judged.winner, shown, outcomes);
@@ -70,6 +71,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
 }
 
 interface Reobserved {
+  readonly test: Test;
   readonly before: TestOutcome;
   readonly now: TestOutcome;
 }
@@ -98,8 +100,14 @@ function unprovedBy(
       ...{ equivalent, bodyError: null, columnsDiffer: null, mode: settings.proof },
     }).checks;
   // An earlier version asked less of a proof: what was never met has not changed.
-  const before = checks(outcomes.map((each) => each.before));
-  const unmet = checks(outcomes.map(({ now }) => now)).find(({ met }, index) => !met && before[index]?.met !== false);
+  const weighed = (test: Test, outcome: TestOutcome) => ({
+    ...outcome,
+    hypotheses: weigh(test, outcome.result, outcome.hypotheses),
+  });
+  const before = checks(outcomes.map((each) => weighed(each.test, each.before)));
+  const unmet = checks(outcomes.map(({ test, now }) => weighed(test, now))).find(
+    ({ met }, index) => !met && before[index]?.met !== false,
+  );
   return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
 }
 

@@ -126,12 +126,15 @@ function hypothesisText(
     mapping: expectation === '' ? mapping : `${mapping} (expected: ${expectation})`,
     sql,
     predicates: seen?.predicates ?? [],
-    agreement:
-      seen?.agreement === null || seen === undefined
-        ? null
-        : `${seen.agreement.matching} of ${seen.agreement.examined}`,
+    agreement: seen === undefined ? null : agreementText(seen),
     ...(seen?.sameAnswer === undefined ? {} : { sameAnswer: seen.sameAnswer.map(({ as }) => as) }),
     verdict: verdict?.verdict ?? null,
     reason: verdict === undefined ? null : (verdict.overruled ?? verdict.reason),
   };
+}
+
+function agreementText({ agreement, agreementNote }: TestOutcome['hypotheses'][number]): string | null {
+  if (agreement === null) return agreementNote === undefined ? null : `none: ${agreementNote}`;
+  const counted = `${agreement.matching} of ${agreement.examined}`;
+  return agreementNote === undefined ? counted : `${counted} (${agreementNote})`;
 }
