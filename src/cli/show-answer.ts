@@ -103,6 +103,7 @@ function evidenceText(entry: Evidence, width: number): string {
   }
   for (const { reading, verdict, reason } of entry.rejected)
     lines.push(...paragraph('rejected', `${reading} (${verdict}: ${reason})`));
+  for (const text of entry.against ?? []) lines.push(...paragraph('against', text));
   for (const url of entry.sources ?? []) lines.push(line('cites', url));
   if (entry.reusedFrom !== null) lines.push(line('reused', `from ${entry.reusedFrom}`));
   return lines.join('\n');

@@ -24,6 +24,8 @@ export const Evidence = z.object({
     .object({ columns: z.array(z.string()), rows: z.array(z.array(SqlValue)), rowCount: z.number() })
     .nullable(),
   rejected: z.array(z.object({ reading: z.string(), verdict: z.string(), reason: z.string() })),
+  /** What the kept reading's own checks say against it: exceptions, a check that is FALSE. Left out: nothing. */
+  against: z.array(z.string()).optional(),
   reusedFrom: z.string().nullable(),
   /** Addresses of the web observations that the reading cites: from outside, no part of a proof. Left out: none. */
   sources: z.array(z.string()).optional(),

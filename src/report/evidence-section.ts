@@ -79,6 +79,13 @@ function evidenceCard(entry: Evidence, operators: ReadonlySet<string>, rerun: Re
     <p>${entry.reading}</p>
     ${entry.summary && entry.summary !== entry.reading && markup`<p class="soft">${entry.summary}</p>`}
     ${
+      entry.against !== undefined &&
+      markup`<h4>What speaks against it</h4>
+        <ul class="plain">
+          ${entry.against.map((text) => markup`<li>${text}</li>`)}
+        </ul>`
+    }
+    ${
       entry.observed !== null &&
       markup`<h4>What the data showed</h4>
         ${rowsTable('Observed', entry.observed, OBSERVED_SHOWN)}`

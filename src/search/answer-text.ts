@@ -69,8 +69,8 @@ function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
 }
 
 /**
- * What must be told with the sentence: how much it covers, what is not shown of what it claims, the rows of a list, rows not
- * fetched, other readings that the question allows.
+ * What must be told with the sentence: how much it covers, what is not shown of what it claims, or what speaks against what
+ * it assumes, the rows of a list, rows not fetched, other readings that the question allows.
  */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
@@ -78,7 +78,7 @@ export function caveatTexts(record: Answered): string[] {
   const summarised = filled(record) !== null && rows.length > 1 && !showsRows(sentence);
   return [
     ...(partial === null ? [] : [partial]),
-    ...(record.claims === undefined ? [] : claimCaveats(record)),
+    ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
     ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
     ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
@@ -121,6 +121,10 @@ function rowText(row: readonly SqlValue[], columns: readonly ResultColumn[]): st
     .map((column, at) => `${cut(oneLine(column.name), NAME_CHARS)} ${value(column, at)}`);
   const more = columns.length - cells.length;
   return [...cells, ...(more > 0 ? [`${more} more ${more === 1 ? 'column' : 'columns'}`] : [])].join(', ');
+}
+
+function againstTexts({ reading, against = [] }: AnswerRecord['evidence'][number]): string[] {
+  return against.map((text) => `Assumed all the same: ${oneLine(reading).replace(/\.$/, '')} (${oneLine(text)}).`);
 }
 
 function wordingText({ statement, alternative }: OpenAssumption): string {

@@ -6,12 +6,14 @@ import type {
   AnswerRecord,
   CandidateView,
   Evidence,
+  HypothesisOutcome,
   OpenAssumption,
   SearchState,
   SqlResult,
   TestOutcome,
   Test,
 } from '../domain';
+import { standingOf } from '../search/agreement';
 import { resultPreview } from '../search/preview';
 import type { StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
@@ -151,6 +153,9 @@ async function unprovedEvidence(scene: Scene, { operator, body, assumptions }: L
   const own = seen?.test.hypotheses.find(
     (hypothesis) => hypothesis.bodyId !== null && hypothesis.bodyId === body?.bodyId,
   );
+  // The judge may have written the body after the probe.
+  const kept = own?.id ?? (grounding?.bodyId === body?.bodyId ? grounding?.winner : null);
+  const against = immaterial ? [] : spokenAgainst(seen?.outcome.hypotheses.find(({ id }) => id === kept));
   const stated = assumptions.map(({ statement }) => statement).join('; ');
   const materiality = seen?.outcome.materiality?.reason ?? 'the rival readings give the same answer';
   const rivals = (seen?.test.hypotheses ?? []).filter((hypothesis) => hypothesis !== own);
@@ -166,8 +171,22 @@ async function unprovedEvidence(scene: Scene, { operator, body, assumptions }: L
       : (grounding?.verdicts ?? [])
           .filter(({ verdict }) => verdict === 'refuted')
           .map(({ hypothesis, verdict, reason }) => ({ reading: readingOf(seen?.test, hypothesis), verdict, reason })),
+    ...(against.length === 0 ? {} : { against }),
     reusedFrom: null,
   };
+}
+
+/** A reading that is kept may have failed its own check; whoever reads the answer has to know. */
+function spokenAgainst(outcome: HypothesisOutcome | undefined): string[] {
+  if (outcome === undefined) return [];
+  const { agreement, predicates } = outcome;
+  const standing = agreement === null ? 'all' : standingOf(agreement);
+  return [
+    ...(agreement !== null && (standing === 'with-exceptions' || standing === 'fails')
+      ? [`${agreement.matching} of ${agreement.examined} rows match, ${agreement.examined - agreement.matching} do not`]
+      : []),
+    ...predicates.filter((each) => each.outcome === 'false').map(({ sql }) => `its check is FALSE: ${sql}`),
+  ];
 }
 
 interface SeenTest {

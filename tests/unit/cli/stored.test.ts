@@ -49,6 +49,7 @@ describe('what is stored is shown without Temporal', () => {
       'Rows (1 row)',
       'op_times  proved',
       'Every rider stores an absolute time. (refuted: 144 of 162',
+      'against   118 of 120 rows match, 2 do not',
       'the question allows two readings',
       '4 model calls, 9,527 tokens',
       'preset fast',

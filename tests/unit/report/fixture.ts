@@ -202,6 +202,7 @@ export const record: AnswerRecord = {
       probe: null,
       observed: null,
       rejected: [],
+      against: ['118 of 120 rows match, 2 do not'],
       reusedFrom: null,
     },
   ],

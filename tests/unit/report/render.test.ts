@@ -16,6 +16,7 @@ describe('renderReport', () => {
       'Winners store an absolute time; all others store the gap to the winner.',
       'Every rider stores an absolute time.',
       '144 of 162 results start with a plus sign.',
+      '118 of 120 rows match, 2 do not',
       'A gap of exactly one second is not counted.',
       '4 (the same)',
       'events: 4',

@@ -1,7 +1,7 @@
 /** The whole search in-process: the control loop over the steps, a real SQLite and a scripted model. */
 import { runSearch } from '../../../src/search/control';
 import { createRunStore } from '../../../src/steps';
-import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';
+import { SEARCH, SETUP, TEST, bench, groundReply, hash, planReply, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 
@@ -52,4 +52,30 @@ test('a search that is run again from the start pays for no journalled call and 
   expect(await runSearch(start, first.steps, hooks)).toEqual(outcome);
   expect(first.model.requests).toHaveLength(calls);
   expect(first.engine.runs).toHaveLength(statements);
+});
+
+test.each<[string, object, string]>([
+  ['some rows', { predicates: [] }, '40 of 42 rows match, 2 do not'],
+  [
+    'a FALSE check',
+    { predicates: ['(SELECT plus = n FROM observation)'], agreement: null },
+    'its check is FALSE: (SELECT plus = n FROM observation)',
+  ],
+])('what speaks against the reading that is kept is told: %s', async (_, checks, told) => {
+  const many = Array.from({ length: 36 }, (__, at) => `(${at + 10}, 1, 3, '${at < 2 ? '' : '+'}3.0')`);
+  const engine = sqliteEngine(`${SETUP} INSERT INTO entry VALUES ${many.join(', ')};`);
+  const [h1, h2] = TEST.hypotheses;
+  const written = { name: 'op_gap', mapping: null, sql: h1!.sql, assumptions: [] };
+  const assumed = { kind: 'meaning', statement: 'marks are gaps', risk: 0.6 };
+  const plan = planReply({ tests: [{ ...TEST, hypotheses: [{ ...h1, sql: null, ...checks }, h2] }] }, [
+    { ...written, assumptions: [assumed] },
+  ]);
+  const { deps, steps, input } = await bench(
+    { plan: [text(plan)], ground: [text(groundReply())], select: [text({ reason: 'the only one', choice: 1 })] },
+    { engine, settings: { materiality: false, cMin: 1, cMax: 1, attempts: 1, iterations: 1 } },
+  );
+  await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record.evidence[1]).toMatchObject({ state: 'assumed', against: [told] });
+  expect(record.answer).toContain(`Assumed all the same: ${h1!.mapping} (${told}).`);
 });
