@@ -52,8 +52,8 @@ function undecided(request: ModelRequest): string {
       return JSON.stringify({ ...judgement(''), judgements: open.slice(-1), facts: [] });
     }
     case 'evaluate': {
-      const ids = [...new Set(text.match(/\bt\d+\b(?= )/g) ?? [])];
-      const scores = ids.map((trajectory) => ({
+      const asked = /one score for each of: ([^\n]*), no others/.exec(text)?.[1] ?? '';
+      const scores = asked.split(', ').map((trajectory) => ({
         trajectory,
         progress: 0.5,
         potential: trajectory === 't0' ? 9 : 3,

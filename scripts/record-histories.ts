@@ -1,7 +1,8 @@
 /**
  * Records the histories that tests/replay replays: real searches on a Temporal server of its own, with scripted models and
  * the sprint database. Run it when the control loop was changed on purpose (docs/changing-the-search.md):
- * npx tsx scripts/record-histories.ts
+ * npx tsx scripts/record-histories.ts [NAME...]
+ * With names of cases it records these alone, and the others stay as they are.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ import { createGateWorkers, installLogger } from '../src/workers/run-worker';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { bundleWorkflows } from '../src/workers/workflow-bundle';
-import { CASES, DATABASE, type Recording } from './histories/cases';
+import { CASES, DATABASE, type RecordedCase, type Recording } from './histories/cases';
 import { askedSteps } from './histories/asked';
 import { privateParts, readableText, toCleanJson, toText, type HistoryJson } from './histories/history';
 import { hangingModel, MODELS } from './histories/replies';
@@ -90,14 +91,14 @@ async function record(folder: string, address: string): Promise<void> {
   };
   try {
     const files = new Map<string, string>();
-    for (const { name, record: run } of CASES) {
+    for (const { name, record: run } of wantedCases(process.argv.slice(2))) {
       for (const [file, text] of await histories(gate, name, await run(recording))) files.set(file, text);
     }
     for (const [file, text] of [...files]) {
       const asked = await askedSteps(JSON.parse(text) as HistoryJson, bundle);
       files.set(file.replace(/json$/, 'steps'), `${asked.join('\n')}\n`);
     }
-    replaceFiles(files);
+    replaceFiles(files, process.argv.slice(2));
   } finally {
     workers.stop();
     await serving;
@@ -122,11 +123,20 @@ async function histories({ client }: GateClient, name: string, workflowId: strin
   return runs.map((text, at) => [runs.length === 1 ? `${name}.json` : `${name}-${at + 1}.json`, text]);
 }
 
+function wantedCases(names: readonly string[]): readonly RecordedCase[] {
+  const unknown = names.filter((wanted) => !CASES.some(({ name }) => name === wanted));
+  if (unknown.length > 0)
+    throw new Error(`no case ${unknown.join(', ')}: use ${CASES.map(({ name }) => name).join(', ')}`);
+  return names.length === 0 ? CASES : CASES.filter(({ name }) => names.includes(name));
+}
+
 /** All or nothing: the files of the last recording go once everything is recorded; folders of older ones stay. */
-function replaceFiles(files: ReadonlyMap<string, string>): void {
+function replaceFiles(files: ReadonlyMap<string, string>, names: readonly string[]): void {
   mkdirSync(HISTORIES, { recursive: true });
-  for (const file of readdirSync(HISTORIES).filter((name) => /\.(json|steps)$/.test(name)))
-    rmSync(join(HISTORIES, file));
+  for (const file of readdirSync(HISTORIES)) {
+    const name = /^(.*?)(?:-\d+)?\.(?:json|steps)$/.exec(file)?.[1];
+    if (name !== undefined && (names.length === 0 || names.includes(name))) rmSync(join(HISTORIES, file));
+  }
   for (const [file, text] of files) {
     writeFileSync(join(HISTORIES, file), text);
     if (!file.endsWith('.json')) continue;

@@ -3,7 +3,7 @@ import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch'
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import type { Settings } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
-import { settingsFor, type SettingsInput } from '../../src/presets';
+import { DEFAULT_BUDGETS, settingsBeforeLooking, settingsFor, type SettingsInput } from '../../src/presets';
 import {
   awaitBatch,
   awaitQuestion,
@@ -35,11 +35,13 @@ export interface RecordedCase {
   readonly record: (recording: Recording) => Promise<string>;
 }
 
-type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-in-batch';
+type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-in-batch' | 'hanging-look';
 
 interface QuestionCase extends Pick<SettingsInput, 'overrides'> {
   readonly method?: Settings['method'];
   readonly preset?: Settings['preset'];
+  /** Begins with the conversation, as preset `fast` does; else with the search. */
+  readonly looks?: boolean;
   readonly model: ModelName;
   readonly iterationsPerRun?: number;
   readonly ends: string;
@@ -53,6 +55,7 @@ export const CASES: readonly RecordedCase[] = [
     ...{ model: 'undecided', ends: 'budget:llmCalls' },
     overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },
   }),
+  question('gate-thorough', { model: 'agreeing', preset: 'thorough', ends: 'answered settled' }),
   question('gate-paper', {
     ...{ model: 'undecided', preset: 'paper', ends: 'budget:llmCalls' },
     overrides: { budgets: limited(16) },
@@ -63,18 +66,17 @@ export const CASES: readonly RecordedCase[] = [
   }),
   question('gate-failed', { model: 'revoked', ends: 'failed: the endpoint refused the key: check OPENAI_API_KEY' }),
   question('gate-web', { model: 'curious', overrides: { lookups: 3 }, ends: 'answered agreement' }),
+  question('look-at-once', { model: 'certain', looks: true, ends: 'answered settled' }),
+  question('look', { model: 'looking', looks: true, ends: 'answered settled' }),
+  question('look-mended', { model: 'mending', looks: true, ends: 'answered settled' }),
+  question('look-declined', { model: 'declining', looks: true, ends: 'unanswerable settled' }),
+  question('look-handed-over', {
+    ...{ model: 'unsure', looks: true, iterationsPerRun: 2, ends: 'answered settled' },
+  }),
+  question('look-single-queries', { model: 'rambling', looks: true, ends: 'answered finished' }),
+  cancelled('look-cancelled', { model: 'hanging-look', looks: true, ends: 'cancelled cancel' }),
   question('react', { model: 'acting', method: 'react', ends: 'answered finished' }),
-  {
-    name: 'gate-cancelled',
-    record: async (recording) => {
-      const { asked } = recording.hang('hanging');
-      const searchId = 'q-gate-cancelled';
-      await start(recording, searchId, { model: 'hanging', ends: 'cancelled cancel' });
-      await asked;
-      await cancelWorkflow(recording.gate, questionWorkflowId(searchId));
-      return ended(recording, searchId, 'cancelled cancel');
-    },
-  },
+  cancelled('gate-cancelled', { model: 'hanging', ends: 'cancelled cancel' }),
   {
     // Told something, paused, resumed and stopped while a judgement is under way.
     name: 'gate-steered',
@@ -138,14 +140,33 @@ function question(name: string, wanted: QuestionCase): RecordedCase {
   };
 }
 
+/** Cancelled while a reply is waited for. */
+function cancelled(name: string, wanted: QuestionCase): RecordedCase {
+  return {
+    name,
+    record: async (recording) => {
+      const { asked } = recording.hang(wanted.model);
+      await start(recording, `q-${name}`, wanted);
+      await asked;
+      await cancelWorkflow(recording.gate, questionWorkflowId(`q-${name}`));
+      return ended(recording, `q-${name}`, wanted.ends);
+    },
+  };
+}
+
 async function start(recording: Recording, searchId: string, wanted: QuestionCase): Promise<void> {
-  const { method = 'gate', preset = 'fast', model, overrides, iterationsPerRun } = wanted;
-  const settings = settingsFor({ method, preset, models: { default: model }, overrides });
+  const { iterationsPerRun } = wanted;
+  const settings = settingsOf(wanted);
   await recording.ask(searchId, DEMO_QUESTION, settings);
   await startQuestion(recording.gate, {
     ...{ searchId, settings, iterationsPerRun, modelTimeoutMs: 60_000, queues: questionQueues(DATABASE) },
     label: `${DATABASE} · "Dominant victories?"`,
   });
+}
+
+function settingsOf({ method = 'gate', preset = 'fast', looks, model, overrides }: QuestionCase): Settings {
+  const settings = settingsFor({ method, preset, models: { default: model } });
+  return { ...((looks ? null : settingsBeforeLooking(settings)) ?? settings), ...overrides };
 }
 
 async function ended({ gate }: Recording, searchId: string, wanted: string): Promise<string> {
@@ -162,7 +183,7 @@ async function beginBatch(
   model: ModelName,
   eventsPerRun: number,
 ): Promise<string> {
-  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: model } });
+  const settings = settingsOf({ model, ends: '' });
   const entries: BatchEntry[] = [];
   for (const [n, text] of texts.entries()) {
     const searchId = `q-${batchId}-${n}`;
@@ -182,7 +203,7 @@ async function beginBatch(
 }
 
 function limited(llmCalls: number): Settings['budgets'] {
-  return { ...settingsFor({ method: 'gate', preset: 'fast', models: { default: 'x' } }).budgets, llmCalls };
+  return { ...DEFAULT_BUDGETS, llmCalls };
 }
 
 /** A case that takes another path than it is named for would cover less than it says. */

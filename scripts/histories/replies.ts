@@ -3,9 +3,10 @@
  * the searches take different paths. A reply depends on the request alone, so that a recording can be repeated.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstPlan, judgement, secondPlan } from './search-replies';
 import { scriptedModel } from '../../src/adapters/scripted';
 import { ModelError, type LanguageModel, type ModelRequest } from '../../src/ports';
+import * as talk from './look-replies';
+import { firstPlan, judgement, secondPlan } from './search-replies';
 
 type Reply = (request: ModelRequest) => object | string | Promise<object | string>;
 
@@ -89,6 +90,32 @@ const acting: Reply = (request) => {
   return { ...act, note: 'enough', action: 'end', tool: null, answer: '18', finalSql };
 };
 
+/** A turn of the conversation, by how many replies went before; the last one goes on. */
+const talking =
+  (...turns: readonly (object | string)[]): Reply =>
+  (request) => {
+    if (request.role !== 'look') throw new Error(`no reply for the role ${request.role}`);
+    return turns[Math.min(triesBefore(request), turns.length - 1)] ?? '';
+  };
+
+/** Its claim stays open however often it goes back, and the search proves it. */
+const unsure: Reply = (request) => {
+  switch (request.role) {
+    case 'look':
+      return talk.openCommit;
+    case 'propose':
+      return { tests: [talk.behindTest], done: true, note: 'over all finishers' };
+    case 'ground':
+      return talk.behindJudgement(lastObservation(request));
+    default:
+      return disagreeing(request);
+  }
+};
+
+/** Keeps no format in the conversation, and does in single actions. */
+const rambling: Reply = (request) =>
+  request.role === 'look' ? 'Let me think about the sprint events first.' : acting(request);
+
 const refusing: Reply = (request) => {
   if (textOf(request).includes(REFUSED_QUESTION)) throw new ModelError('bad-request', 'the model refused the request');
   return agreeing(request);
@@ -99,7 +126,7 @@ const revoked: Reply = (request) => {
   return agreeing(request);
 };
 
-/** The judge is asked and never replies. */
+/** The judge, or the second turn of a conversation, is asked and never replies. */
 export interface HangingModel extends LanguageModel {
   readonly asked: Promise<void>;
 }
@@ -107,12 +134,13 @@ export interface HangingModel extends LanguageModel {
 export function hangingModel(): HangingModel {
   let isAsked: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => (isAsked = resolve));
-  const script = model(agreeing);
+  const script = model((request) => (request.role === 'look' ? talk.openCommit : agreeing(request)));
   return {
     endpoint: script.endpoint,
     asked,
     complete: async (request, options) => {
-      if (request.role !== 'ground') return script.complete(request, options);
+      const hangs = request.role === 'look' ? triesBefore(request) > 0 : request.role === 'ground';
+      if (!hangs) return script.complete(request, options);
       isAsked();
       return sleep(600_000, undefined, { signal: options.signal, ref: false }) as Promise<never>;
     },
@@ -125,6 +153,12 @@ export const MODELS = {
   doubtful: model(doubtful),
   undecided: model(undecided),
   acting: model(acting),
+  certain: model(talking(talk.commit)),
+  looking: model(talking(talk.look, talk.failingCommit, talk.commit)),
+  mending: model(talking(talk.wrongCommit, talk.commit)),
+  declining: model(talking(talk.decline)),
+  unsure: model(unsure),
+  rambling: model(rambling),
   curious: model(curious),
   refusing: model(refusing, 50),
   revoked: model(revoked),
@@ -141,7 +175,8 @@ function model(reply: Reply, latencyMs = 0): LanguageModel {
 }
 
 function evaluation(request: ModelRequest): object {
-  const ids = [...new Set(textOf(request).match(/\bt\d+\b(?= )/g) ?? [])];
+  const asked = /one score for each of: ([^\n]*), no others/.exec(textOf(request))?.[1] ?? '';
+  const ids = asked.split(', ');
   const scores = ids.map((trajectory, at) => ({
     ...{ trajectory, progress: 0.5, bottleneck: null, note: '' },
     potential: trajectory === 't0' ? 9 : 3 + at,
