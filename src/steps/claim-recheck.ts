@@ -1,7 +1,7 @@
 /**
  * Counts the claims of a stored answer again, in the snapshot of its rows, so that the counts beside the rows belong to
  * them. Each check is one statement that counts a claim and its rivals; rivals that gave the same answer run through the
- * whole plan again (rule S9).
+ * whole plan again (rule S9), as do all rivals of a claim that made no difference.
  */
 import type { Claim, Dialect, Evidence, SqlResult } from '../domain';
 import { lostText } from '../search/claim-text';
@@ -40,16 +40,20 @@ export async function claimRecheck(
 ): Promise<ClaimRecheck> {
   const { clock } = context.input;
   const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
-  const edits = claims.some(({ rivals }) => rivals.some(isSame)) ? await editsOf(context, candidateId) : [];
-  const under = async (rival: Rival, edit: Edit | null | undefined): Promise<string | null> => {
-    if (!isSame(rival) || !edit) return null;
+  const edits = claims.some((claim) => claim.rivals.some((rival) => isRunAgain(claim, rival)))
+    ? await editsOf(context, candidateId)
+    : [];
+  const under = async (edit: Edit | null | undefined): Promise<string | null> => {
+    if (!edit) return null;
     const body = await context.run.get('body', edit.bodyId);
     return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [edit.operator]: body })), dialect)).sql;
   };
   const planned = await Promise.all(
     claims.map(async (claim, at) => ({
       claim: { ...claim, check: timed(claim.check) },
-      through: await Promise.all(claim.rivals.map((rival, of) => under(rival, edits[at]?.[of]))),
+      through: await Promise.all(
+        claim.rivals.map((rival, of) => under(isRunAgain(claim, rival) ? edits[at]?.[of] : null)),
+      ),
     })),
   );
   return {
@@ -83,8 +87,9 @@ interface Recounted {
   readonly result: SqlResult | undefined;
 }
 
-function isSame({ verdict }: Rival): boolean {
-  return verdict === 'same-answer';
+/** Of a claim that makes no difference also those that the counts refute. */
+function isRunAgain({ state }: Claim, { verdict }: Rival): boolean {
+  return state === 'immaterial' || verdict === 'same-answer';
 }
 
 async function editsOf(

@@ -172,6 +172,22 @@ test('a rival that gives the same answer is run again, beside a refuted one too'
   expect(await again()).toMatchObject(stale(expect.stringContaining('op_answer takes for granted') as string));
 });
 
+test('a claim that makes no difference although its rival is refuted stays so, until there is one', async () => {
+  const commit = {
+    ...COMMIT,
+    operators: [
+      COMMIT.operators![0]!,
+      { ...COMMIT.operators![1]!, sql: 'SELECT count(*) AS n FROM op_gap WHERE s > 0.1' },
+    ],
+  };
+  const { first, again, engine } = await asked(commit);
+  expect(first.claims).toMatchObject([{ state: 'immaterial', rivals: [{ verdict: 'refuted' }] }]);
+  engine.write(row(50, 'B', 1000, 1));
+  expect(current(await again())).toMatchObject({ rows: [[41]], claims: [{ state: 'immaterial', matching: 41 }] });
+  engine.write(row(51, 'B', 50, 0.05));
+  expect(current(await again())).toMatchObject({ rows: [[41]], claims: [{ state: 'proved', matching: 42 }] });
+});
+
 test('several claims on one operator, and a check that is repeated for its rival', async () => {
   const repeated = {
     ...CLAIM,
