@@ -50,9 +50,10 @@ function planText(trace: Trace | null, width: number): string {
   const view = trace?.state?.trajectories.find(({ id }) => id === candidate?.trajectory)?.plan;
   if (!trace || !view) return '';
   const outline = trace.plans[view.planId]?.outline;
-  const lines = view.operators.map(({ name, state, intent }) => {
-    const { says } = STEP_STATES[state];
+  const lines = view.operators.map(({ name, state, intent, assumptions }) => {
+    const isPlain = trace.record?.claims !== undefined && state === 'assumed' && assumptions === 0;
+    const says = isPlain ? 'nothing assumed' : STEP_STATES[state].says;
     return `  ${name}  ${says}  ${cut(intent, width - name.length - says.length - 6)}`;
   });
-  return `Plan${outline === undefined ? '' : `  ${cut(outline, width - 6)}`}\n${lines.join('\n')}\n\n`;
+  return `Plan${outline ? `  ${cut(outline, width - 6)}` : ''}\n${lines.join('\n')}\n\n`;
 }

@@ -61,7 +61,7 @@ export function claimsProvedText(claims: readonly Claim[], openAssumptions: read
   const of = (state: Claim['state']): readonly Claim[] => claims.filter((claim) => claim.state === state);
   const [proved, exceptions, immaterial] = [of('proved'), of('exceptions'), of('immaterial').length];
   const counts = listed(proved.map(countedText));
-  if (proved.length === all) return `proved: all ${all} assumptions (${counts})`;
+  if (proved.length === all) return `proved: ${all === 2 ? 'both' : `all ${all}`} assumptions (${counts})`;
   const rest = [
     ...(exceptions.length > 0 ? [`${exceptions.length} with exceptions (${listed(exceptions.map(countedText))})`] : []),
     ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),

@@ -195,7 +195,7 @@ test('several claims on one operator, and a check that is repeated for its rival
     statement: 'Gaps are seconds then.',
   };
   const { first, again, engine } = await asked({ ...COMMIT, claims: [CLAIM, repeated] });
-  expect(first).toMatchObject({ answer: '32; proved: all 2 assumptions (40 of 40 laps; 40 of 40 laps).' });
+  expect(first).toMatchObject({ answer: '32; proved: both assumptions (40 of 40 laps; 40 of 40 laps).' });
   engine.write(row(50, 'B', 1000, 1));
   const now = current(await again());
   const counts = { matching: 41, examined: 41, rivals: [{ matching: 20, examined: 41, verdict: 'refuted' }] };
