@@ -8,10 +8,8 @@ import { startModelEndpoint } from '../helpers/model-endpoint';
 
 jest.setTimeout(240_000);
 
-it('costs nothing while the proof holds, and is searched anew once where it does not', async () => {
-  const model = await startModelEndpoint({
-    reply: ({ messages }) => text(messages[1]?.content.includes('<rules>\nYou judge') ? groundReply() : planReply()),
-  });
+async function asking(setup: string, reply: (user: string) => object, flags: readonly string[]) {
+  const model = await startModelEndpoint({ reply: ({ messages }) => text(reply(messages[1]?.content ?? '')) });
   const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model' } });
   const path = join(home.folder, 'races.sqlite');
   const write = (sql: string): void => {
@@ -19,14 +17,19 @@ it('costs nothing while the proof holds, and is searched anew once where it does
     database.exec(sql);
     database.close();
   };
-  write(SETUP);
-  const asked = ['How many close events?', '--db', path, '--max-calls', '2'];
+  write(setup);
   const again = async (): Promise<AnswerRecord & { calls: number }> => {
     const before = model.requests.length;
-    const record = await home.ask(asked);
+    const record = await home.ask(['How many close events?', '--db', path, '--max-calls', '2', ...flags]);
     expect({ status: record.status, reason: record.reason }).toEqual({ status: 'answered', reason: null });
     return { ...record, calls: model.requests.length - before };
   };
+  return { model, home, write, again };
+}
+
+it('costs nothing while the proof holds, and is searched anew once where it does not', async () => {
+  const replies = (user: string) => (user.includes('<rules>\nYou judge') ? groundReply() : planReply());
+  const { model, home, write, again } = await asking(SETUP, replies, ['--preset', 'thorough']);
   try {
     const first = await again();
     expect(first).toMatchObject({ rows: [[2]], reused: false, rowsChanged: false });
@@ -45,6 +48,65 @@ it('costs nothing while the proof holds, and is searched anew once where it does
     expect(await again()).toMatchObject({ id: anew.id, calls: 0, reused: true });
     const old = JSON.parse((await home.run(['result', first.id, '--json'])).out) as AnswerRecord;
     expect(old.replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
+  } finally {
+    await model.close();
+  }
+});
+
+/** Six runners-up; the mark of each is its gap, which another column repeats. */
+const GAPS = `
+CREATE TABLE entry (event INTEGER, place INTEGER, mark TEXT, behind_s REAL);
+${[0.5, 1.5, 2.5, 9, 12, 30].map((gap, at) => `INSERT INTO entry VALUES (${at}, 2, '+${gap}', ${gap});`).join('\n')}
+`;
+const COMMIT = {
+  action: 'commit',
+  operators: [
+    {
+      name: 'op_gap',
+      intent: 'gaps of runners-up',
+      sql: 'SELECT CAST(substr(mark, 2) AS REAL) AS gap FROM entry WHERE place = 2',
+    },
+    { name: 'op_answer', intent: 'close events', sql: 'SELECT count(*) AS n FROM op_gap WHERE gap < 2' },
+  ],
+  claims: [
+    {
+      ...{ operator: 'op_gap', statement: 'A mark is the gap to the winner in seconds.', rows: 'runners-up' },
+      check: `SELECT count(*), sum(abs(CAST(substr(mark, 2) AS REAL) - behind_s) < 0.01), sum(abs(CAST(mark AS REAL) * 60 - behind_s) < 0.01)
+        FROM entry WHERE place = 2`,
+      rivals: [
+        { reading: 'in minutes', instead: { of: 'CAST(substr(mark, 2) AS REAL)', put: 'CAST(mark AS REAL) * 60' } },
+      ],
+    },
+  ],
+};
+
+it('counts its claims again with the rows; one that is no proof any more is searched anew', async () => {
+  const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--preset', 'fast']);
+  try {
+    const first = await again();
+    expect(first).toMatchObject({ rows: [[2]], calls: 1, answer: '2; proved: 6 of 6 runners-up.' });
+
+    write("INSERT INTO entry VALUES (6, 2, '+0.7', 0.7)");
+    const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
+    const later = { id: first.id, calls: 0, rows: [[3]], rowsChanged: true };
+    expect(await again()).toMatchObject({ ...later, answer: '3; proved: 7 of 7 runners-up.', claims: [counted] });
+    const shown = await home.run(['result', first.id]);
+    expect(shown.out).toContain('op_gap  proved: 7 of 7 runners-up');
+
+    // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
+    write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");
+    const anew = await again();
+    expect(anew.id).not.toBe(first.id);
+    expect(anew.calls).toBeGreaterThan(0);
+    expect(anew.answer).toContain(
+      'NOT shown: "A mark is the gap to the winner in seconds."; it holds for 7 of 8 (87.5 %) only',
+    );
+    const old = JSON.parse((await home.run(['result', first.id, '--json'])).out) as AnswerRecord;
+    expect(old.replacedBy).toEqual({
+      id: anew.id,
+      reason:
+        'what op_gap takes for granted no longer holds as it did: "A mark is the gap to the winner in seconds." (it holds for 7 of 8 (87.5 %) only)',
+    });
   } finally {
     await model.close();
   }
