@@ -37,11 +37,12 @@ export function ownGroupings(rows: TableRows, facts: readonly ColumnFacts[]): Gr
 
 /** For each column with gaps the grouping that parts filled from empty best, where one does. */
 export function fillPieces(facts: readonly ColumnFacts[], groupings: readonly Grouping[]): ProfilePiece[] {
-  return facts.flatMap((each): ProfilePiece[] => {
+  return facts.flatMap((each, at): ProfilePiece[] => {
     const { column, real, rows } = each;
     const filled = real.filter(Boolean).length;
     if (filled === 0 || filled === rows) return [];
-    const twin = facts.find((other) => other !== each && goesWith(each, other));
+    // The first of them says what their gaps go with.
+    const twin = facts.slice(0, at).find((other) => goesWith(each, other));
     if (twin !== undefined) {
       const text = `has a value exactly where ${twin.column.name} has one`;
       return [{ column: column.name, weight: WEIGHT.fill, text }];

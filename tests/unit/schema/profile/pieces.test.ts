@@ -91,6 +91,16 @@ describe('what goes with what', () => {
     );
   });
 
+  test('of two that are filled in the same rows the first says what that goes with, the second that it goes with the first', async () => {
+    const rows = times(60, (at) => {
+      const isDone = at % 3 === 0;
+      return [isDone ? 'E' : 'A', isDone ? `2024-03-${10 + (at % 20)}` : null, isDone ? `S${at}` : null];
+    });
+    const given = table(['st text', 'done date', 'sig text'], rows);
+    expect(await said(given, 't', 'done')).toContain('has a value by st: A 0%, E 100%');
+    expect(await said(given, 't', 'sig')).toContain('has a value exactly where done has one');
+  });
+
   test('a column filled from a month on says so', async () => {
     const rows = times(120, (at) => {
       const month = 1 + Math.floor(at / 10);
