@@ -1,0 +1,44 @@
+/**
+ * Keeps what a model replied in some searches of a store as a recording, from their journals:
+ *
+ *   npx tsx scripts/keep-recording.ts STORE OUT.jsonl "how the replies were made" SEARCH-ID…
+ *
+ * tests/contract/recordings.test.ts runs the recordings in examples/recordings: their replies still parse and still give the
+ * right answers. Keep new ones when a prompt has changed and was measured again; replies of no model do not belong there.
+ */
+import { writeFileSync } from 'node:fs';
+import { createLocalStore } from '../src/adapters/local';
+import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording/exchange';
+import { Role } from '../src/domain';
+import { sha256 } from '../src/sha256';
+import { createRunStore } from '../src/steps';
+
+async function exchangesOf(folder: string, searchId: string): Promise<Exchange[]> {
+  const store = createLocalStore(folder);
+  const run = createRunStore(store, searchId, sha256);
+  const prefix = `runs/${searchId}/reply/`;
+  const calls = (await store.list(prefix)).map((key) => key.slice(prefix.length).replace(/\.json$/, ''));
+  const made = await Promise.all(
+    calls.map(async (id) => {
+      const [intent, { reply, endedAtMs }] = [await run.get('intent', id), await run.get('reply', id)];
+      const role = Role.parse(intent.role);
+      const { messages } = intent;
+      return { endedAtMs, exchange: { role, contentHash: contentHash(role, messages), messages, reply } };
+    }),
+  );
+  return made.sort((a, b) => a.endedAtMs - b.endedAtMs).map(({ exchange }) => exchange);
+}
+
+async function main(): Promise<void> {
+  const [store, out, note, ...ids] = process.argv.slice(2);
+  if (!store || !out || !note || ids.length === 0)
+    throw new Error('usage: keep-recording.ts STORE OUT.jsonl "how the replies were made" SEARCH-ID…');
+  const lines: object[] = [{ schemaVersion: 1, kind: RECORDING_KIND, note }];
+  for (const id of ids) lines.push(...(await exchangesOf(store, id)));
+  writeFileSync(out, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
