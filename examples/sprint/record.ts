@@ -1,13 +1,16 @@
 /**
- * Makes `recording.jsonl`, the replies of the demo: runs the real search on the sample database with the hand-written
- * replies of `replies.ts` and keeps the exchange. Run it again whenever a prompt changes:
+ * Makes `recording.jsonl`, the replies of the demo, anew: runs the real search on the sample database with the replies that
+ * stand in it and keeps the exchange. Run it again whenever a prompt changes:
  * npx tsx examples/sprint/record.ts
+ *
+ * What the model said stays as it was (the header tells how it came about); what it was asked is as the prompts are now. For
+ * other replies ask the demo's question with `gate ask --record` and put that recording here.
  */
 import { mkdtempSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../../src/adapters/guard';
-import { recordingModel } from '../../src/adapters/recording';
+import { readRecording, recordingModel } from '../../src/adapters/recording';
 import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
@@ -18,11 +21,6 @@ import { clockAt } from '../../src/search/clock';
 import { runLookThenProve } from '../../src/search/look';
 import { createReactSteps, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
-import { commit, look } from './replies';
-
-const NOTE =
-  'These replies were written by hand and no model was asked; a recording of a real model will replace them. The SQL in them is run for real.';
-const MODEL = 'hand-written';
 
 export async function record(file: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'gate-record-'));
@@ -31,8 +29,10 @@ export async function record(file: string): Promise<string | null> {
   const inspector = createSqliteInspector();
   const engine = createGuardedEngine(createSqliteEngine({ path: database }), inspector, { allow: [], deny: [] });
   const fresh = join(folder, 'recording.jsonl');
-  const script = scriptedModel({ endpoint: 'hand-written replies', replies: { look: [reply(look), reply(commit)] } });
-  const model = recordingModel(script, fresh, { note: NOTE });
+  const { header, exchanges } = await readRecording(file);
+  const said = exchanges.map(({ reply }) => reply);
+  const script = scriptedModel({ endpoint: 'a recording', replies: { look: said } });
+  const model = recordingModel(script, fresh, { note: header.note });
   const store = createMemoryStore();
   const deps = {
     store,
@@ -41,7 +41,7 @@ export async function record(file: string): Promise<string | null> {
     clock: { now: () => Date.now() },
     hash: sha256,
   };
-  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: MODEL } });
+  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: said[0]?.model ?? 'recorded' } });
   const input: SearchInput = {
     schemaVersion: 1,
     searchId: 'q-demo',
@@ -68,11 +68,6 @@ export async function record(file: string): Promise<string | null> {
   await engine.close();
   renameSync(fresh, file);
   return outcome.kind === 'finished' ? outcome.summary.answer : null;
-}
-
-/** Without tokens: a reply that nobody was charged for. */
-function reply(value: object) {
-  return { text: JSON.stringify(value), promptTokens: 0, completionTokens: 0, costUsd: 0, model: MODEL };
 }
 
 if (require.main === module) {

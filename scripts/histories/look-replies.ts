@@ -1,5 +1,5 @@
 /** Replies of the role `look` behind the recorded histories: those of the demo, bent so that a conversation takes another way. */
-import { commit, look } from '../../examples/sprint/replies';
+import { commit, look } from './sprint-replies';
 
 export { commit, look };
 

@@ -336,3 +336,21 @@ test('a claim whose rivals all give the same answer makes no difference, however
   ]);
   expect(record.rows).toEqual([[4]]);
 });
+
+test('rows that a rival loses in the join of the repeated check do not match it', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const check = 'SELECT count(*), sum(abs(g.s - l.behind_s) < 0.001) FROM op_gap g JOIN lap l ON l.rowid = g.n';
+  const kept = "lap WHERE device <> 'none'";
+  const operators = [
+    { ...COMMIT.operators![0]!, sql: `SELECT rowid AS n, car, ${SECONDS} AS s FROM ${kept}` },
+    COMMIT.operators![1]!,
+  ];
+  const rivals = [{ reading: 'device A only', instead: { of: kept, put: "lap WHERE device = 'A'" } }];
+  const { record } = await ask([{ ...COMMIT, operators, claims: [{ ...claim, check, rivals }] }]);
+  expect(record.claims).toEqual([
+    expect.objectContaining({
+      state: 'proved',
+      rivals: [{ reading: 'device A only', matching: 10, examined: 20, verdict: 'refuted' }],
+    }),
+  ]);
+});

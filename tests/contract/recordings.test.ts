@@ -1,0 +1,99 @@
+/**
+ * Recordings of strong models (examples/recordings, see its README): what they replied must still parse, and run over the
+ * real database it must still give the right answer. The replies are fed in their order, whatever the prompts have become
+ * since, so that a prompt may be reworded without a new recording.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRecording } from '../../src/adapters/recording';
+import type { Exchange } from '../../src/adapters/recording/exchange';
+import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
+import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
+import { loadQuestions, scoreAnswer } from '../../src/benchmarks';
+import type { ObjectStore } from '../../src/ports';
+import { settingsFor } from '../../src/presets';
+import { runLookThenProve } from '../../src/search/look';
+import { sha256 } from '../../src/sha256';
+import { createReactSteps, createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';
+import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';
+
+const FOLDER = join(ROOT, 'examples', 'recordings');
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+
+/** By question, in the order in which they were asked. */
+async function recorded(file: string): Promise<ReadonlyMap<string, Exchange[]>> {
+  const { exchanges } = await readRecording(join(FOLDER, file));
+  const found = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
+    const asked = exchange.messages.find(({ role }) => role === 'user')?.content ?? '';
+    const question = /^Question: (.*)$/m.exec(asked)?.[1] ?? '';
+    found.set(question, [...(found.get(question) ?? []), exchange]);
+  }
+  return found;
+}
+
+/** Runs the recorded replies of one question. */
+async function run(store: ObjectStore, question: string, exchanges: readonly Exchange[], address: string) {
+  const searchId = `q-${sha256(question).slice(0, 16)}`;
+  const replies: Record<string, { text: string }[]> = {};
+  for (const { role, reply } of exchanges) (replies[role] ??= []).push({ text: reply.text });
+  const engine = createSqliteEngine({ path: address });
+  const model = scriptedModel({ replies: replies });
+  const deps: StepDeps = {
+    store,
+    models: () => model,
+    engine: () => Promise.resolve({ engine, inspector: createSqliteInspector() }),
+    clock: { now: () => 1_000 },
+    hash: sha256,
+  };
+  const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'recorded' } });
+  await storeInput(deps, {
+    ...{ schemaVersion: 1, searchId, namespace: 'test', settings },
+    question: {
+      ...{ schemaVersion: 1, text: question, database: 'recorded', outputMode: 'answer', tools: ['execute_sql'] },
+      ...{ context: null, instructions: null, documents: [] },
+    },
+  });
+  const start = { searchId, settings, state: null };
+  await runLookThenProve(start, { ...createReactSteps(deps), ...createSteps(deps) }, hooks);
+  const record = await createRunStore(store, searchId, sha256).get('result', searchId);
+  return { record, engine, calls: model.requests.length };
+}
+
+const SQL = { timeoutMs: 25_000, maxRows: 10_000, signal: new AbortController().signal, tag: 'gate test' };
+const files = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'));
+
+test('there are recordings, each with a header that says how its replies were made', async () => {
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) expect((await readRecording(join(FOLDER, file))).header.note).toMatch(/replies of/i);
+});
+
+const shared = sharedDataFolder();
+describe('over the database that they were asked of', () => {
+  let data: TestData;
+  beforeAll(async () => {
+    data = await loadTestData(null, { only: ['conventions'] });
+  });
+  afterAll(() => data.close());
+
+  // Without the development data there is no database to run them on.
+  test.each(shared === null ? [] : files)('%s', async (file) => {
+    const items = await loadQuestions(join(shared ?? '', 'conventions', 'questions.jsonl'));
+    // One store, so that the database is profiled once.
+    const store = createMemoryStore();
+    const wrong: string[] = [];
+    for (const [question, exchanges] of await recorded(file)) {
+      const item = items.find((each) => each.question === question);
+      if (item === undefined) throw new Error(`no gold for ${question}`);
+      const address = data.address({ engine: 'sqlite', database: item.database ?? '' });
+      const { record, engine, calls } = await run(store, question, exchanges, address);
+      const score = await scoreAnswer(item, record, engine, SQL);
+      await engine.close();
+      if (!score.verdict.startsWith('correct') || calls !== exchanges.length)
+        wrong.push(
+          `${question}: ${score.verdict} ${score.reason} in ${String(calls)} of ${String(exchanges.length)} calls`,
+        );
+    }
+    expect(wrong).toEqual([]);
+  });
+});
