@@ -24,7 +24,10 @@ export type Hypothesis = z.infer<typeof Hypothesis>;
 export const Test = z.object({
   operator: OperatorName,
   hypotheses: z.array(Hypothesis).min(1),
-  /** A SELECT over base relations and written operators; it does not read the operator under test. */
+  /**
+   * A SELECT over base relations and written operators. If it reads the operator under test, it runs once for each hypothesis,
+   * with that one's SQL in the operator's place.
+   */
   probe: z.string().min(1),
 });
 export type Test = z.infer<typeof Test>;
@@ -45,6 +48,8 @@ export const HypothesisOutcome = z.object({
   id: z.string(),
   predicates: z.array(z.object({ sql: z.string(), outcome: PredicateOutcome, note: z.string().nullable() })),
   agreement: z.object({ matching: z.number(), examined: z.number() }).nullable(),
+  /** Its own run of the probe, with its SQL in the operator's place, where the probe reads the operator. */
+  run: z.object({ probeSql: z.string(), result: SqlResult }).optional(),
   /** What these counts are worth, or why there are none, where that has to be said. */
   agreementNote: z.string().optional(),
   /**
@@ -68,6 +73,7 @@ export type MaterialityOutcome = z.infer<typeof MaterialityOutcome>;
 
 export const TestOutcome = z.object({
   operator: OperatorName,
+  /** Where each hypothesis has a run of its own: those of the first. */
   probeSql: z.string(),
   result: SqlResult,
   hypotheses: z.array(HypothesisOutcome),

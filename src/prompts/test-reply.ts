@@ -25,11 +25,11 @@ export type TestReply = z.infer<typeof TestReply>;
 
 const RULES = `TESTS. A test settles one operator: rival readings (hypotheses) and one probe that tells them apart.
 - hypotheses h1, h2, …: every reading that a careful analyst finds plausible, two or more wherever there is doubt. mapping: the reading in words. sql: the operator's whole body under it, if you can write it (rivals that give the same final answer then need no proof). An operator that has sql: h1 is that sql; leave its sql out, the program puts it in. expectation: what the rows would show.
-- probe: one SELECT over base relations and operators that have SQL; never the operator under test or one built on it. Best is a relation that must hold: parts against a stored total, a recount against a control figure, overlap of two sources, a code against columns filled only for it, row counts before and after a join. Count over all rows (per format, code or unit) instead of listing a few. It returns a row even if what you look for is absent: counts, always with the number examined.
+- probe: one SELECT over base relations and operators that have SQL, none built on the operator under test. It may read that operator itself where every reading has sql: the program then runs it once per reading, with that sql in place, and all readings give the same expressions. Best is a relation that must hold: parts against a stored total, a recount against a control figure, overlap of two sources, a code against columns filled only for it, row counts before and after a join. Count over all rows (per format, code or unit) instead of listing a few. It returns a row even if what you look for is absent: counts, always with the number examined.
 PREDICATES`;
 
-const EXECUTION = `- agreement, wherever rows can be counted: matching and examined, two subqueries over the relation observation (the probe's result), each run alone, so each gives one value: (SELECT … FROM observation). The same examined for all readings, five rows or more. All match and a rival fewer: proved. 95 % or more: holds, with exceptions to state.
-- predicates, where nothing can be counted, or for what the counts leave open: boolean SQL like that, TRUE if the reading holds, FALSE if not, never NULL; let a few dirty rows pass. What agreement says is not said again as a predicate. A rival falls only by lower agreement or a FALSE predicate of its own: every reading has one of the two, or sql that gives the same answer.
+const EXECUTION = `- agreement, wherever rows can be counted: matching and examined, two subqueries of one value over the relation observation (the probe's result), run alone: (SELECT … FROM observation). The same examined for all readings, five rows or more. All match and a rival fewer: proved. 95 % or more: holds, with exceptions to state.
+- predicates, where nothing can be counted: boolean SQL like that, TRUE if the reading holds, FALSE if not, never NULL; let a few dirty rows pass. Do not repeat agreement as a predicate. A rival falls only by lower agreement or its own FALSE predicate, so give every reading one of them.
 Example, is parcel.weight in kg or g, where shipment.kg is the stored total:
 probe: SELECT count(*) AS n, count(CASE WHEN abs(s.kg - p.w) < 0.01 THEN 1 END) AS as_kg, count(CASE WHEN abs(s.kg - p.w / 1000.0) < 0.01 THEN 1 END) AS as_g FROM shipment s JOIN (SELECT shipment_id, sum(weight) AS w FROM parcel GROUP BY shipment_id) p ON p.shipment_id = s.id
 h1 kg: agreement {"matching": "(SELECT as_kg FROM observation)", "examined": "(SELECT n FROM observation)"}; h2 g: the same with as_g.`;
@@ -156,14 +156,17 @@ function checkProbe(test: TestReply, where: string, plan: PlanShape): Problem[] 
   const built = builtOn(test.operator, plan);
   return plan.operators.flatMap(({ name, written }) => {
     if (!new RegExp(`\\b${name}\\b`, 'i').test(test.probe)) return [];
-    if (name === test.operator)
+    if (name === test.operator) {
+      const bare = test.hypotheses.filter(({ id, sql }) => (sql ?? '').trim() === '' && !(id === 'h1' && written));
+      if (bare.length === 0) return [];
       return [
         {
           where: field,
-          found: `it reads ${name}, the operator under test`,
-          allowed: `read its inputs instead of ${name}`,
+          found: `it reads ${name}, the operator under test, without sql for ${bare.map(({ id }) => id).join(', ')}`,
+          allowed: `give every reading its sql, which then stands in for ${name}, or read its inputs instead`,
         },
       ];
+    }
     if (built.has(name))
       return [
         { where: field, found: `it reads ${name}, which is built on ${test.operator}`, allowed: `leave ${name} out` },

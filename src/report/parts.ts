@@ -115,6 +115,7 @@ export function hypothesisItem(hypothesis: HypothesisNode): Html {
         </div>`,
     )}
     ${agreement && markup`<div>Agreement: ${agreement.matching} of ${agreement.examined} rows</div>`}
+    ${hypothesis.notes.map((note) => markup`<div class="soft">${note}</div>`)}
     ${verdict?.reason && markup`<div class="soft">${verdict.reason}</div>`}
     ${verdict?.overruled && markup`<div class="soft">Overruled by the data: ${verdict.overruled}</div>`}
   </li>`;

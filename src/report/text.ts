@@ -142,6 +142,7 @@ function testLines(id: string, test: TestNode): string[] {
         ...(hypothesis.agreement
           ? [`      agrees in ${hypothesis.agreement.matching} of ${hypothesis.agreement.examined} rows`]
           : []),
+        ...hypothesis.notes.map((note) => `      ${cut(note, WIDTH)}`),
         ...(hypothesis.verdict?.reason ? [`      ${cut(hypothesis.verdict.reason, WIDTH)}`] : []),
         ...(hypothesis.verdict?.overruled
           ? [`      overruled by the data: ${cut(hypothesis.verdict.overruled, WIDTH)}`]

@@ -4,6 +4,7 @@
  */
 import type {
   CandidateView,
+  HypothesisOutcome,
   HypothesisVerdict,
   MaterialityOutcome,
   Observation,
@@ -13,6 +14,7 @@ import type {
   Trajectory,
   WebObservation,
 } from '../domain';
+import { resultPreview } from '../search/preview';
 import { compareIds } from './printable';
 import type { Trace } from './trace';
 
@@ -28,6 +30,8 @@ export interface HypothesisNode {
   readonly agreement: { readonly matching: number; readonly examined: number } | null;
   readonly verdict: HypothesisVerdict | null;
   readonly won: boolean;
+  /** What its counts are worth, which readings give the same answer, what its own run of the probe gave. */
+  readonly notes: readonly string[];
 }
 
 export interface TestNode {
@@ -149,11 +153,20 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
             agreement: seen?.agreement ?? null,
             verdict: grounding?.verdicts.find(({ hypothesis }) => hypothesis === id) ?? null,
             won: grounding?.winner === id,
+            notes: seen === undefined ? [] : notesOn(seen),
           };
         }),
       };
     }),
   };
+}
+
+function notesOn({ agreementNote, sameAnswer = [], run }: HypothesisOutcome): string[] {
+  return [
+    ...(agreementNote === undefined ? [] : [`Counts: ${agreementNote}.`]),
+    ...(sameAnswer.length === 0 ? [] : [`The same answer as under ${sameAnswer.map(({ as }) => as).join(', ')}.`]),
+    ...(run === undefined ? [] : [`With its SQL the probe gave ${resultPreview(run.result)}.`]),
+  ];
 }
 
 /** `i1.t0.s1.a1.r1.probe` belongs to the attempt `i1.t0.s1.a1`. */

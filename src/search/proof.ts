@@ -201,11 +201,8 @@ function judgeCheck({ winner, verdicts }: ProofInput): Check {
 
 function executionChecks({ outcome, winner, equivalent = [] }: ProofInput): Check[] {
   const own = outcome.hypotheses.find((each) => each.id === winner);
-  const rows = check(
-    'the observation has rows',
-    outcome.result.kind === 'rows' && outcome.result.rows.length > 0,
-    seenResult(outcome.result),
-  );
+  const result = own?.run?.result ?? outcome.result;
+  const rows = check('the observation has rows', result.kind === 'rows' && result.rows.length > 0, seenResult(result));
   if (own === undefined) return [rows, check('the winner is one of the hypotheses', false, winner ?? 'no winner')];
   const rivals = outcome.hypotheses.filter((each) => each !== own);
   const lost = rivals.filter((rival) => hasLost(rival, own));

@@ -27,11 +27,16 @@ export function holds(outcome: HypothesisOutcome): boolean {
   return predicates.some((predicate) => predicate.outcome === 'true');
 }
 
-/** Whether a rival has lost: one of its own predicates is FALSE, or fewer of the same rows match it than the winner. */
+/**
+ * Whether a rival has lost: one of its own predicates is FALSE, or fewer of the same rows match it than the winner. Where each
+ * reading has a run of its own, its SQL may yield other rows: then its share has to be lower too.
+ */
 export function hasLost(rival: HypothesisOutcome, winner: HypothesisOutcome): boolean {
   if (isFalse(rival)) return true;
   if (rival.agreement === null || winner.agreement === null) return false;
-  return rival.agreement.examined === winner.agreement.examined && loses(rival.agreement, winner.agreement);
+  const comparable =
+    rival.agreement.examined === winner.agreement.examined || (rival.run !== undefined && winner.run !== undefined);
+  return comparable && loses(rival.agreement, winner.agreement);
 }
 
 /** Ids of the readings that neither their own predicates nor the counts of another reading that stands have refuted. */

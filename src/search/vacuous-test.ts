@@ -21,9 +21,10 @@ export function weigh(
   return outcomes.map((outcome) => {
     const counts = test.hypotheses.find(({ id }) => id === outcome.id)?.agreement ?? null;
     const why = counts === null ? null : vacuousCounts(counts, probe);
+    // A check that reads the operator is the same for every reading, and its run is not.
+    const own = { shared: outcome.run ? NONE : shared, result: outcome.run?.result ?? result };
     const predicates = outcome.predicates.map((predicate) => {
-      const note =
-        predicate.outcome === 'not-established' ? null : vacuous(predicate, { probe, shared, result, counts });
+      const note = predicate.outcome === 'not-established' ? null : vacuous(predicate, { probe, counts, ...own });
       return note === null ? predicate : { ...predicate, outcome: 'not-established' as const, note };
     });
     if (outcome.agreement === null) return { ...outcome, predicates };
@@ -34,6 +35,8 @@ export function weigh(
     return { ...outcome, predicates, ...(note === null ? {} : { agreementNote: note }) };
   });
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 interface Probe {
   /** What its columns are, by name. */

@@ -45,18 +45,21 @@ export function buildTests(replies: readonly TestReply[], scope: TestScope): Bui
 function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   const operator = scope.operators.find(({ name }) => name === reply.operator);
   if (operator === undefined) return `there is no operator ${reply.operator}`;
+  const made = reply.hypotheses.map((hypothesis) => buildHypothesis(hypothesis, operator, scope));
+  // A probe of the operator itself runs once for each reading, with the reading's SQL in its place.
+  const bare = made.find(({ hypothesis }) => hypothesis.bodyId === null);
   const below = dependents(scope.operators, reply.operator);
   const readable = scope.written.flatMap(({ name }) => (below.has(name) ? [] : [name]));
+  if (bare === undefined) readable.push(reply.operator);
   const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope.inspector, {
     relations: scope.relations,
     operators: readable,
   });
-  if (probe.kind === 'invalid') return probe.error;
+  if (probe.kind === 'invalid') return bare?.error ? `${probe.error}; ${bare.error}` : probe.error;
   const wrong = reply.hypotheses.flatMap((hypothesis) =>
     expressionProblems(hypothesis, reply.operator, scope.inspector),
   );
   if (wrong[0] !== undefined) return wrong[0];
-  const made = reply.hypotheses.map((hypothesis) => buildHypothesis(hypothesis, operator, scope));
   return {
     test: { operator: reply.operator, probe: probe.value.sql, hypotheses: made.map(({ hypothesis }) => hypothesis) },
     bodies: made.flatMap(({ body, hypothesis }) => (body === null ? [] : [{ body, mapping: hypothesis.mapping }])),
@@ -93,12 +96,12 @@ function buildHypothesis(
   { sql, ...reply }: HypothesisReply,
   operator: Operator,
   scope: TestScope,
-): { readonly hypothesis: Hypothesis; readonly body: Body | null } {
+): { readonly hypothesis: Hypothesis; readonly body: Body | null; readonly error: string | null } {
   const made = sql === null ? null : operatorBody(sql, operator, scope);
   const body = made?.kind === 'ok' ? made.value : null;
   const current = scope.written.find(({ name }) => name === operator.name)?.bodyId ?? null;
   const bodyId = body?.bodyId ?? (sql === null && reply.id === CURRENT ? current : null);
-  return { hypothesis: { ...reply, bodyId }, body };
+  return { hypothesis: { ...reply, bodyId }, body, error: made?.kind === 'invalid' ? made.error : null };
 }
 
 function dependents(operators: readonly Operator[], name: string): ReadonlySet<string> {

@@ -15,6 +15,7 @@ import type {
 } from '../domain';
 import { standingOf } from '../search/agreement';
 import { resultPreview } from '../search/preview';
+import { runOf } from '../search/test-runs';
 import type { StepContext } from './context';
 import type { CandidateContent, Contents } from './contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
@@ -111,6 +112,7 @@ type Rest = Omit<Evidence, 'operator' | 'intent' | 'sql'>;
 type Update = NonNullable<LoadedOperator['update']>;
 
 async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
+  const winner = update.verdicts.find(({ verdict }) => verdict === 'supported')?.hypothesis ?? null;
   const elsewhere = update.searchId !== context.run.searchId;
   // Evidence of an update from the memory is in the search that proved it. A fork has copies of its parent's evidence.
   const run = update.updateId.startsWith(KNOWN)
@@ -132,8 +134,7 @@ async function provedEvidence({ context, attempts }: Scene, update: Update): Pro
     updateId: update.updateId,
     reading: update.mapping,
     summary: update.summary,
-    probe: seen?.outcome.probeSql ?? null,
-    observed: seen === null ? null : excerpt(seen.outcome.result),
+    ...shownOf(seen, winner),
     rejected,
     reusedFrom: elsewhere ? update.searchId : ownAttempt ? null : update.updateId,
   };
@@ -164,8 +165,7 @@ async function unprovedEvidence(scene: Scene, { operator, body, assumptions }: L
     updateId: null,
     reading: own?.mapping ?? (stated === '' ? operator.purpose : stated),
     summary: immaterial ? materiality : (grounding?.summary ?? operator.purpose),
-    probe: seen?.outcome.probeSql ?? null,
-    observed: seen === null ? null : excerpt(seen.outcome.result),
+    ...shownOf(seen, kept ?? null),
     rejected: immaterial
       ? rivals.map(({ mapping }) => ({ reading: mapping, verdict: 'immaterial', reason: materiality }))
       : (grounding?.verdicts ?? [])
@@ -201,6 +201,12 @@ async function testOf(run: RunStore, observationId: string | null, operator: str
   const outcome = observation.tests.find((test) => test.operator === operator);
   const test = proposal?.tests.find((each) => each.operator === operator);
   return outcome === undefined || test === undefined ? null : { test, outcome };
+}
+
+function shownOf(seen: SeenTest | null, reading: string | null): Pick<Evidence, 'probe' | 'observed'> {
+  if (seen === null) return { probe: null, observed: null };
+  const { probeSql, result } = runOf(seen.outcome, reading);
+  return { probe: probeSql, observed: excerpt(result) };
 }
 
 function readingOf(test: Test | undefined, hypothesis: string): string {

@@ -8,6 +8,7 @@ import { CLOCK } from '../search/clock';
 import { cut } from '../search/preview';
 import { keepVerdict } from '../search/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../search/steps';
+import { resultsOf } from '../search/test-runs';
 import { operatorBody, storeBody } from './bodies';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
 import type { StepContext } from './context';
@@ -113,8 +114,8 @@ function observedIn(observations: readonly Observation[], { operator, winner }: 
   return (telling.at(-1) ?? covering.at(-1) ?? observations.at(-1))?.observationId ?? '';
 }
 
-function hasRows({ result }: TestOutcome): boolean {
-  return result.kind === 'rows' && result.rows.length > 0;
+function hasRows(outcome: TestOutcome): boolean {
+  return resultsOf(outcome).some((result) => result.kind === 'rows' && result.rows.length > 0);
 }
 
 /** The outcomes of each hypothesis over all probes of the attempt: in a rollout one is tested several times. */
@@ -132,6 +133,7 @@ export function mergedOutcomes(
         predicates: [...(before?.predicates ?? []), ...outcome.predicates],
         agreement: outcome.agreement ?? before?.agreement ?? null,
         ...(outcome.sameAnswer === undefined ? {} : { sameAnswer: outcome.sameAnswer }),
+        ...(outcome.run === undefined ? {} : { run: outcome.run }),
       });
     }
   }

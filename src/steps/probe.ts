@@ -3,15 +3,15 @@
  * runs the whole plan under each reading that these have not refuted, if that can show that the choice is immaterial, or that
  * some of them give the same answer (rule S9).
  */
-import type { Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
+import type { Body, Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
 import { compileSelect } from '../search/compile';
-import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
-import { weigh } from '../search/vacuous-test';
 import type { Probed, ProbeInput } from '../search/steps';
+import { layTest, readTest, resultsOf, type LaidTest, type TestRun } from '../search/test-runs';
+import { weigh } from '../search/vacuous-test';
 import { tryCompile } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
-import { builtOn, findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';
+import { builtOn, findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 import { readingsOf, runReadings, type Materiality } from './run-readings';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
@@ -21,15 +21,19 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
       const proposal = await context.run.get('proposal', step.proposalId);
       const plan = await loadPlan(context, step.plan);
       const { inspector, dialect } = await openInspector(context);
-      const prepared = proposal.tests.map((test) => prepareTest(test, plan, inspector, dialect));
+      const bodies = await bodiesOf(context, proposal.tests);
+      const prepared = proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector, dialect));
       const { results, takenAt, usage } = await runSql(
         context,
         prepared.flatMap(({ statements }) => statements),
       );
       const seen = readTests(prepared, results, dialect);
       // With proof by model the checks only help the judge.
-      const observed =
-        context.settings.proof === 'model' ? seen : seen.map((outcome, at) => weighed(prepared[at], outcome));
+      const observed = seen.map((outcome, at): TestOutcome => {
+        const test = proposal.tests[at];
+        if (context.settings.proof === 'model' || test === undefined) return outcome;
+        return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses) };
+      });
       const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
       const material = await runReadings(context, plan, readings, dialect);
       const tests = observed.map((outcome, index) => ({
@@ -49,7 +53,7 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
         observationId,
         tests: observed.map((outcome) => ({
           operator: outcome.operator,
-          outcome: outcomeOf(outcome.result),
+          outcome: outcomeOf(outcome),
           immaterial: immaterialOf(material.of(outcome.operator)),
         })),
         usage: addDeltas(usage, material.usage),
@@ -59,50 +63,57 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
   );
 }
 
-interface PreparedTest {
-  readonly test: Test;
-  readonly probeSql: string;
-  /** Why the probe cannot run in the current plan. */
-  readonly error: string | null;
-  readonly predicates: readonly PredicateStatement[];
-  /** The probe, then its predicates. */
-  readonly statements: readonly string[];
-}
+type Bodies = ReadonlyMap<string, Body>;
 
 /** The plan may have changed since the test was written: the operators that it reads must still have SQL. */
-function prepareTest(test: Test, plan: LoadedPlan, inspector: SqlInspector, dialect: Dialect): PreparedTest {
+function prepareTest(
+  test: Test,
+  plan: LoadedPlan,
+  bodies: Bodies,
+  inspector: SqlInspector,
+  dialect: Dialect,
+): LaidTest {
   const inspection = inspector.inspect(test.probe);
-  if (inspection.kind !== 'select') return unable(test, inspection.message);
+  const asOne = (probe: TestRun['probe']): LaidTest => layTest(test, [{ reading: null, probe }]);
+  if (inspection.kind !== 'select') return asOne({ error: inspection.message });
   const below = builtOn(plan, test.operator);
-  const missing = inspection.relations.filter((name) => {
-    const loaded = findLoaded(plan, name.toLowerCase());
-    return loaded !== undefined && (loaded.body === null || below.has(loaded.operator.name));
+  const read = inspection.relations.map((name) => name.toLowerCase());
+  const missing = read.filter((name) => {
+    const loaded = findLoaded(plan, name);
+    return loaded !== undefined && name !== test.operator && (loaded.body === null || below.has(name));
   });
   if (missing.length > 0)
-    return unable(test, `the probe reads ${missing.join(', ')}, which has no SQL or is under test`);
+    return asOne({ error: `the probe reads ${missing.join(', ')}, which has no SQL or is under test` });
   const select = { sql: test.probe, relations: inspection.relations, hasWith: inspection.hasWith };
-  const { sql, error } = tryCompile(() => compileSelect(planOperators(plan), select, dialect));
-  if (sql === null) return unable(test, error);
-  const predicates = predicateStatements(sql, test);
-  return { test, probeSql: sql, error: null, predicates, statements: [sql, ...predicates.map((each) => each.sql)] };
-}
-
-function unable(test: Test, error: string): PreparedTest {
-  return { test, probeSql: test.probe, error, predicates: [], statements: [] };
-}
-
-function readTests(prepared: readonly PreparedTest[], results: readonly SqlResult[], dialect: Dialect): TestOutcome[] {
-  let at = 0;
-  return prepared.map(({ test, probeSql, error, predicates, statements }) => {
-    const [result, ...values] = results.slice(at, (at += statements.length));
+  const compiled = (at: LoadedPlan): TestRun['probe'] => {
+    const { sql, error } = tryCompile(() => compileSelect(planOperators(at), select, dialect));
+    return sql === null ? { error } : { sql };
+  };
+  if (!read.includes(test.operator)) return asOne(compiled(plan));
+  const runs = test.hypotheses.map(({ id, bodyId }): TestRun => {
+    const body = bodies.get(bodyId ?? '');
+    const error = `the probe reads ${test.operator}, for which ${id} has no SQL`;
     return {
-      operator: test.operator,
-      probeSql,
-      result: result ?? { kind: 'refused', message: error ?? 'the probe was not run' },
-      hypotheses: hypothesisOutcomes(test, predicates, values, dialect),
-      materiality: null,
+      reading: id,
+      probe: body === undefined ? { error } : compiled(withBodies(plan, { [test.operator]: body })),
     };
   });
+  return layTest(test, runs);
+}
+
+async function bodiesOf(context: StepContext, tests: readonly Test[]): Promise<Bodies> {
+  const ids = tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
+  const bodies = await Promise.all([...new Set(ids)].map((id) => context.run.get('body', id)));
+  return new Map(bodies.map((body) => [body.bodyId, body]));
+}
+
+function readTests(laid: readonly LaidTest[], results: readonly SqlResult[], dialect: Dialect): TestOutcome[] {
+  let at = 0;
+  return laid.map((each) => ({
+    operator: each.test.operator,
+    ...readTest(each, results.slice(at, (at += each.statements.length)), dialect),
+    materiality: null,
+  }));
 }
 
 function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {
@@ -116,11 +127,8 @@ function immaterialOf(outcome: Materiality | null): Probed['tests'][number]['imm
   return { relativeTo: outcome.relativeTo, bodyId: outcome.bodyId };
 }
 
-function weighed(prepared: PreparedTest | undefined, outcome: TestOutcome): TestOutcome {
-  if (prepared === undefined) return outcome;
-  return { ...outcome, hypotheses: weigh(prepared.test, outcome.result, outcome.hypotheses) };
-}
-
-function outcomeOf(result: SqlResult): Probed['tests'][number]['outcome'] {
+function outcomeOf(outcome: TestOutcome): Probed['tests'][number]['outcome'] {
+  const results = resultsOf(outcome);
+  const result = results.find((each) => each.kind === 'rows' && each.rows.length > 0) ?? results[0] ?? outcome.result;
   return result.kind === 'rows' && result.rows.length === 0 ? 'empty' : result.kind;
 }

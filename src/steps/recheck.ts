@@ -7,7 +7,8 @@ import type { Dialect, Evidence, SqlResult, Test, TestOutcome, Update } from '..
 import { withClock } from '../search/clock';
 import { compilePlan } from '../search/compile';
 import { decideMateriality } from '../search/materiality';
-import { hypothesisOutcomes, predicateStatements, prove } from '../search/proof';
+import { prove } from '../search/proof';
+import { layTest, readTest, runOf, type TestRun } from '../search/test-runs';
 import { weigh } from '../search/vacuous-test';
 import { tryCompile } from './body-errors';
 import type { StepContext } from './context';
@@ -38,34 +39,31 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
   const judged = seen.find(({ observationId }) => observationId === update.observationId);
   if (judged === undefined) return lost(operator, 'its evidence is no longer in the store');
   const { clock } = context.input;
+  const nowText = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
   const again = seen.map(({ observationId, outcome, test }) => {
-    // A probe that could not run then proved nothing.
-    const ran = outcome.result.kind === 'rows';
-    const probeSql = clock === undefined ? outcome.probeSql : withClock(outcome.probeSql, clock, dialect);
-    const predicates = ran ? predicateStatements(probeSql, test) : [];
-    return {
-      observationId,
-      outcome,
-      test,
-      probeSql,
-      predicates,
-      statements: ran ? [probeSql, ...predicates.map(({ sql }) => sql)] : [],
-    };
+    const readings = outcome.hypotheses.flatMap(({ id, run }) => (run === undefined ? [] : [id]));
+    const runs = (readings.length === 0 ? [null] : readings).map((reading): TestRun => {
+      const { probeSql, result } = runOf(outcome, reading);
+      // A probe that could not run then proved nothing.
+      const ran = result.kind === 'rows';
+      return { reading, probe: ran ? { sql: nowText(probeSql) } : { error: 'the probe did not run' } };
+    });
+    return { observationId, outcome, test, laid: layTest(test, runs) };
   });
   return {
     operator,
-    statements: again.flatMap(({ statements }) => statements),
+    statements: again.flatMap(({ laid }) => laid.statements),
     read: (results) => {
       let at = 0;
-      const outcomes = again.map(({ observationId, outcome, test, probeSql, predicates, statements }) => {
-        const [result, ...values] = results.slice(at, (at += statements.length));
-        const hypotheses = hypothesisOutcomes(test, predicates, values, dialect);
-        const now: TestOutcome = result === undefined ? outcome : { ...outcome, probeSql, result, hypotheses };
+      const outcomes = again.map(({ observationId, outcome, test, laid }) => {
+        const own = results.slice(at, (at += laid.statements.length));
+        const now: TestOutcome = own.length === 0 ? outcome : { ...outcome, ...readTest(laid, own, dialect) };
         return { observationId, test, before: outcome, now };
       });
       const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
       const why = unprovedBy(context, update, judged.winner, shown, outcomes);
-      return { why, evidence: { probe: shown.probeSql, observed: excerpt(shown.result) } };
+      const { probeSql, result } = runOf(shown, judged.winner);
+      return { why, evidence: { probe: probeSql, observed: excerpt(result) } };
     },
   };
 }

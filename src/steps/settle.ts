@@ -95,6 +95,11 @@ async function settleOne(settling: Settling, won: Won, result: SqlResult): Promi
   };
 }
 
+/** A probe that reads the operator under test rests on what is below it, not on the body that it proves. */
+function withoutItself(dependsOn: Update['dependsOn'], bodyId: string): Update['dependsOn'] {
+  return { ...dependsOn, assumedBodies: dependsOn.assumedBodies.filter((id) => id !== bodyId) };
+}
+
 type SameAnswer = NonNullable<Update['sameAnswer']>;
 
 /**
@@ -159,7 +164,7 @@ async function makeUpdate(
     verdicts: won.verdicts,
     // The same SQL in other words depends on no other operator.
     ...(sameAnswer.rivals.some(({ bodyId }) => bodyId !== won.bodyId) ? { sameAnswer } : {}),
-    dependsOn: await dependencies(context, plan, observation, operator.inputs),
+    dependsOn: withoutItself(await dependencies(context, plan, observation, operator.inputs), won.bodyId),
     searchId: context.run.searchId,
   };
   await context.run.put('update', update.updateId, update);

@@ -105,7 +105,7 @@ async function testTexts(
       return {
         operator: outcome.operator,
         probe: test?.probe ?? outcome.probeSql,
-        outcomeCsv: resultText(outcome.result, share),
+        outcomeCsv: resultsText(outcome, share),
         hypotheses: await Promise.all(hypotheses),
         materiality: outcome.materiality?.reason ?? null,
       };
@@ -137,4 +137,12 @@ function agreementText({ agreement, agreementNote }: TestOutcome['hypotheses'][n
   if (agreement === null) return agreementNote === undefined ? null : `none: ${agreementNote}`;
   const counted = `${agreement.matching} of ${agreement.examined}`;
   return agreementNote === undefined ? counted : `${counted} (${agreementNote})`;
+}
+
+/** Each reading's own result, where the probe ran once for each. */
+function resultsText({ result, hypotheses }: TestOutcome, maxChars: number): string {
+  const own = hypotheses.flatMap(({ id, run }) => (run === undefined ? [] : [{ id, result: run.result }]));
+  if (own.length === 0) return resultText(result, maxChars);
+  const share = Math.floor(maxChars / own.length);
+  return own.map(({ id, result: seen }) => `with the SQL of ${id}:\n${resultText(seen, share).trimEnd()}`).join('\n');
 }

@@ -276,6 +276,26 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     expect(await again()).not.toEqual(refreshed);
   });
 
+  test('that was proved by a check of the operator itself has it run again under each reading', async () => {
+    const database = await open(dialect);
+    await database.write("INSERT INTO sale VALUES (7, 250, '2026-03-02'), (8, 450, '2026-03-02')");
+    const checked = plan(dialect);
+    const counts = { matching: '(SELECT fits FROM observation)', examined: '(SELECT n FROM observation)' };
+    const [test] = checked.tests;
+    test!.probe = 'SELECT count(*) AS n, count(CASE WHEN euro < 100 THEN 1 END) AS fits FROM op_gap';
+    for (const each of test!.hypotheses) Object.assign(each, { predicates: [], agreement: counts });
+    const { first, again } = await searched(database, { plan: [text(checked)], ground: [text(groundReply())] });
+    const gap = (record: AnswerRecord) => record.evidence.find(({ operator }) => operator === 'op_gap');
+    expect(gap(first)).toMatchObject({ state: 'proved', observed: { rows: [[6, 6]] } });
+    await database.write("INSERT INTO sale VALUES (5, 700, '2026-03-09')");
+    expect(gap(current(await again()))?.observed?.rows).toEqual([[7, 7]]);
+    await database.write("INSERT INTO sale VALUES (6, 70000, '2026-03-09')");
+    expect(await again()).toMatchObject({
+      kind: 'stale',
+      reason: expect.stringContaining('op_gap is no longer proved: all rows examined match the winner') as string,
+    });
+  });
+
   test('is stale where nothing is left that could prove it', async () => {
     const database = await open(dialect);
     const { again } = await searched(database, proved());

@@ -200,7 +200,7 @@ describe('a test that cannot run is dropped and the plan stands:', () => {
     [
       'a probe that reads what it tests',
       changed({ probe: 'SELECT * FROM op_gap' }),
-      'it reads op_gap, the operator under test',
+      'it reads op_gap, the operator under test, without sql for h1, h2',
       'read its inputs',
     ],
     [

@@ -138,6 +138,15 @@ export const observation: Observation = {
           id: 'h1',
           predicates: [{ sql: 'SELECT winners_absolute = 18 FROM observation', outcome: 'true', note: null }],
           agreement: { matching: 18, examined: 18 },
+          agreementNote: 'a note on the counts',
+          sameAnswer: [{ as: 'h7', relativeTo: [[]] }],
+          run: {
+            probeSql: probe,
+            result: {
+              ...{ kind: 'rows' as const, columns: [{ name: 'n', kind: 'number' as const }], rows: [[4711]] },
+              ...{ truncated: false, elapsedMs: 1 },
+            },
+          },
         },
         {
           id: 'h2',

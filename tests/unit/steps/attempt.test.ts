@@ -165,6 +165,73 @@ describe('S2: probe', () => {
   });
 });
 
+describe('a probe that reads the operator under test', () => {
+  const settings = { settings: { materiality: false } };
+  const counts = { matching: '(SELECT fits FROM observation)', examined: '(SELECT n FROM observation)' };
+  const reading = (change: object[]) => ({
+    plan: planReply({
+      tests: [
+        {
+          ...TEST,
+          probe:
+            'SELECT count(*) AS n, count(CASE WHEN gap BETWEEN 0 AND 60 THEN 1 END) AS fits FROM op_gap WHERE place > 1',
+          hypotheses: TEST.hypotheses.map((each, at) => ({
+            ...each,
+            predicates: [],
+            agreement: counts,
+            ...change[at],
+          })),
+        },
+      ],
+    }),
+    ground: [groundReply()],
+  });
+
+  test('runs once for each reading, with its SQL in place, and proves by these runs', async () => {
+    const made = await planned(reading([]), settings);
+    const before = made.engine.runs.length;
+    expect(await probeOf(made)).toMatchObject({ tests: [{ outcome: 'rows' }], usage: { sqlExecutions: 4 } });
+    const [statements] = made.engine.runs.slice(before);
+    expect(statements?.[0]).toContain('CAST(substr(mark, 2) AS REAL)');
+    expect(statements?.[2]).toContain('CAST(mark AS REAL) - 1680');
+    const run = createRunStore(made.deps.store, SEARCH, hash);
+    const [seen] = (await run.get('observation', 'a1.probe')).tests;
+    expect(seen?.hypotheses).toMatchObject([
+      { agreement: { matching: 6, examined: 6 }, run: { result: { rows: [[6, 6]] } } },
+      { agreement: { matching: 0, examined: 6 }, run: { result: { rows: [[6, 0]] } } },
+    ]);
+    expect(seen?.result).toMatchObject({ rows: [[6, 6]] });
+    await groundOf(made);
+    expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain(
+      'with the SQL of h1:\nn,fits\n6,6\nwith the SQL of h2:\nn,fits\n6,0',
+    );
+    const runners = made.ref.bodies[0]![1];
+    expect((await settleOf(made)).results).toMatchObject([{ assumed: false, update: { dependsOn: [runners] } }]);
+    expect((await run.get('update', 'a1.settle0.op_gap')).dependsOn.assumedBodies).toEqual([runners]);
+  });
+
+  test('whose SQL fails under one reading says nothing of that one', async () => {
+    const failing = 'SELECT event, place, marc AS gap FROM op_runners';
+    const made = await planned(reading([{}, { sql: failing }]), settings);
+    await probeOf(made);
+    const [seen] = (await createRunStore(made.deps.store, SEARCH, hash).get('observation', 'a1.probe')).tests;
+    expect(seen?.hypotheses).toMatchObject([
+      { agreement: { matching: 6, examined: 6 } },
+      { agreement: null, run: { result: { kind: 'sql-error' } } },
+    ]);
+  });
+
+  test('is none where a reading has no SQL', async () => {
+    const made = await bench({ plan: [text(reading([{}, { sql: null }]).plan)] }, settings);
+    await made.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
+    const plan = await made.steps.plan({
+      ...{ role: 'plan', searchId: SEARCH, position: 'plan', tryNumber: 0, memory: NO_MEMORY },
+      ...{ otherPlans: [], revise: null },
+    });
+    expect(plan).toMatchObject({ kind: 'ok', value: { proposalId: null } });
+  });
+});
+
 describe('S9: materiality', () => {
   const unchecked = { predicates: [], agreement: null };
   const [h1, h2] = TEST.hypotheses.map((each) => ({ ...each, ...unchecked })) as [object, object];
