@@ -73,6 +73,8 @@ function verdictOf({ agreement, sameAnswer }: RivalSeen, claim: Agreement): Riva
 
 function whyLeft({ matching, examined }: Rival, claim: Agreement): string {
   if (matching === null || examined === null) return 'was not counted and gives another answer, or cannot be run';
+  if (matching === examined && examined < claim.examined)
+    return `leaves out ${claim.examined - examined} rows, all that it keeps match (${matching} of ${examined}), and it gives another answer, or cannot be run: count it in the check over the same rows, or compare with what tells which rows belong`;
   const as = matching * claim.examined === claim.matching * examined ? 'as many' : 'too many';
   return `matches ${as} of the rows (${matching} of ${examined}) and gives another answer, or cannot be run`;
 }

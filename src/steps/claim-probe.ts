@@ -135,7 +135,9 @@ function hypothesesOf(plan: LoadedPlan, operator: string, claims: readonly Laid[
       return {
         mapping: reading,
         expectation: '',
-        predicates: [value(`${matching} * examined_${number} >= matching_${number} * ${most(number, examined)}`)],
+        predicates: [
+          value(`${matching} * examined_${number} >= matching_${number} * ${comparedWith(number, matching, examined)}`),
+        ],
         agreement: counts(matching, examined),
         bodyId: edited?.operator === operator ? edited.body.bodyId : null,
       };
@@ -144,10 +146,11 @@ function hypothesesOf(plan: LoadedPlan, operator: string, claims: readonly Laid[
   return [own, ...rivals.map((rival, at) => ({ id: `h${at + 2}`, ...rival }))];
 }
 
-/** Of the rows examined for the claim and under its rival the greater number, as all engines write it. */
-function most(number: number, examined: string): string {
+/** The rows that `repeatedCounts` compares, as all engines write it. */
+function comparedWith(number: number, matching: string, examined: string): string {
   const own = `examined_${number}`;
-  return examined === own ? own : `CASE WHEN ${examined} > ${own} THEN ${examined} ELSE ${own} END`;
+  if (examined === own) return own;
+  return `CASE WHEN ${matching} < ${examined} AND ${examined} < ${own} THEN ${own} ELSE ${examined} END`;
 }
 
 /** `results`: of the statements of all probes, in order. */
@@ -189,15 +192,22 @@ export function readClaim(
   const [examined = 0, matching = 0, ...rest] = counts;
   const isRepeated = rivals > 0 && rest.length === 2 * rivals;
   const each = Array.from({ length: rivals }, (_, at) =>
-    // Rows that the rival's SQL loses in a join do not match it either.
     isRepeated
-      ? { examined: Math.max(examined, rest[2 * at] ?? 0), matching: rest[2 * at + 1] ?? 0 }
+      ? repeatedCounts({ examined: rest[2 * at] ?? 0, matching: rest[2 * at + 1] ?? 0 }, examined)
       : { examined, matching: rest[at] ?? 0 },
   );
   return {
     agreement: impossible({ matching, examined }) ?? { matching, examined },
     rivals: each.map((agreement) => (impossible(agreement) === null ? agreement : null)),
   };
+}
+
+/**
+ * Rows that the rival's SQL loses in a join do not match it either. But if all that it keeps match, it may leave the others
+ * out on purpose, and nothing was counted that speaks against it.
+ */
+function repeatedCounts(rival: Agreement, examined: number): Agreement {
+  return rival.matching === rival.examined ? rival : { ...rival, examined: Math.max(examined, rival.examined) };
 }
 
 function impossible({ matching, examined }: Agreement): string | null {

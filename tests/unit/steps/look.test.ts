@@ -337,7 +337,7 @@ test('a claim whose rivals all give the same answer makes no difference, however
   expect(record.rows).toEqual([[4]]);
 });
 
-test('rows that a rival loses in the join of the repeated check do not match it', async () => {
+describe('a rival under which a repeated check examines fewer rows', () => {
   const [claim] = COMMIT.claims ?? [];
   const check = 'SELECT count(*), sum(abs(g.s - l.behind_s) < 0.001) FROM op_gap g JOIN lap l ON l.rowid = g.n';
   const kept = "lap WHERE device <> 'none'";
@@ -345,12 +345,29 @@ test('rows that a rival loses in the join of the repeated check do not match it'
     { ...COMMIT.operators![0]!, sql: `SELECT rowid AS n, car, ${SECONDS} AS s FROM ${kept}` },
     COMMIT.operators![1]!,
   ];
-  const rivals = [{ reading: 'device A only', instead: { of: kept, put: "lap WHERE device = 'A'" } }];
-  const { record } = await ask([{ ...COMMIT, operators, claims: [{ ...claim, check, rivals }] }]);
-  expect(record.claims).toEqual([
-    expect.objectContaining({
-      state: 'proved',
-      rivals: [{ reading: 'device A only', matching: 10, examined: 20, verdict: 'refuted' }],
-    }),
-  ]);
+  const under = (reading: string, of: string, put: string) => ({
+    ...COMMIT,
+    operators,
+    claims: [{ ...claim, check, rivals: [{ reading, instead: { of, put } }] }],
+  });
+
+  test('does not match the rows that it loses, where those that it keeps do not all match either', async () => {
+    const put = 'gap AS s FROM lap WHERE event < 10';
+    const { record } = await ask([under('seconds, early laps', `${SECONDS} AS s FROM ${kept}`, put)]);
+    expect(record.claims).toEqual([
+      expect.objectContaining({
+        state: 'proved',
+        rivals: [{ reading: 'seconds, early laps', matching: 5, examined: 20, verdict: 'refuted' }],
+      }),
+    ]);
+  });
+
+  test.each([
+    ['device A only', "lap WHERE device = 'A'", 'all that it keeps match (10 of 10)'],
+    ['device C only', "lap WHERE device = 'C'", 'all that it keeps match (0 of 0)'],
+  ])('is not refuted where all that it keeps match: %s', async (reading, put, said) => {
+    const { model, record } = await ask([under(reading, kept, put), COMMIT]);
+    expect(model.requests[1]!.messages.at(-1)!.content).toContain(said);
+    expect(record.status).toBe('answered');
+  });
 });
