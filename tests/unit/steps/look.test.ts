@@ -371,3 +371,13 @@ describe('a rival under which a repeated check examines fewer rows', () => {
     expect(record.status).toBe('answered');
   });
 });
+
+test('a rival that leaves the SQL as it is does not make the claim immaterial', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const rivals = [{ reading: 'all seconds', instead: { of: 'AS s', put: 'AS  s /* the same */' } }];
+  const check = `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(behind_s > 0) FROM lap`;
+  const { model } = await ask([{ ...COMMIT, claims: [{ ...claim, check, rivals }] }, COMMIT]);
+  const found = model.requests[1]!.messages.at(-1)!.content;
+  expect(found).toContain('NOT ESTABLISHED');
+  expect(found).not.toContain('MAKES NO DIFFERENCE');
+});
