@@ -39,6 +39,8 @@ export async function runLookThenProve(
 class LookLoop {
   private state: SearchState;
   private ending = false;
+  /** The search or the fallback runs, and tells of its own failure. */
+  private handedOver = false;
 
   constructor(
     private readonly start: SearchStart,
@@ -75,8 +77,7 @@ class LookLoop {
           return { kind: 'continue', state: this.state };
       }
     } catch (error) {
-      // The search has told of its own failure.
-      if (this.isHandedOver()) throw error;
+      if (this.handedOver) throw error;
       const stopped = this.hooks.stopRequested();
       if (stopped !== null) return this.end(stopped);
       await this.finish('failed', 'error', null, reasonOf(error));
@@ -94,6 +95,7 @@ class LookLoop {
 
   /** The search or the fallback, over the same state. The turns so far are no iterations of theirs. */
   private handOver(): Promise<SearchOutcome> {
+    this.handedOver = true;
     const { settings } = this.start;
     const { phase, turns } = this.looking;
     const start = { ...this.start, state: this.state };

@@ -17,7 +17,7 @@ export interface Seen {
   readonly position: string;
   readonly plan: LoadedPlan;
   readonly probes: readonly ReadProbe[];
-  /** In the order of the probes. */
+  /** Those of one operator in the order of its probe. */
   readonly claims: readonly Claim[];
   readonly assumed: readonly { readonly operator: string }[];
   readonly takenAt: string;

@@ -36,7 +36,7 @@ interface Laid extends NumberedClaim {
   readonly isRepeated: boolean;
 }
 
-export interface Counted extends Omit<BuiltClaim, 'check' | 'rivals'> {
+export interface Counted extends Omit<NumberedClaim, 'check' | 'rivals' | 'width'> {
   /** The SQL that counted it, complete. */
   readonly check: string;
   readonly agreement: Agreement | string;
@@ -167,12 +167,12 @@ export function readProbes(
     const ran = result ?? { kind: 'refused' as const, message: 'the check was not run' };
     let column = 0;
     const claims = probe.claims.map((claim): Counted => {
-      const { operator, statement, rows, ctes, rivals } = claim;
+      const { number, operator, statement, rows, ctes, rivals } = claim;
       const width = ctes.reduce((sum, { columns }) => sum + columns.length, 0);
       const own = typeof counts === 'string' ? [] : counts.slice(column, (column += width));
       const seen = readClaim(typeof counts === 'string' ? counts : own, rivals.length);
       return {
-        ...{ operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
+        ...{ number, operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
         rivals: rivals.map(({ reading, edited }, at) => ({ reading, edited, agreement: seen.rivals[at] ?? null })),
       };
     });

@@ -73,7 +73,8 @@ class Commit {
     const wrong = read.find(({ error }) => error !== null)?.error ?? null;
     if (wrong !== null) return this.invalid(wrong);
 
-    const counted = read.flatMap(({ claims }) => claims);
+    // In the order of the reply: the model is told of them by number.
+    const counted = read.flatMap(({ claims }) => claims).sort((a, b) => a.number - b.number);
     // The answer runs as a stored plan. Until the claims are decided, all of them are open.
     const stored = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, counted));
     const answered = await this.answer(stored);

@@ -381,3 +381,33 @@ test('a rival that leaves the SQL as it is does not make the claim immaterial', 
   expect(found).toContain('NOT ESTABLISHED');
   expect(found).not.toContain('MAKES NO DIFFERENCE');
 });
+
+test('claims are told by their number in the reply, whatever operator they are of', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const other = { ...claim, operator: 'op_answer', statement: 'Second.' };
+  const few = { ...claim, statement: 'Third.', check: claim!.check.replace('FROM lap', 'FROM lap WHERE event < 3') };
+  const { model } = await ask([{ ...COMMIT, claims: [claim, other, few] }, COMMIT]);
+  const found = model.requests[1]!.messages.at(-1)!.content;
+  expect(found).toMatch(/claim 2 PROVED: Second[^]*claim 3 NOT ESTABLISHED: Third/);
+});
+
+test('a checkpoint that cannot be stored before the search takes over is a failure that is recorded', async () => {
+  const failing = {
+    ...COMMIT,
+    operators: [{ name: 'op_a', intent: 'no such column', sql: 'SELECT nothing FROM lap' }],
+  };
+  const broken = { ...failing, claims: [], sentence: null };
+  const made = await bench(
+    { look: [broken, broken, broken, broken].map(json) },
+    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
+  );
+  const { deps, steps, input } = made;
+  const search = runLookThenProve(
+    { searchId: SEARCH, settings: input.settings, state: null },
+    { ...createReactSteps(deps), ...steps, checkpoint: () => Promise.reject(new Error('the disk is full')) },
+    hooks,
+  );
+  await expect(search).rejects.toThrow('the disk is full');
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record).toMatchObject({ status: 'failed', endedBy: 'error' });
+});
