@@ -368,7 +368,7 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
         { name: 'op_sales', intent: 'sales in euro', sql: 'SELECT id, sold, amount / 100.0 AS euro FROM sale' },
         {
           ...{ name: 'op_answer', intent: 'sales of the last week' },
-          sql: `SELECT count(*) AS n FROM op_sales WHERE sold >= ${LAST_WEEK[dialect]}`,
+          sql: `SELECT count(*) AS n FROM op_sales WHERE euro < 100 AND sold >= ${LAST_WEEK[dialect]}`,
         },
       ],
       claims: [
