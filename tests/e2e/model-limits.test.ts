@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { batchPorts } from '../../src/cli/services';
 import { loadConfig, type Config } from '../../src/config';
 import type { SearchInput } from '../../src/domain';
-import { settingsFor } from '../../src/presets';
+import { settingsBeforeLooking, settingsFor } from '../../src/presets';
 import { searchIdOf } from '../../src/search-id';
 import { sha256 } from '../../src/sha256';
 import { startSimulatedModel, SIMULATED_MODEL, type LedgerReport } from '../../src/simulated-model';
@@ -89,9 +89,11 @@ async function startWorkers(config: Config, database: string) {
 }
 
 function inputOf({ text, database }: { readonly text: string; readonly database: string }, seed: number): SearchInput {
-  const settings = settingsFor({
+  const fast = settingsFor({
     ...{ method: 'gate', preset: 'fast', models: { default: SIMULATED_MODEL }, overrides: { seed } },
   });
+  // The search of some calls: a conversation makes too few for a limit to matter.
+  const settings = settingsBeforeLooking(fast) ?? fast;
   const question: SearchInput['question'] = {
     ...{ schemaVersion: 1, text, database, outputMode: 'sql', tools: ['execute_sql'], context: null },
     ...{ instructions: null, documents: [] },
