@@ -18,6 +18,11 @@ export const Hypothesis = z.object({
   agreement: z.object({ matching: z.string(), examined: z.string() }).nullable(),
   /** The operator's body under this reading, if it can already be written. */
   bodyId: z.string().nullable(),
+  /**
+   * The reading that what is asked for is not stored. Instead of SQL it has checks: `agreement` counts who has it recorded, of
+   * those asked about, and a predicate is the positive control.
+   */
+  notStored: z.boolean().optional(),
 });
 export type Hypothesis = z.infer<typeof Hypothesis>;
 
@@ -48,6 +53,8 @@ export const HypothesisOutcome = z.object({
   id: z.string(),
   predicates: z.array(z.object({ sql: z.string(), outcome: PredicateOutcome, note: z.string().nullable() })),
   agreement: z.object({ matching: z.number(), examined: z.number() }).nullable(),
+  /** The reading "not stored": `agreement.matching` is how many of the examined have nothing recorded. */
+  notStored: z.boolean().optional(),
   /** Its own run of the probe, with its SQL in the operator's place, where the probe reads the operator. */
   run: z.object({ probeSql: z.string(), result: SqlResult }).optional(),
   /** What these counts are worth, or why there are none, where that has to be said. */

@@ -103,6 +103,8 @@ export const CandidateView = z.object({
   /** Highest risk of an assumption still open. */
   openRisk: z.number(),
   status: z.enum(['active', 'withdrawn']),
+  /** `unanswerable`, and counts beside a positive control show it (rule S1). Left out: a reply says so. */
+  absenceShown: z.boolean().optional(),
 });
 export type CandidateView = z.infer<typeof CandidateView>;
 

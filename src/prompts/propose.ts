@@ -46,7 +46,7 @@ export function renderPropose(input: ProposeInput): ChatMessage[] {
   const tools = web.lookupTools(input);
   const rules = [
     'You design the next test in a search for the right SQL: which readings of the target operators are plausible, and which query tells them apart.',
-    testRules('execution'),
+    testRules(input.mode === 'rollout' ? 'rollout' : 'execution'),
     LEARN,
     ...(tools.length === 0
       ? []

@@ -18,6 +18,7 @@ export const TestReply = z.object({
       predicates: z.array(z.string()),
       agreement: z.object({ matching: z.string(), examined: z.string() }).nullable(),
       sql: z.string().nullable(),
+      notStored: z.boolean().nullable(),
     }),
   ),
 });
@@ -36,9 +37,12 @@ h1 kg: agreement {"matching": "(SELECT as_kg FROM observation)", "examined": "(S
 
 const JUDGED = `- predicates (optional): boolean SQL over the relation observation (the probe's result), run as SELECT (predicate): (SELECT … FROM observation), TRUE if the reading holds, FALSE if not. agreement (optional): two such subqueries, rows matching and rows examined. expectation must be sharp enough to judge the rows by.`;
 
-/** With proof `execution` predicates decide; with `model` the judge does, and they only help. */
-export function testRules(strict: 'execution' | 'model'): string {
-  return RULES.replace('PREDICATES', strict === 'execution' ? EXECUTION : JUDGED);
+const NOT_STORED = `- "Not stored" is a reading too, where the fact may be missing: notStored true, no sql. Its agreement counts how many have it recorded, of those asked about (0 of n proves it), and a predicate is its control: TRUE where the same look finds a comparable fact. If it wins, the question is unanswerable.`;
+
+/** With proof `execution` the checks decide; with `model` the judge does (`plan`), in a rollout of the paper as well. */
+export function testRules(strict: 'execution' | 'model' | 'rollout'): string {
+  const checks = { execution: `${EXECUTION}\n${NOT_STORED}`, rollout: EXECUTION, model: JUDGED };
+  return RULES.replace('PREDICATES', checks[strict]);
 }
 
 /** Who a probe may read: operators with SQL, by name, and what each is built on. */

@@ -28,6 +28,8 @@ export interface HypothesisText {
   readonly predicates: readonly { readonly sql: string; readonly outcome: string; readonly note: string | null }[];
   /** For example `118 of 120`. */
   readonly agreement: string | null;
+  /** The reading that what is asked for is not stored. */
+  readonly notStored?: boolean;
   /** Ids of the other readings under which the whole plan gives the same answer. */
   readonly sameAnswer?: readonly string[];
   readonly verdict: string | null;
@@ -102,7 +104,7 @@ function testText(test: TestText): string {
 
 function hypothesisText(hypothesis: HypothesisText): string {
   return [
-    `${hypothesis.id}: ${hypothesis.mapping}`,
+    `${hypothesis.id}${hypothesis.notStored === true ? ' [not stored]' : ''}: ${hypothesis.mapping}`,
     ...optional('  sql', hypothesis.sql ?? null),
     ...hypothesis.predicates.map(
       ({ sql, outcome, note }) => `  predicate ${outcome.toUpperCase()}: ${sql}${note === null ? '' : ` (${note})`}`,

@@ -231,6 +231,7 @@ function keepGrounded(
   draft.attempts.push(grounded.groundingId);
   draft.facts.push(...grounded.facts);
   draft.impossible = grounded.impossible;
+  draft.absenceShown = grounded.absenceShown === true;
   for (const operator of grounded.operators) if (operator.decided) decided.add(operator.operator);
   if (grounded.delta !== null) {
     // The summariser's own delta replaces the arithmetic one of this attempt (rule S6).

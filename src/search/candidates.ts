@@ -102,8 +102,13 @@ function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchSt
   return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 
-/** Records a reply that the database cannot answer as a candidate, to be weighed against the others. */
-export function addUnanswerable(state: SearchState, trajectory: string, reason: string): SearchState {
+/** Records that the database cannot answer as a candidate, to be weighed against the others: a model's reply, or shown by counts. */
+export function addUnanswerable(
+  state: SearchState,
+  trajectory: string,
+  reason: string,
+  absenceShown = false,
+): SearchState {
   const id = `c${state.candidates.length + 1}`;
   const candidate: CandidateView = {
     id,
@@ -117,6 +122,7 @@ export function addUnanswerable(state: SearchState, trajectory: string, reason: 
     bodies: [],
     openRisk: 0,
     status: 'active',
+    ...(absenceShown ? { absenceShown } : {}),
   };
   return {
     ...state,

@@ -99,9 +99,9 @@ export function isProved(candidate: CandidateView): boolean {
   return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
 }
 
-/** Whether no doubt is left, and an empty result has a control count. */
+/** Whether no doubt is left, and an empty result, or that nothing is stored, has its control. */
 export function isSound(candidate: CandidateView): boolean {
-  if (candidate.kind === 'unanswerable') return false;
+  if (candidate.kind === 'unanswerable') return candidate.absenceShown === true;
   return candidate.openRisk < DOUBT && (!candidate.trivial || (candidate.control ?? 0) > 0);
 }
 

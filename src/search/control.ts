@@ -177,8 +177,8 @@ class SearchLoop {
       chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }, chosen))),
     );
     this.state = enforce(withdrawRefuted(mergeExpansions(this.state, expansions, this.settings)));
-    for (const { impossible, trajectory } of expansions) {
-      if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible);
+    for (const { impossible, trajectory, absenceShown } of expansions) {
+      if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible, absenceShown);
     }
     const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
     if (failure !== null) throw failure.error;

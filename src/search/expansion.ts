@@ -77,6 +77,8 @@ export interface Expansion {
   /** The planner's own estimate of remaining steps, for a new plan. */
   readonly potential: number | null;
   readonly impossible: string | null;
+  /** Whether counts show that; else the model says so. */
+  readonly absenceShown?: boolean;
   readonly updates: readonly UpdateView[];
   readonly reused: readonly string[];
   readonly facts: readonly FactView[];
@@ -106,6 +108,7 @@ export class Draft {
   potential: number | null = null;
   bottleneck: string | null = null;
   impossible: string | null = null;
+  absenceShown = false;
   distanceDelta = 0;
   usage: Usage = NO_USAGE;
   ahead: RanAhead | null = null;
@@ -203,6 +206,7 @@ export class Draft {
       bottleneck: this.bottleneck,
       potential: this.potential,
       impossible: this.impossible,
+      ...(this.absenceShown ? { absenceShown: true } : {}),
       updates: this.updates,
       reused: this.reused,
       facts: this.facts,

@@ -10,6 +10,7 @@
  */
 import type {
   Dialect,
+  Hypothesis,
   HypothesisOutcome,
   HypothesisVerdict,
   PredicateOutcome,
@@ -76,6 +77,7 @@ export function hypothesisOutcomes(
     results[statements.findIndex((each) => each.hypothesis === hypothesis && each.predicate === predicate)];
   return test.hypotheses.map((hypothesis) => ({
     id: hypothesis.id,
+    ...(hypothesis.notStored === true ? { notStored: true } : {}),
     predicates: hypothesis.predicates.map((sql, index) => ({
       sql,
       ...(isForegone(sql)
@@ -85,8 +87,14 @@ export function hypothesisOutcomes(
     agreement:
       hypothesis.agreement === null || isWithItself(hypothesis.agreement)
         ? null
-        : readAgreement(resultOf(hypothesis.id, null)),
+        : absent(hypothesis, readAgreement(resultOf(hypothesis.id, null))),
   }));
+}
+
+/** For the reading "not stored" those match that have nothing recorded. */
+function absent({ notStored }: Hypothesis, counts: HypothesisOutcome['agreement']): HypothesisOutcome['agreement'] {
+  if (notStored !== true || counts === null) return counts;
+  return { matching: counts.examined - counts.matching, examined: counts.examined };
 }
 
 export function readPredicate(
@@ -208,9 +216,11 @@ function executionChecks({ outcome, winner, equivalent = [] }: ProofInput): Chec
   const lost = rivals.filter((rival) => hasLost(rival, own));
   return [
     rows,
-    own.agreement === null
-      ? check('at least one predicate of the winner is true', holds(own), seenHypothesis(own))
-      : check('all rows examined match the winner, and there are enough', holds(own), seenHypothesis(own)),
+    own.notStored === true
+      ? check('nothing is recorded for all examined, beside a positive control', holds(own), seenHypothesis(own))
+      : own.agreement === null
+        ? check('at least one predicate of the winner is true', holds(own), seenHypothesis(own))
+        : check('all rows examined match the winner, and there are enough', holds(own), seenHypothesis(own)),
     check('no predicate of the winner is false', standing(own) !== 'false', seenHypothesis(own)),
     ...rivals.map((rival) =>
       !lost.includes(rival) && equivalent.includes(rival.id)

@@ -19,12 +19,15 @@ function isFalse({ predicates }: HypothesisOutcome): boolean {
 
 /**
  * Whether the winner's checks establish it: where rows were counted for it, all of them match and there are enough; a
- * predicate that lets some rows pass says less than the count. Without a count, a predicate is TRUE.
+ * predicate that lets some rows pass says less than the count. Without a count, a predicate is TRUE. That nothing is stored
+ * needs both: the count, and a predicate as its positive control, without which the count may look in the wrong place.
  */
 export function holds(outcome: HypothesisOutcome): boolean {
-  const { agreement, predicates } = outcome;
-  if (agreement !== null) return standingOf(agreement) === 'all';
-  return predicates.some((predicate) => predicate.outcome === 'true');
+  const { agreement, predicates, notStored } = outcome;
+  const isTrue = predicates.some((predicate) => predicate.outcome === 'true');
+  const all = agreement !== null && standingOf(agreement) === 'all';
+  if (notStored === true) return all && isTrue;
+  return agreement === null ? isTrue : all;
 }
 
 /**

@@ -175,6 +175,8 @@ export interface Grounded {
   readonly facts: readonly FactView[];
   readonly delta: number | null;
   readonly impossible: string | null;
+  /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
+  readonly absenceShown?: boolean;
   /** Next proposals that came with the judgement. */
   readonly nextProposalId: string | null;
   readonly nextOperators: readonly string[];

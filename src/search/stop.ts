@@ -35,5 +35,6 @@ export const isSettled = perObject((candidates: readonly CandidateView[]): boole
   const classes = resultClasses(candidates);
   const sound = classes.filter((members) => members.some(isSound));
   if (classes.length === 1) return sound.length === 1;
-  return sound.length === 1 && sound.some((members) => members.some((member) => isSound(member) && isProved(member)));
+  const isShown = (member: CandidateView) => isSound(member) && (member.absenceShown === true || isProved(member));
+  return sound.length === 1 && sound.some((members) => members.some(isShown));
 });

@@ -93,10 +93,11 @@ function expressionProblems(hypothesis: HypothesisReply, operator: string, inspe
  * out: it is optional, and the judgement may still write one.
  */
 function buildHypothesis(
-  { sql, ...reply }: HypothesisReply,
+  { sql, notStored, ...reply }: HypothesisReply,
   operator: Operator,
   scope: TestScope,
 ): { readonly hypothesis: Hypothesis; readonly body: Body | null; readonly error: string | null } {
+  if (notStored === true) return { hypothesis: { ...reply, bodyId: null, notStored }, body: null, error: null };
   const made = sql === null ? null : operatorBody(sql, operator, scope);
   const body = made?.kind === 'ok' ? made.value : null;
   const current = scope.written.find(({ name }) => name === operator.name)?.bodyId ?? null;

@@ -6,7 +6,7 @@ import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGroun
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
 import { CLOCK } from '../search/clock';
 import { cut } from '../search/preview';
-import { keepVerdict } from '../search/proof';
+import { keepVerdict, prove } from '../search/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../search/steps';
 import { resultsOf } from '../search/test-runs';
 import { operatorBody, storeBody } from './bodies';
@@ -64,6 +64,8 @@ interface Judge {
 interface Judged {
   readonly grounding: OperatorGrounding;
   readonly body: Body | null;
+  /** Set if the reading "not stored" won: what its checks say. */
+  readonly absence: { readonly reason: string; readonly proved: boolean } | null;
 }
 
 function read(judge: Judge, reply: GroundReply): Read<Grounded> {
@@ -100,7 +102,25 @@ function judgeOperator(judge: Judge, judgement: Judgement): Judged | string {
     bodyId: body?.bodyId ?? null,
     summary: judgement.summary,
   };
-  return { grounding, body };
+  return { grounding, body, absence: absenceOf(judge, grounding, outcomes) };
+}
+
+/** Rule S1 for the reading "not stored", which has no body that could run. The counts are told in the program's words. */
+function absenceOf(
+  { context, observations }: Judge,
+  { operator, observationId, verdicts, winner, summary }: OperatorGrounding,
+  hypotheses: readonly HypothesisOutcome[],
+): Judged['absence'] {
+  const own = hypotheses.find(({ id }) => id === winner);
+  const test = observations
+    .find((each) => each.observationId === observationId)
+    ?.tests.find((each) => each.operator === operator);
+  if (own?.notStored !== true || own.agreement === null || test === undefined) return null;
+  const { examined, matching } = own.agreement;
+  const mode = context.settings.proof;
+  const outcome = { ...test, hypotheses: [...hypotheses] };
+  const { proved } = prove({ outcome, verdicts, winner, bodyError: null, columnsDiffer: null, mode });
+  return { reason: `${summary} (${examined - matching} of ${examined} have it recorded)`, proved };
 }
 
 /** The id of the last observation with rows for the operator. Not taken from the reply, which may name it differently. */
@@ -134,6 +154,7 @@ export function mergedOutcomes(
         agreement: outcome.agreement ?? before?.agreement ?? null,
         ...(outcome.sameAnswer === undefined ? {} : { sameAnswer: outcome.sameAnswer }),
         ...(outcome.run === undefined ? {} : { run: outcome.run }),
+        ...(outcome.notStored === undefined ? {} : { notStored: outcome.notStored }),
       });
     }
   }
@@ -147,6 +168,8 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     if (body !== null) await storeBody(context, body, unproved(judge, grounding));
   const written = await storeWritten(judge, reply);
   const { views, statements } = await storeFacts(judge, reply.facts, groundingId);
+  const absence = judged.find((each) => each.absence?.proved === true)?.absence;
+  const impossible = absence?.reason ?? reply.impossible;
   await context.run.put('grounding', groundingId, {
     schemaVersion: 1,
     groundingId,
@@ -155,7 +178,7 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     tryNext: reply.tryNext,
     avoid: reply.avoid,
     delta: reply.delta,
-    impossible: reply.impossible,
+    impossible,
     observations: observations.map(({ observationId }) => observationId),
   });
   const next = nextTests(judge, reply, judged, written);
@@ -163,7 +186,8 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     groundingId,
     operators: judged.map(({ grounding }) => ({
       operator: grounding.operator,
-      winner: grounding.winner,
+      // There is nothing to settle where nothing is stored.
+      winner: grounding.bodyId === null ? null : grounding.winner,
       bodyId: grounding.bodyId,
       decided: grounding.verdicts.some(({ verdict }) => verdict !== 'open'),
     })),
@@ -171,7 +195,8 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     written,
     facts: views,
     delta: reply.delta,
-    impossible: reply.impossible,
+    impossible,
+    ...(absence === undefined ? {} : { absenceShown: true }),
     nextProposalId: await storeProposal(context, `${groundingId}.tests`, next, false),
     nextOperators: next.map(({ test }) => test.operator),
   };

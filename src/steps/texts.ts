@@ -1,5 +1,5 @@
 /** Converts stored plans and evidence to the form that prompts need. */
-import type { HypothesisVerdict, TestOutcome } from '../domain';
+import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from '../prompts';
 import { resultText } from '../search/preview';
 import type { PlanRef } from '../search/steps';
@@ -114,7 +114,7 @@ async function testTexts(
 }
 
 function hypothesisText(
-  { id, mapping, expectation }: { readonly id: string; readonly mapping: string; readonly expectation: string },
+  { id, mapping, expectation, notStored }: Hypothesis,
   sql: string | null,
   outcome: TestOutcome,
   verdicts: readonly HypothesisVerdict[],
@@ -125,6 +125,7 @@ function hypothesisText(
     id,
     mapping: expectation === '' ? mapping : `${mapping} (expected: ${expectation})`,
     sql,
+    ...(notStored === undefined ? {} : { notStored }),
     predicates: seen?.predicates ?? [],
     agreement: seen === undefined ? null : agreementText(seen),
     ...(seen?.sameAnswer === undefined ? {} : { sameAnswer: seen.sameAnswer.map(({ as }) => as) }),
@@ -133,9 +134,10 @@ function hypothesisText(
   };
 }
 
-function agreementText({ agreement, agreementNote }: TestOutcome['hypotheses'][number]): string | null {
+function agreementText({ agreement, agreementNote, notStored }: TestOutcome['hypotheses'][number]): string | null {
   if (agreement === null) return agreementNote === undefined ? null : `none: ${agreementNote}`;
-  const counted = `${agreement.matching} of ${agreement.examined}`;
+  const { matching, examined } = agreement;
+  const counted = `${matching} of ${examined}${notStored === true ? ' have nothing recorded' : ''}`;
   return agreementNote === undefined ? counted : `${counted} (${agreementNote})`;
 }
 

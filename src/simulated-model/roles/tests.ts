@@ -30,6 +30,7 @@ export function testOf(world: World, gold: Gold, operator: string, attempt: numb
       predicates: [predicateOf(reading, decides)],
       agreement: decides ? agreementOf(reading) : null,
       sql: world.draw('hypothesis sql', operator) < 0.8 ? rowsBody(gold, derivationOf(operator), reading) : null,
+      notStored: null,
     })),
   };
 }

@@ -87,6 +87,21 @@ describe('ground', () => {
     const kept = given.evidence.tests[0]!.hypotheses[1]!.sql;
     expect(judged({ sql: null })).toMatchObject({ reply: { judgements: [{ winner: 'h2', sql: kept }] } });
   });
+  it('takes a winner without SQL where that reading is that nothing is stored', () => {
+    const [observed] = given.groundInput.observed;
+    const [first] = observed!.tests;
+    const hypotheses = first!.hypotheses.map((each) => ({ ...each, sql: null, notStored: each.id === 'h2' }));
+    const input = { ...given.groundInput, observed: [{ ...observed!, tests: [{ ...first!, hypotheses }] }] };
+    const said = (winner: string) => {
+      const verdicts = judgement.verdicts.map((each) => ({
+        ...each,
+        verdict: each.hypothesis === winner ? ('supported' as const) : ('refuted' as const),
+      }));
+      return parseGround(json({ ...good, judgements: [{ ...judgement, verdicts, winner, sql: null }] }), input);
+    };
+    expect(said('h2')).toMatchObject({ kind: 'ok', reply: { judgements: [{ winner: 'h2', sql: null }] } });
+    expect(said('h1')).toMatchObject({ kind: 'invalid' });
+  });
   it('drops SQL without a winner', () => {
     expect(judged({ winner: null })).toMatchObject({ reply: { judgements: [{ winner: null, sql: null }] } });
   });

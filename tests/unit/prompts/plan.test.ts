@@ -33,6 +33,7 @@ const hypothesis = (id: string) => ({
   predicates: ['(SELECT plus > 0 FROM observation);'],
   agreement: { matching: '(SELECT plus FROM observation)', examined: '(SELECT n FROM observation)' },
   sql: null,
+  notStored: null,
 });
 const test = {
   operator: 'op_gap',

@@ -205,9 +205,9 @@ describe('modes', () => {
 
   it.each([
     ['plan without tests', () => renderPlan({ ...given.planInput, carryTests: false }), 700],
-    ['plan with tests', () => renderPlan(given.planInput), 1050],
-    ['propose', () => renderPropose(given.proposeInput), 550],
-    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 470],
+    ['plan with tests', () => renderPlan(given.planInput), 1110],
+    ['propose', () => renderPropose(given.proposeInput), 610],
+    ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 490],
     ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 320],
     ['select', () => renderSelect(given.selectInput), 260],
     ['look', () => renderLook(given.lookInput), 1050],

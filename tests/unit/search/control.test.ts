@@ -72,6 +72,24 @@ describe('an easy question', () => {
     expect(end).toMatchObject({ endedBy: 'settled', chosen: 'c2' });
   });
 
+  test('that nothing is stored, shown by counts, is the answer; that a reply says so is weighed', async () => {
+    const open = planned(planOf('p1', [operator('op_0')]), { proposalId: 'tests', proposed: ['op_0'] });
+    const ended = (absenceShown: boolean) =>
+      search(
+        {
+          plan: inTurn(open, { kind: 'unanswerable' as const, reason: 'no wages', potential: 1 }),
+          probe: () => [{ operator: 'op_0', outcome: 'rows', immaterial: null }],
+          ground: (input) =>
+            judged(input, [], { impossible: '0 of 40 have wages', ...(absenceShown ? { absenceShown } : {}) }),
+        },
+        testSettings('thorough', { procedure: undefined }),
+      );
+    const shown = await ended(true);
+    expect(shown.end).toMatchObject({ status: 'unanswerable', endedBy: 'settled', reason: '0 of 40 have wages' });
+    expect(shown.end.state.usage.llmCalls).toBe(2);
+    expect((await ended(false)).end.state.usage.llmCalls).toBeGreaterThan(2);
+  });
+
   test('the second plan is told the first, so that it can differ', async () => {
     const plans = inTurn(written('p1', 'a'), written('p2', 'b'));
     const { steps } = await search({ plan: () => planned(plans()), candidate: equalToFirst });

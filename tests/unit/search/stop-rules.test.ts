@@ -91,6 +91,11 @@ describe('when a search stops', () => {
       ['one with an open doubt', [candidate('c1', 'a', 'c1', { openRisk: 0.3 })], null],
       ['an empty result', [candidate('c1', 'a', 'c1', { trivial: true })], null],
       ['an empty result beside rows examined', [candidate('c1', 'a', 'c1', { trivial: true, control: 9 })], 'settled'],
+      [
+        'counts that show that nothing is stored',
+        [candidate('c1', '', 'un', { kind: 'unanswerable', absenceShown: true })],
+        'settled',
+      ],
       ['a reply that nothing can be answered', [candidate('c1', '', 'un', { kind: 'unanswerable' })], null],
       ['a query that failed', [candidate('c1', 'a', 'c1', { outcome: 'sql-error' })], null],
       [

@@ -232,6 +232,61 @@ describe('a probe that reads the operator under test', () => {
   });
 });
 
+describe('the reading "not stored"', () => {
+  const probe =
+    "SELECT count(*) AS n, count(CASE WHEN mark LIKE '%h' THEN 1 END) AS hours, count(mark) AS marks FROM op_runners";
+  const none = {
+    ...{ id: 'h2', mapping: 'no running time in hours is stored', expectation: 'no mark in hours', sql: null },
+    ...{ notStored: true, predicates: ['(SELECT marks > 0 FROM observation)'] },
+    agreement: { matching: '(SELECT hours FROM observation)', examined: '(SELECT n FROM observation)' },
+  };
+  const stored = {
+    ...{ id: 'h1', mapping: 'marks hold hours', expectation: 'all end in h', sql: GAP_SQL, predicates: [] },
+    agreement: none.agreement,
+  };
+  const verdicts = [
+    { hypothesis: 'h1', reason: 'no mark ends in h', verdict: 'refuted' },
+    { hypothesis: 'h2', reason: '0 of 8', verdict: 'supported' },
+  ];
+  const judged = groundReply({}, { verdicts, winner: 'h2', summary: 'no mark is in hours' });
+  const run = async (change: object, settings = {}) => {
+    const hypotheses = [stored, { ...none, ...change }];
+    const made = await planned(
+      { plan: planReply({ tests: [{ ...TEST, probe, hypotheses }] }), ground: [judged, judged] },
+      { settings: { materiality: false, ...settings } },
+    );
+    await probeOf(made);
+    return { made, grounded: await groundOf(made) };
+  };
+
+  test('that wins with its counts beside a positive control ends the plan with that reason', async () => {
+    const { made, grounded } = await run({});
+    expect(grounded).toMatchObject({
+      kind: 'ok',
+      value: {
+        impossible: 'no mark is in hours (0 of 8 have it recorded)',
+        absenceShown: true,
+        operators: [{ operator: 'op_gap', winner: null, bodyId: null, decided: true }],
+      },
+    });
+    expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('h2 [not stored]: no running time');
+    expect(made.model.requests.at(-1)!.messages.at(-1)!.content).toContain('agreement: 8 of 8 have nothing recorded');
+    const grounding = await createRunStore(made.deps.store, SEARCH, hash).get('grounding', 'a1.ground');
+    expect(grounding.groundings[0]).toMatchObject({ winner: 'h2', bodyId: null });
+  });
+
+  test.each<[string, object]>([
+    ['without a control', { predicates: [] }],
+    ['with a control that finds nothing', { predicates: ['(SELECT marks > 99 FROM observation)'] }],
+    ['that some have recorded', { agreement: { ...none.agreement, matching: '(SELECT n - 6 FROM observation)' } }],
+    ['without counts', { agreement: null }],
+  ])('%s is not shown, and the search goes on', async (_, change) => {
+    const { grounded } = await run(change);
+    expect(grounded).toMatchObject({ kind: 'ok', value: { impossible: null, operators: [{ winner: null }] } });
+    expect(grounded.kind === 'ok' && grounded.value).not.toHaveProperty('absenceShown');
+  });
+});
+
 describe('S9: materiality', () => {
   const unchecked = { predicates: [], agreement: null };
   const [h1, h2] = TEST.hypotheses.map((each) => ({ ...each, ...unchecked })) as [object, object];

@@ -21,7 +21,7 @@ const scope: Parameters<typeof buildTests>[1] = {
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 const reading = (id: string, sql: string | null, predicates: string[] = []) => ({
-  ...{ id, mapping: '', expectation: '', predicates, agreement: null, sql },
+  ...{ id, mapping: '', expectation: '', predicates, agreement: null, sql, notStored: null },
 });
 
 function problemsOf(predicate: string): readonly string[] {
