@@ -1,20 +1,29 @@
 /** The tree of branches (trajectories): every reading that was tried, with its probe, rows, predicates and verdicts. */
 import type { OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
+import { headingText } from '../search/claim-text';
 import { badge, hypothesisItem, link, resultOf } from './parts';
 import { counted, visible } from './printable';
 import { statement, type Rerun } from './sql-section';
-import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode } from './tree';
+import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
 import type { Trace } from './trace';
-import { BRANCH_STATES, STEP_STATES } from './words';
+import { BRANCH_STATES, CLAIM_WORDS, STEP_STATES, TURN_WORDS } from './words';
 
 const PROBE_ROWS = 10;
 
 export function searchPart(trace: Trace, rerun: Rerun): Html | null {
   const tree = searchTree(trace);
-  if (tree.roots.length === 0 && tree.loose.length === 0) return null;
+  if (tree.roots.length === 0 && tree.loose.length === 0 && tree.conversation.length === 0) return null;
   const events = trace.state?.events ?? [];
-  return markup`<h3 id="search">Branches</h3>
+  return markup`${
+    tree.conversation.length > 0 &&
+    markup`<h3 id="conversation">Conversation</h3>
+      <p class="soft">Each line is one reply of the model; open it for what the database said.</p>
+      <ul class="tree">
+        ${tree.conversation.map((turn) => turnItem(turn, rerun))}
+      </ul>`
+  }
+  <h3 id="search">Branches</h3>
     <p class="soft">Each line is one branch; below it, what was tried from there. Open a line for its probes and verdicts.</p>
     <ul class="tree">
       ${tree.roots.map((root) => trajectoryItem(root, trace, rerun))}
@@ -43,6 +52,32 @@ export function searchPart(trace: Trace, rerun: Rerun): Html | null {
           )}
         </ul>`
     }`;
+}
+
+function turnItem({ id, action, said, candidate, claims, looks }: TurnNode, rerun: Rerun): Html {
+  const line = markup`<code>${id}</code> ${TURN_WORDS[action]}${said !== '' && markup`: ${said}`}
+    ${candidate !== null && markup`${badge('candidate', 'good')} ${link('candidate', candidate)}`}`;
+  if (claims.length === 0 && looks.length === 0) return markup`<li>${line}</li>`;
+  return markup`<li>
+    <details>
+      <summary>${line}</summary>
+      <div class="card">
+        ${claims.map(
+          (claim) =>
+            markup`<p>${badge(CLAIM_WORDS[claim.state].says, CLAIM_WORDS[claim.state].tone)} ${headingText(claim)}: “${claim.statement}”</p>`,
+        )}
+        ${looks.flatMap(({ tests }) => tests.map((test, at) => lookBlock(`${anchor('look', id)}-${at + 1}`, test, rerun)))}
+      </div>
+    </details>
+  </li>`;
+}
+
+/** `key`: unique on the page. */
+function lookBlock(key: string, { why, probeSql, result }: TestNode, rerun: Rerun): Html {
+  return markup`<div>
+    ${why !== null && markup`<h4>${why}</h4>`} ${statement(key, probeSql, new Set(), rerun)}
+    ${resultOf('Observed', result, PROBE_ROWS)}
+  </div>`;
 }
 
 function trajectoryItem(node: TrajectoryNode, trace: Trace, rerun: Rerun): Html {

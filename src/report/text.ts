@@ -1,11 +1,12 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../search/answer-text';
+import { claimText } from '../search/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
-import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode } from './tree';
+import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
 import type { Trace } from './trace';
-import { endedBecause } from './words';
+import { endedBecause, TURN_WORDS } from './words';
 
 const WIDTH = 160;
 const ROWS = 3;
@@ -21,6 +22,7 @@ export function renderTraceText(trace: Trace): string {
     `database ${cut(record?.database ?? input?.question.database ?? '?', 80)}, method ${record?.method ?? input?.settings.method ?? '?'}, preset ${record?.preset ?? input?.settings.preset ?? '?'}`,
     ...schemaLines(trace),
     '',
+    ...(tree.conversation.length === 0 ? [] : ['Conversation', ...tree.conversation.flatMap(turnLines), '']),
     ...tree.roots.flatMap((root) => trajectoryLines(root, '', '', trace)),
   ];
   if (tree.lookups.length > 0)
@@ -83,6 +85,24 @@ function schemaLines({ shownTables }: Trace): string[] {
 
 function sourceText({ url, fetchedAt, lookup }: NonNullable<AnswerRecord['sources']>[number]): string {
   return `${lookup === undefined ? '' : `[${lookup}] `}${cut(url, WIDTH)} (${fetchedAt})`;
+}
+
+function turnLines({ id, action, said, candidate, claims, looks }: TurnNode): string[] {
+  const made = candidate === null ? '' : ` · candidate ${candidate}`;
+  return [
+    `  ${id} ${TURN_WORDS[action]}${said === '' ? '' : `: ${cut(said, WIDTH)}`}${made}`,
+    ...claims.flatMap((claim) => claimText(claim).split('\n')).map((line) => `    ${indented(line)}`),
+    ...looks.flatMap(({ tests }) => tests.flatMap((test) => lookLines(test).map((line) => `    ${line}`))),
+  ];
+}
+
+/** `cut` takes blanks at the beginning away. */
+function indented(line: string): string {
+  return `${line.startsWith(' ') ? '  ' : ''}${cut(line, WIDTH)}`;
+}
+
+function lookLines({ why, probeSql, result }: TestNode): string[] {
+  return [...(why === null ? [] : [cut(why, WIDTH)]), `  query    ${cut(probeSql, WIDTH)}`, ...resultLines(result)];
 }
 
 function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trace: Trace): string[] {

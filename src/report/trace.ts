@@ -40,8 +40,11 @@ export interface Trace {
   readonly groundings: ById<Grounding>;
   readonly updates: ById<Update>;
   readonly facts: ById<Fact>;
-  /** Method `react`: its actions, in order. */
+  /** Of method `react` and of single queries: the actions, in order. */
   readonly actions: ById<Contents['action']>;
+  /** Of a search that looked first: its turns, and what the database decided about commits and declines. */
+  readonly turns?: ById<Contents['turn']>;
+  readonly verdicts?: ById<Contents['verdict']>;
   /** Of a schema that was too large to show whole; left out: all tables were shown. */
   readonly shownTables?: ShownTables;
   /** The last reply of the model that could not be used, of a step that was given up for it. */
@@ -116,6 +119,7 @@ export async function loadTrace(store: ObjectStore, searchId: string, hash: Hash
     updates: await all('update'),
     facts: await all('fact'),
     actions: await all('action'),
+    ...(ids.has('turn') ? { turns: await all('turn'), verdicts: await all('verdict') } : {}),
     ...(shown === null ? {} : { shownTables: shown }),
     ...(badReply === null ? {} : { lastBadReply: badReply }),
     rejections: await rejections(run, ids.get('step') ?? []),

@@ -4,6 +4,7 @@
  */
 import type {
   CandidateView,
+  Claim,
   HypothesisOutcome,
   HypothesisVerdict,
   MaterialityOutcome,
@@ -71,7 +72,21 @@ export interface TrajectoryNode {
   readonly children: readonly TrajectoryNode[];
 }
 
+/** A turn of the conversation with which a search begins. */
+export interface TurnNode {
+  readonly id: string;
+  readonly action: 'look' | 'commit' | 'unanswerable';
+  /** The operators of a commit, or the reason of a decline. */
+  readonly said: string;
+  /** The candidate that a commit made. */
+  readonly candidate: string | null;
+  readonly claims: readonly Claim[];
+  /** Its queries with what they showed; none of a commit or a decline. */
+  readonly looks: readonly AttemptNode[];
+}
+
 export interface SearchTree {
+  readonly conversation: readonly TurnNode[];
   readonly roots: readonly TrajectoryNode[];
   /** What the search asked of the web, for all its trajectories. */
   readonly lookups: readonly AttemptNode[];
@@ -83,11 +98,12 @@ export function searchTree(trace: Trace): SearchTree {
   const trajectories = trace.state?.trajectories ?? [];
   const known = new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]));
   const lookups = trace.state?.lookups ?? [];
-  const claimed = new Set([...trajectories.flatMap((trajectory) => trajectory.attempts), ...lookups]);
+  const turns = Object.keys(trace.turns ?? {});
+  const claimed = new Set([...trajectories.flatMap((trajectory) => trajectory.attempts), ...lookups, ...turns]);
 
   const node = (trajectory: Trajectory): TrajectoryNode => {
     const parent = trajectory.parent === null ? undefined : known.get(trajectory.parent);
-    const inherited = new Set(parent?.attempts);
+    const inherited = new Set([...(parent?.attempts ?? []), ...turns]);
     return {
       trajectory,
       changes: changesOf(parent ?? null, trajectory),
@@ -101,6 +117,7 @@ export function searchTree(trace: Trace): SearchTree {
   };
 
   return {
+    conversation: turns.sort(compareIds).map((id) => turnNode(trace, id)),
     roots: trajectories.filter(({ parent }) => parent === null || !known.has(parent)).map(node),
     lookups: attemptsOf(trace, lookups),
     loose: attemptsOf(
@@ -109,6 +126,19 @@ export function searchTree(trace: Trace): SearchTree {
         .filter((id) => !claimed.has(id))
         .sort(compareIds),
     ),
+  };
+}
+
+function turnNode(trace: Trace, id: string): TurnNode {
+  const reply = trace.turns?.[id]?.reply;
+  const verdict = trace.verdicts?.[id];
+  return {
+    id,
+    action: reply?.action ?? 'look',
+    said: reply?.reason ?? (reply?.operators ?? []).map(({ name }) => name).join(', '),
+    candidate: verdict?.candidateId ?? null,
+    claims: verdict?.claims ?? [],
+    looks: attemptsOf(trace, [id]),
   };
 }
 
@@ -134,7 +164,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
       const ids = new Set([...(proposed?.hypotheses ?? []), ...test.hypotheses].map(({ id }) => id));
       return {
         operator: test.operator,
-        why: trace.actions[observation.proposalId]?.queries?.[at]?.why || null,
+        why: whyOf(trace, observation.proposalId, at),
         probeSql: test.probeSql,
         result: test.result,
         materiality: test.materiality,
@@ -167,6 +197,11 @@ function notesOn({ agreementNote, sameAnswer = [], run }: HypothesisOutcome): st
     ...(sameAnswer.length === 0 ? [] : [`The same answer as under ${sameAnswer.map(({ as }) => as).join(', ')}.`]),
     ...(run === undefined ? [] : [`With its SQL the probe gave ${resultPreview(run.result)}.`]),
   ];
+}
+
+/** Why one of several queries was wanted; null where nothing was said. */
+function whyOf({ actions, turns }: Trace, id: string, at: number): string | null {
+  return (actions[id]?.queries ?? turns?.[id]?.reply.queries)?.[at]?.why || null;
 }
 
 /** `i1.t0.s1.a1.r1.probe` belongs to the attempt `i1.t0.s1.a1`. */

@@ -70,6 +70,12 @@ export const CLAIM_WORDS: Readonly<Record<Claim['state'], { says: string; tone: 
   open: { says: 'not shown', tone: 'warn' },
 };
 
+export const TURN_WORDS: Readonly<Record<'look' | 'commit' | 'unanswerable', string>> = {
+  look: 'looked',
+  commit: 'committed',
+  unanswerable: 'declined',
+};
+
 export const OPEN_WORDS: Readonly<Record<AnswerRecord['openAssumptions'][number]['kind'], string>> = {
   'open-by-wording': 'the question allows two readings',
   assumption: 'assumed',
