@@ -46,10 +46,12 @@ export interface BatchEstimate {
 
 /** Ours: easy questions need the first figure, doubtful ones the second. */
 const CALLS: Readonly<Record<Settings['preset'], Range>> = {
-  fast: { low: 2, high: 6 },
-  thorough: { low: 3, high: 20 },
+  fast: { low: 1, high: 4 },
+  thorough: { low: 1, high: 20 },
   paper: { low: 8, high: 60 },
 };
+/** Preset fast of a question that may ask the web, which begins with the search. */
+const WITHOUT_LOOKING: Range = { low: 2, high: 6 };
 const REACT_CALLS: Range = { low: 3, high: REACT_TOOL_CALLS + 1 };
 /** Beside the schema: instructions, the plan, evidence. */
 const PROMPT_TOKENS: Range = { low: 1_500, high: 6_000 };
@@ -154,8 +156,9 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
   }
 }
 
-function callsOf({ method, preset, budgets }: Settings): Range {
-  const { low, high } = method === 'react' ? REACT_CALLS : CALLS[preset];
+function callsOf({ method, preset, procedure, budgets }: Settings): Range {
+  const search = preset === 'fast' && procedure === undefined ? WITHOUT_LOOKING : CALLS[preset];
+  const { low, high } = method === 'react' ? REACT_CALLS : search;
   const limit = budgets.llmCalls ?? Infinity;
   return { low: Math.min(low, limit), high: Math.min(high, limit) };
 }

@@ -147,19 +147,24 @@ export function forkedSettings(
   flags: Omit<ForkFlags, 'at'> & { readonly at: number },
 ): Settings {
   const preset = flags.preset ?? before.preset;
-  const search = flags.preset === undefined ? null : PRESETS[preset];
+  // How a search begins is decided: one that began without a conversation gets none.
+  const { looking } = state;
+  const procedure = looking === undefined ? undefined : PRESETS[preset].procedure;
+  const search = flags.preset === undefined ? null : presetOf({ preset, ...(procedure && { procedure }) });
+  const { procedure: _, secondDerivation: __, ...others } = before;
   const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const models = { ...before.models, ...Object.fromEntries(given) };
   const further = flags.iterations ?? (search ?? presetOf(before)).iterations;
   const isReact = before.method === 'react';
+  const made = search === null ? before : { ...others, ...search };
   return {
-    ...before,
-    ...search,
+    ...made,
     preset,
     models,
     ...(given.length === 0 ? {} : { maxOutputTokens: outputTokens(models, config) }),
     seed: flags.seed ?? before.seed,
-    iterations: flags.at + further,
+    // After a conversation its turns are no iterations of the search (`src/search/look.ts`).
+    iterations: flags.at + further - (made.procedure === undefined ? 0 : (looking?.turns.length ?? 0)),
     // The iterations of `react` are its tool calls.
     ...(isReact ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
     budgets: { ...budgetsOf(state, before), ...limitsOf(flags) },

@@ -6,7 +6,15 @@ import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../presets';
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
 export const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
-const ROLE_NAMES = ['evaluate', 'plan', 'propose', 'ground', 'select', 'react'] as const satisfies readonly Role[];
+const ROLE_NAMES = [
+  'look',
+  'evaluate',
+  'plan',
+  'propose',
+  'ground',
+  'select',
+  'react',
+] as const satisfies readonly Role[];
 
 export interface ModelFlags {
   readonly default?: string;

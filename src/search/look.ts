@@ -197,17 +197,23 @@ class LookLoop {
         return this.next('search');
       case 'decline':
         this.state = addUnanswerable(this.withdrawn(), ROOT, committed.reason);
-        return committed.settled ? 'settled' : this.returned();
+        return committed.settled ? this.settled() : this.returned();
       case 'answer':
         this.takeAnswer(draft, turnId, committed);
         if (committed.declined !== null) {
           this.state = addUnanswerable(this.withdrawn(), ROOT, committed.declined);
-          return 'settled';
+          return this.settled();
         }
-        return committed.settled ? 'settled' : this.returned();
+        return committed.settled ? this.settled() : this.returned();
       default:
         return committed satisfies never;
     }
+  }
+
+  /** The last state has a number of its own, so that it does not replace the checkpoint before it. */
+  private settled(): EndedBy {
+    this.state = { ...this.state, iteration: this.state.iteration + 1 };
+    return 'settled';
   }
 
   private returned(): EndedBy | null {

@@ -54,7 +54,7 @@ export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
   const told = hint === null ? remarks : [...remarks, `h${remarks.length + 1}`];
   const { settings } = input;
   return {
-    ...state,
+    ...(settings.procedure === undefined ? withoutConversation(state) : state),
     searchId: input.searchId,
     startedAtMs: nowMs,
     usage: NO_USAGE,
@@ -67,6 +67,17 @@ export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
     ...(steered === undefined && hint === null
       ? {}
       : { steered: { vetoes: [], pins: [], ...steered, remarks: told, budgets: null } }),
+  };
+}
+
+/** A fork with a preset that has no conversation hands over to the search, as the conversation itself does. */
+function withoutConversation(state: SearchState): SearchState {
+  const { looking, candidates } = state;
+  if (looking?.phase !== 'look') return state;
+  return {
+    ...state,
+    looking: { ...looking, phase: 'search' },
+    candidates: candidates.map((candidate) => ({ ...candidate, status: 'withdrawn' as const })),
   };
 }
 

@@ -2,7 +2,10 @@
 import type { SearchInput, Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/control';
 import { initialState } from '../../../src/search/control';
-import { createRunStore } from '../../../src/steps';
+import { runLookThenProve } from '../../../src/search/look';
+import type { ScriptedReplies } from '../../../src/adapters/scripted';
+import { PRESETS } from '../../../src/presets';
+import { createReactSteps, createRunStore } from '../../../src/steps';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/steps/fork';
 import { objectName, OBJECTS } from '../../../src/steps/objects';
 import { rootTrajectory } from '../../../src/search/merge';
@@ -164,6 +167,10 @@ describe('what was there when the iteration ended', () => {
     ['candidate', 'c2', false],
     ['remark', 'h1', true],
     ['remark', 'h2', false],
+    ['turn', 'i3.look', true],
+    ['turn', 'i4.look', false],
+    ['verdict', 'i3.look.try1', true],
+    ['verdict', 'i4.look', false],
     ['checkpoint', 'i3', true],
     ['checkpoint', 'i4', false],
     ['selection', 'select', false],
@@ -188,4 +195,73 @@ test('the state of a fork has spent nothing, begins now, and has limits of its o
   });
   expect(state.steered).toEqual({ ...steered, remarks: ['h1', 'h2'], budgets: null });
   expect(state.trajectories[0]?.status).toBe('open');
+});
+
+describe('a fork of a conversation', () => {
+  const [claim] = [
+    {
+      ...{ operator: 'op_answer', statement: 'Places are numbers.', rows: 'entries' },
+      check: 'SELECT count(*), sum(place > 0), sum(place > 9) FROM entry WHERE event = 1',
+      rivals: [{ reading: 'places are codes', instead: null }],
+    },
+  ];
+  const commit = {
+    action: 'commit',
+    operators: [{ name: 'op_answer', intent: 'events', sql: 'SELECT count(*) AS events FROM event' }],
+    claims: [claim],
+  };
+  const sound = { ...commit, claims: [{ ...claim, check: claim!.check.replace(' WHERE event = 1', '') }] };
+
+  /** Looked, committed (four rows show nothing), committed again. */
+  async function talkedParent() {
+    const look = { action: 'look', queries: [{ why: 'places', sql: 'SELECT DISTINCT place FROM entry' }] };
+    const made = await bench({ look: [look, commit, sound].map(text) }, { settings: PRESETS.fast });
+    const start = { searchId: SEARCH, settings: made.input.settings, state: null };
+    const outcome = await runLookThenProve(start, { ...createReactSteps(made.deps), ...made.steps }, hooks);
+    expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered', endedBy: 'settled' } });
+    const run = createRunStore(made.deps.store, SEARCH, hash);
+    return { ...made, run, state: await run.get('checkpoint', 'i3') };
+  }
+
+  function forkAt2(parent: Awaited<ReturnType<typeof talkedParent>>, settings: Settings): Fork {
+    const from = { searchId: SEARCH, iteration: 2, usage: { ...parent.state.usage } };
+    const input: SearchInput = { ...parent.input, searchId: CHILD, settings, parent: from };
+    return { state: parent.state, input, hint: null, nowMs: 5_000 };
+  }
+
+  async function begun(parent: Awaited<ReturnType<typeof talkedParent>>, settings: Settings, replies: ScriptedReplies) {
+    const { store } = parent;
+    const state = await storeFork({ store, hash }, forkAt2(parent, settings));
+    for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
+    const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine, settings });
+    const start = { searchId: CHILD, settings, state };
+    const steps = { ...createReactSteps(child.deps), ...child.steps };
+    return { child, start, steps, record: () => createRunStore(store, CHILD, hash).get('result', CHILD) };
+  }
+
+  test('goes on with what was said and counted, without its parent, and pays only its own turns', async () => {
+    const parent = await talkedParent();
+    const { child, start, steps, record } = await begun(parent, parent.input.settings, { look: [text(sound)] });
+    await runLookThenProve(start, steps, hooks);
+    expect(child.model.requests).toHaveLength(1);
+    const [request] = child.model.requests;
+    const said = request!.messages.map(({ content }) => content).join('\n');
+    expect(said).toContain('SELECT DISTINCT place FROM entry');
+    expect(said).toContain('only 4 rows were examined');
+    expect(await record()).toMatchObject({
+      ...{ status: 'answered', rows: [[2]], usage: { llmCalls: 1 } },
+      claims: [{ state: 'proved', examined: 8 }],
+    });
+  });
+
+  test('with a preset that has none is a search, which tests the last commit before it believes it', async () => {
+    const parent = await talkedParent();
+    const { procedure: _, ...settings } = parent.input.settings;
+    const { start, steps, record } = await begun(parent, settings, {});
+    expect(start.state.looking).toMatchObject({ phase: 'search' });
+    expect(start.state.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+    // Ended at once it has the commit to answer with.
+    await runSearch(start, steps, { ...hooks, stopRequested: () => 'stop' });
+    expect(await record()).toMatchObject({ status: 'answered', endedBy: 'stop', claims: [{ state: 'open' }] });
+  });
 });
