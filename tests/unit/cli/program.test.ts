@@ -53,7 +53,7 @@ describe('gate', () => {
     ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
     ['too many queries an action', ['ask', 'x', '--react-queries', '9'], /give a whole number from 1 to 8/],
     ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
-    ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: evaluate, plan/],
+    ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
     ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
     [
