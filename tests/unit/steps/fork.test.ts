@@ -210,7 +210,7 @@ describe('a fork of a conversation', () => {
     operators: [{ name: 'op_answer', intent: 'events', sql: 'SELECT count(*) AS events FROM event' }],
     claims: [claim],
   };
-  const sound = { ...commit, claims: [{ ...claim, check: claim!.check.replace(' WHERE event = 1', '') }] };
+  const sound = { ...commit, claims: [{ ...claim, check: claim.check.replace(' WHERE event = 1', '') }] };
 
   /** Looked, committed (four rows show nothing), committed again. */
   async function talkedParent() {
