@@ -204,10 +204,15 @@ class LookLoop {
           this.state = addUnanswerable(this.withdrawn(), ROOT, committed.declined);
           return this.settled();
         }
-        return committed.settled ? this.settled() : this.returned();
+        // A commit to what a person has ruled out goes back like one that the data contradict.
+        return committed.settled && this.hasAnswer() ? this.settled() : this.returned();
       default:
         return committed satisfies never;
     }
+  }
+
+  private hasAnswer(): boolean {
+    return this.state.candidates.at(-1)?.status === 'active';
   }
 
   /** The last state has a number of its own, so that it does not replace the checkpoint before it. */
@@ -274,7 +279,8 @@ class LookLoop {
     this.ending = true;
     const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
     if (last === undefined) {
-      const reason = 'it ended before the first commit';
+      const isEarly = this.state.candidates.length === 0;
+      const reason = isEarly ? 'it ended before the first commit' : 'what it committed to was ruled out';
       return this.finish(endedBy === 'cancel' ? 'cancelled' : 'abstained', endedBy, null, reason);
     }
     const { status, candidate, reason } = decided(this.state, last);

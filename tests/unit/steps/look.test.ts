@@ -1,6 +1,8 @@
 /** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
 import { createReactSteps, createRunStore } from '../../../src/steps';
+import type { SteeredSearch } from '../../../src/search/control';
 import { runLookThenProve } from '../../../src/search/look';
+import type { LookSteps } from '../../../src/search/steps';
 import type { LookReply } from '../../../src/prompts';
 import { PRESETS } from '../../../src/presets';
 import type { SearchState } from '../../../src/domain';
@@ -410,4 +412,37 @@ test('a checkpoint that cannot be stored before the search takes over is a failu
   await expect(search).rejects.toThrow('the disk is full');
   const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
   expect(record).toMatchObject({ status: 'failed', endedBy: 'error' });
+});
+
+test('a commit to what a person has ruled out goes back, however well its claims hold', async () => {
+  const empty = { ...COMMIT, operators: [COMMIT.operators![0]!, { ...COMMIT.operators![1]!, sql: 'SELECT 0 AS gap' }] };
+  const plain = {
+    ...COMMIT,
+    operators: [{ ...COMMIT.operators![1]!, sql: 'SELECT avg(behind_s) AS gap FROM lap' }],
+    claims: [],
+  };
+  const made = await bench(
+    { look: [empty, COMMIT, plain].map(json) },
+    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
+  );
+  const { deps, steps, input } = made;
+  let search: SteeredSearch | undefined;
+  const look: LookSteps['look'] = (step, options) => {
+    const update = search?.state().updates.find(({ status }) => status === 'active')?.id;
+    const steering = { kind: 'veto' as const, author: 'ada', update: update ?? '', reason: 'device B is wrong' };
+    if (step.turns.length === 1) search?.steer({ steering, remarkId: null });
+    return steps.look(step, options);
+  };
+  await runLookThenProve(
+    { searchId: SEARCH, settings: input.settings, state: null },
+    { ...createReactSteps(deps), ...steps, look },
+    { ...hooks, attach: (attached) => (search = attached) },
+  );
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record).toMatchObject({ status: 'answered', rows: [[2.625]] });
+  expect(record.candidates.map(({ outcome, chosen }) => [outcome, chosen])).toEqual([
+    ['withdrawn', false],
+    ['withdrawn', false],
+    ['rows', true],
+  ]);
 });
