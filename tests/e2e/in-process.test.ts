@@ -3,7 +3,7 @@ import type { PresetName } from '../../src/domain';
 import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
-import { askInProcess, openDatabase, type Opened } from './in-process';
+import { askInProcess, type AskInProcess, openDatabase, type Opened } from './in-process';
 
 jest.setTimeout(240_000);
 
@@ -27,13 +27,17 @@ function someQuestions(): TestData['questions'] {
   return data.questions.filter((_, at) => at % step === 0).slice(0, 30);
 }
 
-async function callsOf(model: SimulatedModel, preset: PresetName): Promise<number[]> {
+async function callsOf(
+  model: SimulatedModel,
+  preset: PresetName,
+  overrides?: AskInProcess['overrides'],
+): Promise<number[]> {
   const calls: number[] = [];
   for (const question of someQuestions()) {
     const address = data.address(question);
     const database = opened.get(address) ?? (await openDatabase(address, question.engine));
     opened.set(address, database);
-    const { record } = await askInProcess({ question, database, baseUrl: model.baseUrl, preset });
+    const { record } = await askInProcess({ question, database, baseUrl: model.baseUrl, preset, overrides });
     const said = { id: question.id, status: record.status };
     expect(said).toEqual({ id: question.id, status: question.answerable ? 'answered' : 'unanswerable' });
     if (question.answerable) {
@@ -49,7 +53,6 @@ async function callsOf(model: SimulatedModel, preset: PresetName): Promise<numbe
 const sure = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
 
 it.each([
-  ['fast', [2]],
   // Three separate replies that a question cannot be answered; a plan without doubt needs no second one.
   ['thorough', [1, 3]],
   ['paper', [2]],
@@ -62,11 +65,22 @@ it.each([
   }
 });
 
-it('doubtful questions earn their probes: at most 6 calls each for nine in ten with preset fast', async () => {
+it('preset fast answers easy questions in a look or two and a commit', async () => {
+  const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
+  try {
+    const calls = await callsOf(model, 'fast');
+    expect(calls.at(-1)).toBeLessThanOrEqual(5);
+    expect(Object.keys(model.ledger().roles)).toEqual(['look']);
+  } finally {
+    await model.close();
+  }
+});
+
+it('doubtful questions earn their probes: at most 6 calls each for nine in ten with preset thorough', async () => {
   const rates = { ...sure, doubt: 1 };
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates });
   try {
-    const calls = await callsOf(model, 'fast');
+    const calls = await callsOf(model, 'thorough');
     expect(calls[Math.floor(calls.length * 0.9)]).toBeLessThanOrEqual(6);
     expect(model.ledger().roles['ground']?.billed).toBeGreaterThan(0);
   } finally {
@@ -83,7 +97,8 @@ it('broken JSON, failing SQL and wrong readings cost calls, not the answer', asy
     seed: 7,
   });
   try {
-    const calls = await callsOf(model, 'fast');
+    // A second derivation is what tells a wrong plan that nobody doubted.
+    const calls = await callsOf(model, 'thorough', { secondDerivation: 'always' });
     expect(calls.reduce((sum, each) => sum + each, 0)).toBe(model.ledger().totals.billed);
   } finally {
     await model.close();

@@ -8,6 +8,7 @@ import { runReact } from '../../src/methods/react';
 import { settingsFor } from '../../src/presets';
 import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
 import { runSearch } from '../../src/search/control';
+import { runLookThenProve } from '../../src/search/look';
 import { searchIdOf } from '../../src/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../src/simulated-model';
 import { toEnd } from '../helpers/fake-steps';
@@ -71,8 +72,9 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
   await storeInput(deps, { schemaVersion: 1, searchId, namespace: 'test', question, settings });
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
-  const running =
-    method === 'react' ? runReact(start, createReactSteps(deps), hooks) : runSearch(start, createSteps(deps), hooks);
+  const steps = { ...createReactSteps(deps), ...createSteps(deps) };
+  const begin = method === 'react' ? runReact : settings.procedure === undefined ? runSearch : runLookThenProve;
+  const running = begin(start, steps, hooks);
   const outcome = await toEnd(running);
   if (outcome.kind !== 'finished') throw new Error('the search asked to be continued');
   return { record: AnswerRecord.parse(await readRecord(store, searchId)), store, searchId };

@@ -23,11 +23,13 @@ export async function look(world: World): Promise<Partial<LookReply>> {
   const failing = world.slip('commit') < world.rates.failingSql;
   const sql = failing ? failingBody(gold) : wrong ? rowsBody(gold, 0, 'twice') : gold.sql;
   // What went back is withdrawn.
-  const claims = base === null || asked.turns > 2 || world.draw('claim') < 0.5 ? [] : [countedOnce(base)];
+  const isBack = /NOT ESTABLISHED|FAILED/.test(asked.lastUser);
+  const claims = base === null || isBack || world.draw('claim') < 0.5 ? [] : [countedOnce(base)];
   return {
     action: 'commit',
     operators: [{ name: 'op_answer', intent: `the answer to: ${world.question.question}`, sql }],
     claims,
+    control: base === null ? null : `SELECT count(*) AS n FROM ${base}`,
     sentence: asked.sentence ? answerSentence(gold) : null,
   };
 }
@@ -37,7 +39,7 @@ function countedOnce(base: string): LookReply['claims'][number] {
     operator: 'op_answer',
     statement: 'Every record counts once.',
     rows: 'records',
-    check: `SELECT count(*) AS examined, count(*) AS matching, sum(CASE WHEN 1 = 0 THEN 1 ELSE 0 END) AS twice FROM ${base}`,
+    check: `SELECT count(*) AS examined, sum(CASE WHEN nth > 0 THEN 1 ELSE 0 END) AS matching, sum(CASE WHEN nth > 1000000000 THEN 1 ELSE 0 END) AS twice FROM (SELECT row_number() OVER () AS nth FROM ${base}) AS numbered`,
     rivals: [{ reading: 'records count twice', instead: null }],
   };
 }
