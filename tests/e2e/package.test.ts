@@ -60,7 +60,7 @@ test('installed into an empty folder, npx gate demo answers with its proof', asy
     TEMPORAL_ADDRESS: process.env['GATE_TEST_TEMPORAL'],
   };
   const { stdout, stderr } = await run('npx', ['--no-install', 'gate', 'demo'], { cwd: folder, env });
-  expect(stdout).toMatch(/^Answer +4 of 18 sprint events/m);
+  expect(stdout).toMatch(/^Answer +In 4 of 18 sprint events/m);
   expect(stdout).toMatch(/op_gap +proved/);
   expect(stderr).not.toMatch(/bundl|building|error/i);
   for (const name of ['tsx', 'typescript', 'jest', 'snowflake-sdk'])
