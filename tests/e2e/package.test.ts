@@ -61,7 +61,7 @@ test('installed into an empty folder, npx gate demo answers with its proof', asy
   };
   const { stdout, stderr } = await run('npx', ['--no-install', 'gate', 'demo'], { cwd: folder, env });
   expect(stdout).toMatch(/^Answer +In 4 of 18 sprint events/m);
-  expect(stdout).toMatch(/op_gap +proved/);
+  expect(stdout).toMatch(/op_answer +proved/);
   expect(stderr).not.toMatch(/bundl|building|error/i);
   for (const name of ['tsx', 'typescript', 'jest', 'snowflake-sdk'])
     expect([name, existsSync(join(folder, 'node_modules', name))]).toEqual([name, false]);
