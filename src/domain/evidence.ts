@@ -155,6 +155,8 @@ export const Grounding = z.object({
   /** The summariser's own distance change, where it gives one (rule S6). */
   delta: z.number().nullable(),
   impossible: z.string().nullable(),
+  /** Operators whose declared columns or grain the rows contradict. Left out: none. */
+  interface: z.array(z.object({ operator: OperatorName, why: z.string() })).optional(),
 });
 export type Grounding = z.infer<typeof Grounding>;
 

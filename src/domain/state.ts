@@ -140,6 +140,7 @@ export const SearchEvent = z.object({
     'step-failed',
     'trajectories-merged',
     'immaterial',
+    'plan-revised',
     'unanswerable',
     'steered',
   ]),

@@ -49,6 +49,7 @@ export const GroundReply = z.object({
   avoid: z.array(z.string()),
   delta: z.number().nullable(),
   impossible: z.string().nullable(),
+  interface: z.array(z.object({ operator: z.string(), why: z.string() })),
   written: z.array(z.object({ operator: z.string(), sql: z.string(), assumptions: z.array(AssumptionReply) })),
   tests: z.array(TestReply),
 });
@@ -90,7 +91,8 @@ const JUDGE = `JUDGE
 - A predicate that tests the wrong thing: say so, leave its reading open, put the better probe in tryNext.
 - winner: the one supported reading whose rivals are all refuted or fit clearly fewer rows; else null.`;
 
-const EXECUTED = `- Readings marked "same answer as" count as one: name any of them, do not tell them apart. One marked [not stored] may win, with sql null: the program then ends with its counts.`;
+const EXECUTED = `- interface, only if the rows show that an operator's declared columns or grain cannot be right (several rows where one was declared, a value that needs another column): {operator, why}. The plan is then revised with this evidence. Else [].
+- Readings marked "same answer as" count as one: name any of them, do not tell them apart. One marked [not stored] may win, with sql null: the program then ends with its counts.`;
 
 const WRITE = `WRITE
 - sql, only with a winner: the operator's whole body, one SELECT over its declared relations and inputs, the declared columns, same names and order. It handles every format seen, rare ones, NULLs and sentinels too; guarded casts, so that no row can fail it. null keeps the SQL shown with the winning hypothesis.
@@ -139,8 +141,10 @@ function complete(reply: GroundReply, observed: Map<string, HypothesisText[]>, i
     input.plan,
     [...won, ...written].map(({ operator }) => operator),
   );
+  const known = input.plan.operators.map(({ name }) => name);
+  const amended = reply.interface.filter(({ operator, why }) => known.includes(operator) && why.trim() !== '');
   const tests = input.carryTests ? soundTests(reply.tests, shape).slice(0, input.breadth).map(tidyTest) : [];
-  return { ...reply, judgements, written, tests };
+  return { ...reply, judgements, written, tests, interface: input.strict === 'model' ? [] : amended };
 }
 
 /** A hypothesis that nothing was said about stays open, and a winner that its own verdict does not support is none. */

@@ -28,6 +28,8 @@ export interface PlanInput extends PromptContext, web.MayLookUp {
     readonly plan: PlanText;
     readonly blocked: readonly string[];
     readonly evidence: readonly EvidenceText[];
+    /** Operators whose columns or grain the rows contradict: then this is why the plan is revised. */
+    readonly refit?: readonly { readonly operator: string; readonly why: string }[];
   } | null;
   /** The reply brings the first tests along, for at most `breadth` operators. */
   readonly carryTests: boolean;
@@ -134,6 +136,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
       : [
           shared.data('plan to revise', planText(input.revise.plan)),
           ...input.revise.evidence.map((evidence) => shared.data('evidence', evidenceText(evidence))),
+          ...(input.revise.refit ?? []).map(({ operator, why }) => shared.data(`does not fit: ${operator}`, why)),
         ]),
     shared.questionSection(input.question),
     task(input),
@@ -181,7 +184,12 @@ const DOUBT = `DOUBT
 
 function task(input: PlanInput): string {
   const lines = ['Task: plan this question.'];
-  if (input.revise !== null) {
+  if (input.revise?.refit !== undefined) {
+    const names = input.revise.refit.map(({ operator }) => operator).join(', ');
+    lines.push(
+      `Revise the plan above: the rows contradict the columns or grain of ${names}, as said there. Give them those that the rows demand, mend what reads them, and keep all else word for word (names, intents, columns, grain, sql), so that what is proved stays proved.`,
+    );
+  } else if (input.revise !== null) {
     const blocked = input.revise.blocked.join(', ') || 'none';
     lines.push(
       `Revise the plan above. Blocked, tested without success: ${blocked}. Reach the answer without them or split them; keep names and bodies of operators that stand, and heed the evidence.`,

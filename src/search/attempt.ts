@@ -40,7 +40,7 @@ export async function attemptTargets(
   const decided = new Set<string>();
   let proposal = pending;
   let next: PendingProposal | null = null;
-  for (let attempt = 1; attempt <= settings.attempts && draft.impossible === null; attempt++) {
+  for (let attempt = 1; attempt <= settings.attempts && isUnderWay(draft); attempt++) {
     const open = runsAll ? targets : targets.filter((name) => !isResolved(draft, name, settings.proof));
     if (open.length === 0) break;
     // A proposal that came with the last judgement saves a model call.
@@ -58,6 +58,11 @@ export async function attemptTargets(
     next = (await judge(context, draft, at, probes, decided)) ?? next;
   }
   return { decided, next };
+}
+
+/** Not if the rows show that it is not stored, or that the plan has to be another. */
+export function isUnderWay({ impossible, refit }: Draft): boolean {
+  return impossible === null && refit === null;
 }
 
 /** The probes of one attempt: one round, or several with `rounds` > 1 (preset `paper`). */
@@ -127,9 +132,9 @@ export function probeInput(context: ExpansionContext, at: string, plan: PlanView
   };
 }
 
-/** Position of the first attempt of an expansion. */
-export function firstAttempt({ iteration, lane }: ExpansionContext): string {
-  return `${stepPosition(iteration, lane, 1)}.a1`;
+/** Position of the first attempt of an expansion, or of one of its later steps. */
+export function firstAttempt({ iteration, lane }: ExpansionContext, step = 1): string {
+  return `${stepPosition(iteration, lane, step)}.a1`;
 }
 
 export function stepPosition(iteration: number, lane: string, step: number): string {
@@ -232,6 +237,8 @@ function keepGrounded(
   draft.facts.push(...grounded.facts);
   draft.impossible = grounded.impossible;
   draft.absenceShown = grounded.absenceShown === true;
+  const { groundingId, refit: operators = [] } = grounded;
+  if (operators.length > 0) draft.refit = { groundingId, operators };
   for (const operator of grounded.operators) if (operator.decided) decided.add(operator.operator);
   if (grounded.delta !== null) {
     // The summariser's own delta replaces the arithmetic one of this attempt (rule S6).

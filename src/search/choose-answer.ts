@@ -64,8 +64,11 @@ export class BrokenModelError extends Error {
   override readonly name = 'BrokenModelError';
 }
 
-/** Steps that a search can do without: arithmetic replaces `evaluate`, ranking by execution replaces `select`. */
-const DISPENSABLE = /(^|\.)(evaluate|select)(\.try\d+\.seed-?\d+)?$/;
+/**
+ * Steps that a search can do without: arithmetic replaces `evaluate`, ranking by execution replaces `select`, and a plan that
+ * is not revised in its middle (`refit`) goes on as it was.
+ */
+const DISPENSABLE = /(^|\.)(evaluate|select|refit)(\.try\d+\.seed-?\d+)?$/;
 
 /**
  * The error of a search that fails instead of abstaining: it found nothing, and in its last iteration the model gave no

@@ -3,7 +3,7 @@ import type { PlanView } from '../domain';
 import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
 import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
 import { ROOT } from './frontier';
-import { makePlan } from './make-plan';
+import { makePlan, type NewPlan } from './make-plan';
 import { chooseTargets, findOperator, isTestable, needsWork } from './plan-view';
 import { applyMemory } from './reuse';
 
@@ -36,8 +36,10 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     takePlan(context, draft, trajectory.plan);
   }
   // One step per operator and one more; further follow-on work belongs to the next iteration.
-  const maxSteps = settings.followOn ? (draft.plan?.operators.length ?? 0) + 1 : 1;
-  const before = draft.plan;
+  const stepsFrom = (step: number) => step + (settings.followOn ? (draft.plan?.operators.length ?? 0) : 0);
+  let maxSteps = stepsFrom(1);
+  let before = draft.plan;
+  let revised = false;
   const attempted = new Set<string>();
   const decided = new Set<string>();
   for (let step = 1; step <= maxSteps; step++) {
@@ -50,15 +52,36 @@ async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Pr
     for (const name of targets) attempted.add(name);
     for (const name of result.decided) decided.add(name);
     pending = result.next;
+    if (draft.refit !== null) {
+      // Once an expansion: a plan whose revision does not fit either goes on in the next iteration.
+      const made: NewPlan | null = revised ? null : await refit(context, draft, step);
+      if (made === null) break;
+      revised = true;
+      pending = made.proposalId === null ? null : { proposalId: made.proposalId, operators: made.proposed };
+      [before, maxSteps] = [draft.plan, stepsFrom(step + 1)];
+      for (const seen of [attempted, decided, draft.failing]) seen.clear();
+      continue;
+    }
     if (result.decided.size === 0) break;
   }
   for (const name of draft.failing) decided.delete(name);
   draft.plan = countBarren(before, draft.plan, attempted, decided, settings.proof);
 }
 
+/** The plan with other columns or grain, for the same question and with all that was proved; null: it stays as it was. */
+async function refit(context: ExpansionContext, draft: Draft, step: number): Promise<NewPlan | null> {
+  const made = await makePlan(context, draft, { step });
+  const operators = draft.refit?.operators.join(', ') ?? '';
+  draft.refit = null;
+  if (made === null) return null;
+  draft.note('plan-revised', operators, 'its columns or grain did not fit the rows');
+  takePlan(context, draft, made.plan);
+  return made;
+}
+
 /** Applies all compatible updates first; conflicting ones make rival plans (rule S3). */
 function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void {
-  const applied = applyMemory(plan, context.updates);
+  const applied = applyMemory(plan, draft.allUpdates());
   draft.plan = applied.plans[0] ?? plan;
   draft.rivals = applied.plans.slice(1);
   draft.reused.push(...applied.reused);

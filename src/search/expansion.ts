@@ -109,6 +109,8 @@ export class Draft {
   bottleneck: string | null = null;
   impossible: string | null = null;
   absenceShown = false;
+  /** The judgement that found an interface which does not fit the rows, and its operators. */
+  refit: { readonly groundingId: string; readonly operators: readonly string[] } | null = null;
   distanceDelta = 0;
   usage: Usage = NO_USAGE;
   ahead: RanAhead | null = null;

@@ -10,7 +10,7 @@ import { tryModel } from './expansion';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { chooseTargets, isBlocked, isComplete, planRef } from './plan-view';
 import type { Checked, FollowUp, Planned } from './steps';
-import { firstAttempt, probeInput } from './attempt';
+import { firstAttempt, probeInput, stepPosition } from './attempt';
 
 export interface NewPlan {
   readonly plan: PlanView;
@@ -18,10 +18,18 @@ export interface NewPlan {
   readonly proposed: readonly string[];
 }
 
-/** Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). */
-export async function makePlan(context: ExpansionContext, draft: Draft): Promise<NewPlan | null> {
+/**
+ * Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). `refit`: the
+ * draft's plan is revised after this step of the expansion, because an interface does not fit the rows.
+ */
+export async function makePlan(
+  context: ExpansionContext,
+  draft: Draft,
+  refit: { readonly step: number } | null = null,
+): Promise<NewPlan | null> {
   const { searchId, settings, steps, iteration, lane, variant } = context;
-  const first = `i${iteration}.${lane}.plan`;
+  const first = refit === null ? `i${iteration}.${lane}.plan` : `${stepPosition(iteration, lane, refit.step)}.refit`;
+  const nextStep = refit === null ? 1 : refit.step + 1;
   let checked: Checked = { failures: [], usage: {} };
   const ask = (position: string) =>
     tryModel<Planned>(
@@ -39,11 +47,11 @@ export async function makePlan(context: ExpansionContext, draft: Draft): Promise
           otherPlans: context.otherPlans,
           ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
           ...(variant === null ? {} : { variant }),
-          revise: revision(context),
+          revise: refit === null ? revision(context) : refitting(context, draft),
         }),
       async (planned, tryNumber) => {
         if (planned.kind === 'lookup') return tooManyLookups(draft, planned.lookups);
-        checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned);
+        checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned, nextStep);
         return checked.failures.length === 0
           ? null
           : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
@@ -73,11 +81,12 @@ async function checkWritten(
   draft: Draft,
   position: string,
   planned: Planned,
+  nextStep: number,
 ): Promise<Checked> {
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
   draft.checkpoint('sql');
-  const next = followUp(context, planned);
+  const next = followUp(context, planned, nextStep);
   const checked = await context.steps.check({
     purpose: 'check',
     searchId: context.searchId,
@@ -92,9 +101,13 @@ async function checkWritten(
 }
 
 /** The step to run along with the check: the tests that came with the plan, or the whole plan if it has no doubts. */
-function followUp(context: ExpansionContext, planned: Extract<Planned, { kind: 'plan' }>): FollowUp | null {
+function followUp(
+  context: ExpansionContext,
+  planned: Extract<Planned, { kind: 'plan' }>,
+  step: number,
+): FollowUp | null {
   const { plan, proposalId } = planned;
-  if (proposalId !== null) return probeInput(context, `${firstAttempt(context)}.r1`, plan, proposalId);
+  if (proposalId !== null) return probeInput(context, `${firstAttempt(context, step)}.r1`, plan, proposalId);
   const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
   return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
 }
@@ -105,5 +118,15 @@ function revision({ trajectory }: ExpansionContext) {
     plan: planRef(trajectory.plan),
     blocked: trajectory.plan.operators.filter(isBlocked).map((operator) => operator.name),
     attempts: trajectory.attempts,
+  };
+}
+
+function refitting({ trajectory }: ExpansionContext, { plan, refit, attempts }: Draft) {
+  if (plan === null || refit === null) return null;
+  return {
+    plan: planRef(plan),
+    blocked: [],
+    attempts: [...trajectory.attempts, ...attempts],
+    refit: refit.groundingId,
   };
 }

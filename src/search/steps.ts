@@ -115,6 +115,8 @@ export interface PlanInput extends ModelStepBase, MayLookUp {
     readonly plan: PlanRef;
     readonly blocked: readonly string[];
     readonly attempts: readonly string[];
+    /** The grounding that says which interfaces do not fit the rows. */
+    readonly refit?: string;
   } | null;
 }
 export type Planned =
@@ -177,6 +179,8 @@ export interface Grounded {
   readonly impossible: string | null;
   /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
   readonly absenceShown?: boolean;
+  /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
+  readonly refit?: readonly string[];
   /** Next proposals that came with the judgement. */
   readonly nextProposalId: string | null;
   readonly nextOperators: readonly string[];

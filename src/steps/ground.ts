@@ -179,6 +179,7 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     avoid: reply.avoid,
     delta: reply.delta,
     impossible,
+    ...(reply.interface.length === 0 ? {} : { interface: reply.interface }),
     observations: observations.map(({ observationId }) => observationId),
   });
   const next = nextTests(judge, reply, judged, written);
@@ -197,6 +198,7 @@ async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly
     delta: reply.delta,
     impossible,
     ...(absence === undefined ? {} : { absenceShown: true }),
+    ...(reply.interface.length === 0 ? {} : { refit: reply.interface.map(({ operator }) => operator) }),
     nextProposalId: await storeProposal(context, `${groundingId}.tests`, next, false),
     nextOperators: next.map(({ test }) => test.operator),
   };

@@ -53,7 +53,9 @@ async function revision(context: StepContext, revise: NonNullable<PlanInput['rev
     planTextOf(context, revise.plan),
     evidenceTexts(context, revise.attempts),
   ]);
-  return { plan: text, blocked: revise.blocked, evidence };
+  const grounding = revise.refit === undefined ? null : await context.run.get('grounding', revise.refit);
+  const refit = grounding?.interface;
+  return { plan: text, blocked: revise.blocked, evidence, ...(refit === undefined ? {} : { refit }) };
 }
 
 interface Writer {

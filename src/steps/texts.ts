@@ -79,7 +79,10 @@ export async function evidenceText(
     attempt: observation.observationId,
     tests: await testTexts(context, observation, maxChars, grounding),
     summary: last?.groundings.map(({ operator, summary }) => `${operator}: ${summary}`).join('\n') ?? null,
-    tryNext: last?.tryNext ?? [],
+    tryNext: [
+      ...(last?.tryNext ?? []),
+      ...(last?.interface ?? []).map(({ operator, why }) => `other columns or grain for ${operator}: ${why}`),
+    ],
     avoid: last?.avoid ?? [],
   };
 }

@@ -33,6 +33,7 @@ export async function ground(world: World): Promise<GroundReply> {
     avoid: [],
     delta: settled ? -2 : null,
     impossible: null,
+    interface: [],
     written: [],
     tests: carries ? open.map((name) => testOf(world, gold, name, timesTested(earlier, name))) : [],
   };

@@ -267,6 +267,73 @@ describe('a doubtful question', () => {
     expect(end).toMatchObject({ status: 'answered', endedBy: 'agreement' });
   });
 
+  describe('whose columns or grain the rows contradict', () => {
+    const first = planOf('p1', [
+      operator('op_rows', { bodyId: 'rows', risk: 0.6 }),
+      operator('op_gap', { shape: 'one row', inputs: ['op_rows'] }),
+      operator('op_sum', { bodyId: 'sum', inputs: ['op_gap'] }),
+    ]);
+    const second = planOf('p2', [
+      operator('op_rows', { bodyId: 'other' }),
+      operator('op_gap', { shape: 'many rows', bodyId: 'gap', risk: 0.6, inputs: ['op_rows'] }),
+      operator('op_sum', { bodyId: 'sum2', inputs: ['op_gap'] }),
+    ]);
+    const tests = (proposalId: string, name: string) => ({ proposalId, proposed: [name] });
+    const proof = (plan: typeof first, name: string, bodyId: string) => [
+      { operator: name, bodyId, update: updateFor(`u_${name}`, plan, name, bodyId), assumed: false, error: null },
+    ];
+    const won = (name: string, bodyId: string) => [{ operator: name, winner: 'h1', bodyId, decided: true }];
+    const script: Script = {
+      plan: inTurn(planned(first, tests('q1', 'op_rows')), planned(second, tests('q2', 'op_gap'))),
+      probe: ({ proposalId }) => [
+        { operator: proposalId === 'q1' ? 'op_rows' : 'op_gap', outcome: 'rows', immaterial: null },
+      ],
+      ground: (input) =>
+        input.plan.planId === 'p1'
+          ? judged(input, won('op_rows', 'rows'), { refit: ['op_gap'] })
+          : judged(input, won('op_gap', 'gap')),
+      settle: ({ plan }) => (plan.planId === 'p1' ? proof(first, 'op_rows', 'rows') : proof(second, 'op_gap', 'gap')),
+    };
+
+    test('gets another plan at once, with the evidence and what was proved', async () => {
+      const { steps, end, called } = await search(script, testSettings('thorough', { cMin: 1 }));
+      expect(called).toEqual([
+        ...['prepare', 'plan', 'check', 'probe', 'ground', 'settle'],
+        ...['plan', 'check', 'probe', 'ground', 'settle', 'candidate', 'finish'],
+      ]);
+      const [, revised] = steps.inputs<PlanInput>('plan');
+      expect(revised).toMatchObject({
+        position: 'i1.t0.s1.refit',
+        revise: {
+          plan: { planId: 'p1', bodies: [['op_rows', 'rows', 'u_op_rows'], ['op_gap', null, null], {}] },
+          blocked: [],
+          refit: 'i1.t0.s1.a1.ground.grounding',
+        },
+      });
+      expect(revised?.revise?.attempts).toContain('i1.t0.s1.a1.ground.grounding');
+      expect(revised?.memory.updates).toEqual(['u_op_rows']);
+      expect(end).toMatchObject({ status: 'answered', endedBy: 'settled' });
+      expect(end.state.trajectories[1]?.plan).toMatchObject({
+        planId: 'p2',
+        operators: [{ bodyId: 'rows', updateId: 'u_op_rows' }, { bodyId: 'gap', updateId: 'u_op_gap' }, {}],
+      });
+      expect(end.state.events).toContainEqual(expect.objectContaining({ kind: 'plan-revised', subject: 'op_gap' }));
+    });
+
+    test('keeps its plan where no other can be made, and asks once an iteration', async () => {
+      const made = inTurn<ReturnType<typeof planned> | { invalid: string }>(planned(first, tests('q1', 'op_rows')), {
+        invalid: 'none',
+      });
+      const settings = testSettings('thorough', { iterations: 1, parseRetries: 0 });
+      const { end, called } = await search({ ...script, plan: made }, settings);
+      expect(called.filter((step) => step === 'plan')).toHaveLength(2);
+      expect(end.state.trajectories[1]).toMatchObject({ status: 'open', plan: { planId: 'p1' } });
+      const always = { ...script, ground: (input: GroundInput) => judged(input, [], { refit: ['op_gap'] }) };
+      const again = await search(always, testSettings('thorough', { iterations: 1 }));
+      expect(again.called.filter((step) => step === 'plan')).toHaveLength(2);
+    });
+  });
+
   test('a body that the database rejects goes back to the judge with the exact error', async () => {
     const { steps } = await search({
       ...proving,

@@ -232,6 +232,31 @@ describe('a probe that reads the operator under test', () => {
   });
 });
 
+describe('an interface that the rows contradict', () => {
+  const settings = { settings: { materiality: false } };
+  const amending = groundReply({ interface: [{ operator: 'op_gap', why: 'two gaps for one place' }] });
+
+  test('is told to control, and kept with the judgement', async () => {
+    const made = await planned({ ground: [amending] }, settings);
+    await probeOf(made);
+    expect(await groundOf(made)).toMatchObject({ kind: 'ok', value: { refit: ['op_gap'] } });
+    const grounding = await createRunStore(made.deps.store, SEARCH, hash).get('grounding', 'a1.ground');
+    expect(grounding.interface).toEqual([{ operator: 'op_gap', why: 'two gaps for one place' }]);
+  });
+
+  test('is left alone where the judge is the proof, and where the plan has no such operator', async () => {
+    const value = async (reply: object, proof: 'execution' | 'model') => {
+      const made = await planned({ ground: [reply] }, { settings: { materiality: false, proof } });
+      await probeOf(made);
+      const grounded = await groundOf(made);
+      return grounded.kind === 'ok' ? grounded.value.refit : grounded;
+    };
+    expect(await value(amending, 'model')).toBeUndefined();
+    const elsewhere = groundReply({ interface: [{ operator: 'op_other', why: 'w' }] });
+    expect(await value(elsewhere, 'execution')).toBeUndefined();
+  });
+});
+
 describe('the reading "not stored"', () => {
   const probe =
     "SELECT count(*) AS n, count(CASE WHEN mark LIKE '%h' THEN 1 END) AS hours, count(mark) AS marks FROM op_runners";

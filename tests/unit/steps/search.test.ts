@@ -79,3 +79,35 @@ test.each<[string, object, string]>([
   expect(record.evidence[1]).toMatchObject({ state: 'assumed', against: [told] });
   expect(record.answer).toContain(`Assumed all the same: ${h1!.mapping} (${told}).`);
 });
+
+test('columns that the rows contradict are replaced at once, by a plan that is told why', async () => {
+  const open = { verdicts: TEST.hypotheses.map(({ id }) => ({ hypothesis: id, reason: 'r', verdict: 'open' })) };
+  const amending = groundReply(
+    { interface: [{ operator: 'op_gap', why: 'a place of an event holds two cars' }] },
+    { ...open, winner: null },
+  );
+  const column = (name: string, type: string) => ({ name, type, meaning: '' });
+  const sqlOf = (sql: string) => sql.replace('place,', 'place, car,');
+  const cars = [column('event', 'integer'), column('place', 'integer'), column('car', 'integer')];
+  const rows = { name: 'op_runners', sql: 'SELECT event, place, car, mark FROM entry' };
+  const test = { ...TEST, hypotheses: TEST.hypotheses.map((each) => ({ ...each, sql: sqlOf(each.sql) })) };
+  const second = planReply({ tests: [test] }, [
+    { ...rows, columns: [...cars, column('mark', 'text')] },
+    { name: 'op_gap', columns: [...cars, column('gap', 'number')], grain: ['event', 'place', 'car'] },
+  ]);
+  const { deps, steps, input, model } = await bench(
+    { plan: [text(planReply()), text(second)], ground: [text(amending), text(groundReply())] },
+    { settings: { materiality: false, cMin: 1, cMax: 1 } },
+  );
+  const outcome = await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
+  expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 4 } } });
+  const told = model.requests
+    .filter(({ role }) => role === 'plan')
+    .at(-1)!
+    .messages.at(-1)!.content;
+  expect(told).toContain('<data name="does not fit: op_gap">\na place of an event holds two cars\n</data>');
+  expect(told).toContain('the rows contradict the columns or grain of op_gap');
+  const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(record.evidence[1]).toMatchObject({ operator: 'op_gap', state: 'proved' });
+  expect(record.sql).toContain('place, car,');
+});
