@@ -64,7 +64,7 @@ export function renderGround(input: GroundInput): ChatMessage[] {
     WRITE,
     LEARNED,
     ...(input.carryTests ? [testRules('execution')] : []),
-    shared.replyRule(sketch(GroundReply)),
+    shared.replyRule(sketch(input.strict === 'model' ? GroundReply.omit({ interface: true }) : GroundReply)),
   ];
   return shared.conversation(input.dialect, [
     ...shared.databaseSections(input),

@@ -31,6 +31,8 @@ export interface PlanInput extends PromptContext, web.MayLookUp {
     /** Operators whose columns or grain the rows contradict: then this is why the plan is revised. */
     readonly refit?: readonly { readonly operator: string; readonly why: string }[];
   } | null;
+  /** What the conversation saw before it handed the question over, for a plan that is made from nothing. */
+  readonly seen?: readonly EvidenceText[];
   /** The reply brings the first tests along, for at most `breadth` operators. */
   readonly carryTests: boolean;
   readonly breadth: number;
@@ -131,6 +133,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
       : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
     ...input.otherPlans.map((plan, at) => shared.data(`existing plan ${at + 1}`, planText(plan))),
     ...(input.unanswerable ?? []).map((reason, at) => shared.data(`found unanswerable ${at + 1}`, reason)),
+    ...(input.seen ?? []).map((evidence) => shared.data('evidence', evidenceText(evidence))),
     ...(input.revise === null
       ? []
       : [

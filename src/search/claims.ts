@@ -12,6 +12,8 @@ export interface RivalSeen {
   readonly agreement: Agreement | null;
   /** Whether the whole plan gives the same answer under it; null if it was not run or cannot tell (rule S9). */
   readonly sameAnswer: boolean | null;
+  /** Why what it would put instead cannot be run. */
+  readonly fault?: string | null;
 }
 
 export interface ClaimSeen extends Pick<Claim, 'operator' | 'statement' | 'rows' | 'check'> {
@@ -45,9 +47,13 @@ export function decideClaim(seen: ClaimSeen): Claim {
       reason: `only ${agreement.examined} rows were examined, and fewer than ${FLOOR} show nothing`,
     };
   if (standing === 'fails') return { ...decided, state: 'failed', reason: `it holds for ${share(agreement)} only` };
-  const left = rivals.find(({ verdict }) => verdict === 'open');
-  if (left !== undefined)
-    return { ...decided, state: 'open', reason: `the rival "${left.reading}" ${whyLeft(left, agreement)}` };
+  const at = rivals.findIndex(({ verdict }) => verdict === 'open');
+  const left = rivals[at];
+  if (left !== undefined) {
+    const fault = seen.rivals[at]?.fault ?? null;
+    const reason = `the rival "${left.reading}" ${whyLeft(left, agreement)}${fault === null ? '' : ` (${fault})`}`;
+    return { ...decided, state: 'open', reason };
+  }
   // Also of those that the counts refute: whichever holds, the answer is this one.
   if (seen.rivals.every(({ sameAnswer }) => sameAnswer === true))
     return { ...decided, state: 'immaterial', reason: 'every rival gives the same answer' };

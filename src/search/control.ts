@@ -364,6 +364,7 @@ class SearchLoop {
         .flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)]))
         .slice(-SHOWN_PLANS),
       unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
+      looked: state.looking?.turns ?? [],
       usageBefore: state.usage,
       ...this.web(share),
       candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),

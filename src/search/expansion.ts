@@ -62,6 +62,8 @@ export interface ExpansionContext extends DraftContext {
   readonly otherPlans: readonly PlanRef[];
   /** Reasons of earlier replies that the question is unanswerable. */
   readonly unanswerable: readonly string[];
+  /** Turns of the conversation that came before the search. */
+  readonly looked: readonly string[];
   /** The candidate run of this plan, if it would certainly be the next one; else null. */
   candidateOf(plan: PlanView): CandidateInput | null;
   /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */

@@ -48,6 +48,7 @@ export async function makePlan(
           ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
           ...(variant === null ? {} : { variant }),
           revise: refit === null ? revision(context) : refitting(context, draft),
+          ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
         }),
       async (planned, tryNumber) => {
         if (planned.kind === 'lookup') return tooManyLookups(draft, planned.lookups);

@@ -10,7 +10,7 @@ import { closing, namesSomething, wholeQuery } from './expression';
 export function vacuousCheck(check: string, side: number): string | null {
   const select = mainSelect(plainSql(normaliseSql(check)));
   if (select === null) return null;
-  const items = splitList(select.list).map((item) => item.replace(/ as "?\w+"?$/, ''));
+  const items = splitList(select.list).map(countOf);
   const [examined, matching, ...others] = items;
   if (examined === undefined || matching === undefined || others.length !== side) return null;
   if (matching === examined) return 'matching is the same expression as examined: it cannot fail';
@@ -28,6 +28,13 @@ export function vacuousCheck(check: string, side: number): string | null {
   if (filtered !== undefined)
     return `it counts ${filtered} among rows that were filtered by just that: leave it out of WHERE`;
   return null;
+}
+
+/** The count without its alias, in one form: `count(1)` is `count(*)`, and a sum of a constant is that constant. */
+function countOf(item: string): string {
+  const bare = item.replace(/ as "?\w+"?$/, '').replace(/\) "?\w+"?$/, ')');
+  const constant = /^(?:sum|min|max|avg)\((\d+)\)$/.exec(bare)?.[1];
+  return constant ?? bare.replace(/^count\(\d+\)/, 'count(*)');
 }
 
 export interface Select {
@@ -90,8 +97,10 @@ function split(text: string, separator: RegExp, width: number): string[] {
   return [...cuts, text.length].map((end, at) => text.slice(at === 0 ? 0 : (cuts[at - 1] ?? 0) + width, end).trim());
 }
 
-/** The condition whose rows are counted: `count(*) filter(where c)`, `sum(c)`, `sum(case when c then 1 …)`. */
+/** The condition whose rows are counted: `count(a)`, `count(*) filter(where c)`, `sum(c)`, `sum(case when c then 1 …)`. */
 export function conditionOf(count: string): string | null {
+  const counted = /^count\(([\w.]+)\)$/.exec(count)?.[1];
+  if (counted !== undefined) return `${counted} is not null`;
   const inner = [
     /^count\(\*\) ?filter ?\(where (.*)\)$/,
     /^(?:sum|count)\(case when (.*?) then 1(?: else (?:0|null))? end\)$/,

@@ -43,6 +43,7 @@ export interface Counted extends Omit<NumberedClaim, 'check' | 'rivals' | 'width
   readonly rivals: readonly {
     readonly reading: string;
     readonly edited: Edited | null;
+    readonly fault: string | null;
     readonly agreement: Agreement | null;
   }[];
 }
@@ -162,22 +163,28 @@ export function readProbes(
   let from = 0;
   return probes.map((probe) => {
     const [result, ...values] = results.slice(from, (from += probe.statements.length));
-    const counts = readCounts(result, 2);
     const hypotheses = hypothesisOutcomes(probe.test, probe.predicates, values, dialect);
     const ran = result ?? { kind: 'refused' as const, message: 'the check was not run' };
     let column = 0;
     const claims = probe.claims.map((claim): Counted => {
       const { number, operator, statement, rows, ctes, rivals } = claim;
-      const width = ctes.reduce((sum, { columns }) => sum + columns.length, 0);
-      const own = typeof counts === 'string' ? [] : counts.slice(column, (column += width));
-      const seen = readClaim(typeof counts === 'string' ? counts : own, rivals.length);
+      const from = column;
+      column += ctes.reduce((sum, { columns }) => sum + columns.length, 0);
+      const seen = readClaim(readCounts(columnsOf(result, from, column), 2), rivals.length);
       return {
         ...{ number, operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
-        rivals: rivals.map(({ reading, edited }, at) => ({ reading, edited, agreement: seen.rivals[at] ?? null })),
+        rivals: rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null })),
       };
     });
     return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(probe, ran) };
   });
+}
+
+/** The columns of one claim alone, so that one that gives no counts says nothing of the others. */
+function columnsOf(result: SqlResult | undefined, from: number, to: number): SqlResult | undefined {
+  if (result?.kind !== 'rows') return result;
+  const { columns, rows } = result;
+  return { ...result, columns: columns.slice(from, to), rows: rows.map((row) => row.slice(from, to)) };
 }
 
 /**

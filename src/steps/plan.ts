@@ -30,6 +30,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     unanswerable: step.unanswerable ?? [],
     variant: step.variant ?? null,
     revise: step.revise === null ? null : await revision(context, step.revise),
+    seen: await evidenceTexts(context, step.seen ?? []),
     carryTests: settings.planCarriesTests,
     breadth: settings.breadth,
     strict: settings.proof,

@@ -306,6 +306,53 @@ test('what goes back twice without holding is handed to the search, with what wa
   ]);
 });
 
+test('a search that begins with nothing but looks is shown what they saw', async () => {
+  const look = {
+    action: 'look',
+    queries: [{ why: 'drivers', sql: "SELECT 'no driver at all' AS found FROM lap LIMIT 1" }],
+  };
+  const check = "SELECT count(*), sum(device = 'A'), sum(device = 'A') FROM lap";
+  const decline = {
+    action: 'unanswerable',
+    reason: 'none',
+    absent: [{ statement: 'No device.', rows: 'laps', check }],
+  };
+  const { deps, steps, input, model } = await bench(
+    { look: [look, decline, decline, decline].map(json), plan: [] },
+    { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
+  );
+  const search = runLookThenProve(
+    { searchId: SEARCH, settings: input.settings, state: null },
+    { ...createReactSteps(deps), ...steps },
+    hooks,
+  );
+  await expect(search).rejects.toThrow();
+  const planned = model.requests.find(({ role }) => role === 'plan')!;
+  expect(planned.messages.map(({ content }) => content).join('\n')).toContain('no driver at all');
+});
+
+test('a check without a count opens its own claim only', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const other = {
+    ...{ operator: 'op_gap', statement: 'No gap is below 0.', rows: 'laps' },
+    rivals: [{ reading: 'some are', instead: null }],
+    check: 'SELECT count(*), max(device), sum(gap < 0) FROM lap',
+  };
+  const { model } = await ask([{ ...COMMIT, claims: [other, claim] }, COMMIT]);
+  const told = model.requests[1]!.messages.at(-1)!.content;
+  expect(told).toContain('NOT ESTABLISHED: No gap is below 0.');
+  expect(told).toContain('column 2 is "B", not a count');
+  expect(told).toContain('PROVED: Device B stores milliseconds');
+});
+
+test('what a rival would put in and cannot be put in is told', async () => {
+  const [claim] = COMMIT.claims ?? [];
+  const rivals = [{ reading: 'all seconds', instead: { of: 'no such piece', put: 'gap' } }];
+  const check = `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(gap > 0) FROM lap`;
+  const { model } = await ask([{ ...COMMIT, claims: [{ ...claim, check, rivals }] }, COMMIT]);
+  expect(model.requests[1]!.messages.at(-1)!.content).toMatch(/"all seconds" matches as many .*no such piece/);
+});
+
 test('a check that could not fail is sent back before anything runs', async () => {
   const [claim] = COMMIT.claims ?? [];
   const check = "SELECT count(*), sum(device = 'B'), sum(device = 'A'), sum(gap > 0) FROM lap WHERE device = 'B'";
