@@ -120,7 +120,7 @@ describe('gate batch run', () => {
     await withModel(0, async (model, home) => {
       const { code, out } = await home.run(batch('--dry-run'));
       expect(code).toBe(0);
-      expect(out).toMatch(/24 of 24 questions to ask: 48 to 144 model calls/);
+      expect(out).toMatch(/24 of 24 questions to ask: 24 to 96 model calls/);
       expect(out).toMatch(/Assumed: 1 to 4 calls a question \(preset fast\)/);
       expect(model.ledger().totals.asked).toBe(0);
     });

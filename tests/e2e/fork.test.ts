@@ -61,7 +61,7 @@ describe('gate fork', () => {
   beforeAll(async () => {
     home = gateHome({ baseUrl: model.baseUrl });
     model.reset();
-    parent = await home.ask([QUESTION, '--db', database]);
+    parent = await home.ask([QUESTION, '--db', database, '--preset', 'thorough']);
     await forget(parent.id);
   });
 
@@ -121,7 +121,7 @@ describe('commands to a running search', () => {
   it('are applied while it runs, and its record has what was said', async () => {
     const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'grace' } });
     model.reset();
-    const asking = home.start(['ask', QUESTION, '--db', database, '--json']);
+    const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
     await model.billed(1);
     const said = async (...args: string[]) => {
       const { code, out, err } = await home.run(args);
@@ -161,7 +161,7 @@ describe('commands to a running search', () => {
     ] as const) {
       const home = gateHome({ baseUrl: model.baseUrl });
       model.reset();
-      const asking = home.start(['ask', QUESTION, '--db', database, '--json']);
+      const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
       await model.billed(1);
       expect(await home.run([command, 'last'])).toMatchObject({ code: 0, err: '' });
       const ended = await asking.ended;

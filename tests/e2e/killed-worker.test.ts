@@ -37,17 +37,12 @@ async function killInTheMiddle(home: GateHome, args: readonly string[]): Promise
 }
 
 describe.each([
-  ['sqlite', 'gate'],
-  ['sqlite', 'react'],
-  ['postgresql', 'gate'],
-] as const)('a worker killed in the middle of a search on %s with method %s', (engine, method) => {
+  ['sqlite', ['--preset', 'thorough']],
+  ['sqlite', ['--method', 'react']],
+  ['postgresql', ['--preset', 'thorough']],
+] as const)('a worker killed in the middle of a search on %s with %j', (engine, flags) => {
   it('is replaced by the next, which finishes with the same answer and pays no journalled call again', async () => {
-    const args = [
-      '--db',
-      data.address({ engine, database: engine === 'sqlite' ? 'sprint' : 'sprint_pg' }),
-      '--method',
-      method,
-    ];
+    const args = ['--db', data.address({ engine, database: engine === 'sqlite' ? 'sprint' : 'sprint_pg' }), ...flags];
     model.reset();
     const calm = await gateHome({ baseUrl: model.baseUrl }).ask([QUESTION, ...args]);
     const calls = model.ledger().totals.billed;

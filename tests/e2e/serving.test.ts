@@ -203,11 +203,12 @@ describe('a search that runs, asked again with another endpoint', () => {
     ['a kill', 'SIGKILL'],
   ] as const)('after %s it goes on wholly there, and nothing is paid twice', async (_what, signal) => {
     const { home, db, other } = user();
-    const first = home.start(['ask', FIRST, '--db', db]);
+    const asks = ['ask', FIRST, '--db', db, '--preset', 'thorough'];
+    const first = home.start(asks);
     await theirs.billed(2);
     await killed(first, signal);
     const before = asked(theirs);
-    const record = await home.ask([FIRST, '--db', db], other);
+    const record = await home.ask(asks.slice(1), other);
     expect(record).toMatchObject({ code: 0, status: 'answered' });
     expect(asked(theirs)).toBe(before);
     // The first call was journalled before the second was made.
