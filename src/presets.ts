@@ -154,8 +154,14 @@ export function presetOf({ preset, procedure }: Pick<Settings, 'preset' | 'proce
   return preset === 'fast' && procedure === undefined ? withoutLooking : PRESETS[preset];
 }
 
-/** What the same choice of a preset meant before there was `procedure`; null: the same. */
+/** Those of `fast` that look, as they were before there was `procedure`; null: they do not look. */
 export function settingsBeforeLooking(settings: Settings): Settings | null {
   const { procedure, secondDerivation: _, ...rest } = settings;
   return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
+}
+
+/** What the same choice of a preset meant before there were `procedure` and `secondDerivation`; null: the same. */
+export function earlierSettings(settings: Settings): Settings | null {
+  const { secondDerivation, ...rest } = settings;
+  return settingsBeforeLooking(settings) ?? (secondDerivation === undefined ? null : rest);
 }

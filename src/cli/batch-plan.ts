@@ -14,6 +14,7 @@ import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription, SearchInput, Settings } from '../domain';
 import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
+import { earlierSettings } from '../presets';
 import { canonical } from '../search/canonical';
 import { documentationOf, searchInput, toolsOf } from './ask-input';
 import type { BatchFlags } from './batch';
@@ -129,9 +130,12 @@ export async function planBatch({
   if (first === undefined) throw new UsageError('no question is selected');
   const { settings } = inputOf(first, databases.of(first), null);
   const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
-  const line = sha256(canonical({ namespace, settings, ...told })).slice(0, 16);
-  const earlier = await readNonce(store, line);
-  const nonces = await generations(store, { line, earlier, databases: databases.all.map(known), flags });
+  const lineOf = (of: Settings): string => sha256(canonical({ namespace, settings: of, ...told })).slice(0, 16);
+  const line = lineOf(settings);
+  const before = earlierSettings(settings);
+  const lines = before === null ? [line] : [line, lineOf(before)];
+  const earlier = await firstNonce(store, lines);
+  const nonces = await generations(store, { lines, earlier, databases: databases.all.map(known), flags });
   const questions = await each(items, async (item): Promise<BatchQuestion> => {
     const database = databases.of(item);
     const { chain, known: identity } = known(database);
@@ -171,7 +175,8 @@ function documentationBy(
 }
 
 interface Generations {
-  readonly line: string;
+  /** Of these settings, and of what they were in earlier versions. */
+  readonly lines: readonly string[];
   /** Of all databases, as versions kept it that knew databases by their names. */
   readonly earlier: string | null;
   readonly databases: readonly Pick<Recognised, 'known'>[];
@@ -181,13 +186,14 @@ interface Generations {
 /** What `--fresh` began last, by the identity of each database: the same batch in another folder goes on as it was. */
 async function generations(
   store: ObjectStore,
-  { line, earlier, databases, flags: { fresh, dryRun } }: Generations,
+  { lines, earlier, databases, flags: { fresh, dryRun } }: Generations,
 ): Promise<ReadonlyMap<string, string | null>> {
   const nonce = randomBytes(8).toString('hex');
   const found = await each(databases, async ({ known }) => {
-    const id = sha256(`${line} ${known}`).slice(0, 16);
-    if (!fresh) return [known, (await readNonce(store, id)) ?? earlier] as const;
-    if (!dryRun) await store.put(generationKey(id), JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
+    const ids = lines.map((line) => sha256(`${line} ${known}`).slice(0, 16));
+    if (!fresh) return [known, (await firstNonce(store, ids)) ?? earlier] as const;
+    if (!dryRun)
+      await store.put(generationKey(ids[0] ?? ''), JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
     return [known, nonce] as const;
   });
   return new Map(found);
@@ -195,7 +201,10 @@ async function generations(
 
 const generationKey = (id: string): string => `batches/generations/${id}.json`;
 
-async function readNonce(store: ObjectStore, id: string): Promise<string | null> {
-  const text = await store.get(generationKey(id));
-  return text === null ? null : (JSON.parse(text) as { nonce: string }).nonce;
+async function firstNonce(store: ObjectStore, ids: readonly string[]): Promise<string | null> {
+  for (const id of ids) {
+    const text = await store.get(generationKey(id));
+    if (text !== null) return (JSON.parse(text) as { nonce: string }).nonce;
+  }
+  return null;
 }

@@ -8,7 +8,7 @@
 import type { ResolvedDatabase } from '../databases';
 import type { DatabaseDescription, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
-import { settingsBeforeLooking } from '../presets';
+import { earlierSettings } from '../presets';
 import { idByName, searchIdOf } from '../search-id';
 import { createRunStore } from '../steps';
 import { SCHEMA_ID } from '../steps/prompt-context';
@@ -39,7 +39,7 @@ export function askedAnewLine({ searchId, database, why }: AskedAnew): string {
 
 /** The same input, under the id that the question has in the store. */
 export async function asAskedBefore(input: SearchInput, asked: Asked): Promise<SearchInput> {
-  const before = settingsBeforeLooking(input.settings);
+  const before = earlierSettings(input.settings);
   const found = await underAnEarlierName(input, asked);
   if (found !== input || before === null) return found;
   // The same preset of an earlier version.

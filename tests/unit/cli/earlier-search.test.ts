@@ -6,6 +6,7 @@ import { asAskedBefore, askedAnewLine, type AskedAnew } from '../../../src/cli/e
 import { sha256 } from '../../../src/cli/services';
 import type { ResolvedDatabase } from '../../../src/databases';
 import { SearchInput, type DatabaseDescription } from '../../../src/domain';
+import { settingsFor } from '../../../src/presets';
 import { idByName, searchIdOf } from '../../../src/search-id';
 import { createRunStore, readEnvelope, storeInput } from '../../../src/steps';
 import { record, trace } from '../report/fixture';
@@ -128,6 +129,24 @@ describe('a question that an earlier version asked', () => {
   test('and was asked since is the later search, and the database is not looked at', async () => {
     expect(await lookedUp([byName, now.searchId], {})).toEqual(OWN);
   });
+});
+
+test('of preset thorough is found under the settings that this preset had', async () => {
+  const settings = settingsFor({ method: 'gate', preset: 'thorough', models: base.settings.models });
+  const { secondDerivation, ...then } = settings;
+  expect(secondDerivation).toBe('when-doubtful');
+  const idOf = (of: SearchInput['settings']): string => searchIdOf({ ...now, settings: of });
+  const store = createMemoryStore();
+  await createRunStore(store, idOf(then), sha256).put('result', idOf(then), { ...record, id: idOf(then) });
+  const input = { ...now, settings, searchId: idOf(settings) };
+  const asked = {
+    store,
+    chain: ['d-now'],
+    describe: () => Promise.reject(new Error('unasked')),
+    tell: () => undefined,
+  };
+  const found = await asAskedBefore(input, { ...asked, database: { name: 'races', adHoc: false } as ResolvedDatabase });
+  expect(found).toMatchObject({ searchId: idOf(then), settings: then });
 });
 
 test('a question that was never asked has its own id, and the database is not looked at', async () => {
