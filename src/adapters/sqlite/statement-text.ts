@@ -49,3 +49,26 @@ export function withPlainBlobs(sql: string): string {
     return isBlob ? token.replace(/[0-9a-f]{2}/gi, '61') : token;
   });
 }
+
+/** SQLite takes these for names where no keyword can stand; sql-parser-cst does not. */
+const ALSO_NAMES = /^(?:cast|cross|full|glob|groups|indexed|inner|left|like|match|natural|outer|raise|regexp|right|window)$/i;
+
+/** The same statement with such words in quotes where they are names: an alias, or a part of a qualified name. */
+export function withQuotedNames(sql: string): string {
+  const tokens = sql.match(TOKEN) ?? [];
+  const neighbour = (at: number, step: 1 | -1): string => {
+    let next = at + step;
+    while (SPACE.test(tokens[next] ?? '')) next += step;
+    return (tokens[next] ?? '').toLowerCase();
+  };
+  return tokens
+    .map((token, at) => {
+      if (!ALSO_NAMES.test(token)) return token;
+      const [before, after] = [neighbour(at, -1), neighbour(at, 1)];
+      const isFrame = /^(?:between|unbounded|current|\d)/.test(after);
+      const isName =
+        before === 'as' || before === '.' || after === '.' || (/^groups$/i.test(token) && !isFrame && before !== '(');
+      return isName ? `"${token.toLowerCase()}"` : token;
+    })
+    .join('');
+}

@@ -19,6 +19,8 @@ test.each<[string, string[]]>([
   ["SELECT * FROM pragma_table_info('t')", ['pragma_table_info']],
   ['SELECT CASE WHEN (SELECT 1 FROM a) THEN (SELECT 2 FROM b) END, sum(x) FILTER (WHERE x IN (SELECT x FROM c)) OVER (PARTITION BY (SELECT y FROM d)) FROM e GROUP BY (SELECT z FROM f) HAVING (SELECT 1 FROM g) LIMIT (SELECT n FROM h)', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']],
   ['SELECT * FROM t INDEXED BY i;', ['t']],
+  ["SELECT sum(a = 1) AS right, b.match, count(*) AS Groups FROM t b WHERE a LIKE 'x' GROUP BY 2", ['t']],
+  ['WITH groups AS (SELECT a AS left FROM t) SELECT groups.left, sum(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM groups LEFT JOIN u USING (a)', ['t', 'u']],
 ])('%s reads %j', (sql, relations) => {
   expect(inspector.inspect(sql)).toMatchObject({ kind: 'select', relations });
 }); // prettier-ignore
