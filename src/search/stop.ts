@@ -29,12 +29,17 @@ export const hasAgreement = perObject((candidates: readonly CandidateView[]): bo
 
 /**
  * Whether no doubt is left: a second derivation of a proved reading only says it in other words. Another result, or a reply
- * that the question is unanswerable, is a doubt, unless the data proved this one and no other.
+ * that the question is unanswerable, is a doubt, unless the data proved this one and no other. Of plans that find nothing to
+ * plan with, the second has seen the reason of the first; a third was never seen to differ.
  */
 export const isSettled = perObject((candidates: readonly CandidateView[]): boolean => {
   const classes = resultClasses(candidates);
   const sound = classes.filter((members) => members.some(isSound));
-  if (classes.length === 1) return sound.length === 1;
+  if (classes.length === 1) return sound.length === 1 || isTwiceUnanswerable(classes[0] ?? []);
   const isShown = (member: CandidateView) => isSound(member) && (member.absenceShown === true || isProved(member));
   return sound.length === 1 && sound.some((members) => members.some(isShown));
 });
+
+function isTwiceUnanswerable(members: readonly CandidateView[]): boolean {
+  return members.length > 1 && members.every(({ kind }) => kind === 'unanswerable');
+}

@@ -97,6 +97,20 @@ describe('when a search stops', () => {
         'settled',
       ],
       ['a reply that nothing can be answered', [candidate('c1', '', 'un', { kind: 'unanswerable' })], null],
+      [
+        'a second such reply, which has seen the first',
+        [candidate('c1', '', 'un', { kind: 'unanswerable' }), candidate('c2', '', 'un', { kind: 'unanswerable' })],
+        'settled',
+      ],
+      [
+        'two such replies beside a result',
+        [
+          candidate('c1', '', 'un', { kind: 'unanswerable' }),
+          candidate('c2', '', 'un', { kind: 'unanswerable' }),
+          candidate('c3', 'b', 'c3', { openRisk: 0.6 }),
+        ],
+        null,
+      ],
       ['a query that failed', [candidate('c1', 'a', 'c1', { outcome: 'sql-error' })], null],
       [
         'a proved one beside a doubtful one',
