@@ -20,6 +20,8 @@ export interface Join {
   readonly exact: number;
   readonly loose: number;
   readonly distinct: number;
+  /** Of a column that leads to another row of its own table: how many rows lead to one that leads on. */
+  readonly chained?: number;
 }
 
 /** Two columns of few values meet by chance. */
@@ -39,10 +41,12 @@ export function joinsOf(from: Profiled, all: readonly Profiled[]): Join[] {
 }
 
 export function joinPieces(joins: readonly Join[]): ProfilePiece[] {
-  return joins.flatMap(({ column, table, key, declared, exact, loose, distinct }): ProfilePiece[] => {
+  return joins.flatMap(({ column, table, key, declared, exact, loose, distinct, chained = 0 }): ProfilePiece[] => {
     const target = `${table}.${key}`;
     const piece = (text: string): ProfilePiece => ({ column, weight: WEIGHT.join, text });
-    if (exact === distinct) return declared ? [] : [piece(`-> ${target} (all ${distinct} values)`)];
+    const chain = chained === 0 ? '' : `; ${chained} rows lead to one that has ${column} itself`;
+    if (exact === distinct)
+      return declared && chain === '' ? [] : [piece(`-> ${target} (all ${distinct} values${chain})`)];
     if (loose > exact)
       return [
         piece(
@@ -101,9 +105,11 @@ function selfJoin(from: Profiled, column: ColumnFacts, key: ColumnFacts): Join |
   const declared = from.rows.table.foreignKeys.some(
     ({ columns, table }) => table === name && columns.length === 1 && columns[0] === column.column.name,
   );
+  const led = new Set(key.column.values.filter((_, row) => column.column.values[row] !== null).map(String));
+  const chained = column.column.values.filter((value) => value !== null && led.has(String(value))).length;
   return {
     ...{ column: column.column.name, table: name, key: key.column.name, declared },
-    ...{ exact: distinct, loose: distinct, distinct },
+    ...{ exact: distinct, loose: distinct, distinct, chained },
   };
 }
 

@@ -12,6 +12,9 @@ interface Path {
   documents: number;
   readonly types: Map<string, number>;
   readonly values: Map<string, number>;
+  /** Of its numbers. */
+  low: number;
+  high: number;
 }
 
 export function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece[] {
@@ -44,10 +47,11 @@ export function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece
   ];
 }
 
-function pathText(path: string, { documents, types, values }: Path, all: number, withValues: boolean): string {
+function pathText(path: string, { documents, types, values, low, high }: Path, all: number, withValues: boolean): string {
   const share = documents === all ? ':' : ` (${documents}):`;
   const few = withValues && values.size <= FEW && values.size > 0;
-  const what = few ? counted(values) : counted(types);
+  const range = withValues && high > low ? ` ${low} to ${high}` : '';
+  const what = few ? counted(values) : `${counted(types)}${range}`;
   return `${path}${share} ${what}`;
 }
 
@@ -60,10 +64,11 @@ function visit(path: string, value: unknown, paths: Map<string, Path>, seen: Set
     for (const [key, child] of Object.entries(value)) visit(`${path}.${key}`, child, paths, seen);
     return;
   }
-  const at = paths.get(path) ?? { documents: 0, types: new Map(), values: new Map() };
+  const at = paths.get(path) ?? { documents: 0, types: new Map(), values: new Map(), low: Infinity, high: -Infinity };
   paths.set(path, at);
   seen.add(path);
   add(at.types, typeName(value));
+  if (typeof value === 'number') [at.low, at.high] = [Math.min(at.low, value), Math.max(at.high, value)];
   if (at.values.size <= FEW) add(at.values, String(value).slice(0, 24));
 }
 

@@ -57,7 +57,7 @@ describe('a column by itself', () => {
     const text = await said(table(['pl jsonb'], rows), 't', 'pl');
     expect(text).toContain('JSON of 2 shapes in 30');
     expect(text).toContain('$.v (10): 2');
-    expect(text).toContain('$.door.s (10): integer');
+    expect(text).toContain('$.door.s (10): integer 0 to 9');
     expect(text).toContain('$.note (20): a99');
   });
 
@@ -255,7 +255,7 @@ describe('how tables hang together', () => {
       at % 3 === 0 ? at % 20 : null,
     ]);
     const given: Given = { name: 'pet', columns: ['id int', 'merged int', 'teeth int'], rows, primaryKey: ['id'] };
-    expect(await said([given], 'pet', 'merged')).toContain('-> pet.id (all 20 values)');
+    expect(await said([given], 'pet', 'merged')).toContain('-> pet.id (all 20 values; 2 rows lead to one that has merged itself)');
     expect(await said([given], 'pet', 'teeth')).not.toContain('-> pet');
   });
 
