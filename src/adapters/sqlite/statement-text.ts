@@ -51,7 +51,8 @@ export function withPlainBlobs(sql: string): string {
 }
 
 /** SQLite takes these for names where no keyword can stand; sql-parser-cst does not. */
-const ALSO_NAMES = /^(?:cast|cross|full|glob|groups|indexed|inner|left|like|match|natural|outer|raise|regexp|right|window)$/i;
+const ALSO_NAMES =
+  /^(?:cast|cross|full|glob|groups|indexed|inner|left|like|match|natural|outer|raise|regexp|right|window)$/i;
 
 /** The same statement with such words in quotes where they are names: an alias, or a part of a qualified name. */
 export function withQuotedNames(sql: string): string {

@@ -47,7 +47,12 @@ export function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece
   ];
 }
 
-function pathText(path: string, { documents, types, values, low, high }: Path, all: number, withValues: boolean): string {
+function pathText(
+  path: string,
+  { documents, types, values, low, high }: Path,
+  all: number,
+  withValues: boolean,
+): string {
   const share = documents === all ? ':' : ` (${documents}):`;
   const few = withValues && values.size <= FEW && values.size > 0;
   const range = withValues && high > low ? ` ${low} to ${high}` : '';

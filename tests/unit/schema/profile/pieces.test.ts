@@ -255,7 +255,9 @@ describe('how tables hang together', () => {
       at % 3 === 0 ? at % 20 : null,
     ]);
     const given: Given = { name: 'pet', columns: ['id int', 'merged int', 'teeth int'], rows, primaryKey: ['id'] };
-    expect(await said([given], 'pet', 'merged')).toContain('-> pet.id (all 20 values; 2 rows lead to one that has merged itself)');
+    expect(await said([given], 'pet', 'merged')).toContain(
+      '-> pet.id (all 20 values; 2 rows lead to one that has merged itself)',
+    );
     expect(await said([given], 'pet', 'teeth')).not.toContain('-> pet');
   });
 
