@@ -70,7 +70,7 @@ export const common = lines(String.raw`
   SELECT "id", "city" FROM "shop" AS "insert"
   SELECT id AS created, city AS updated, parent AS deleted FROM shop
   SELECT 'DELETE FROM sale; DROP TABLE shop' AS note
-  SELECT /* DELETE */ id -- DROP
+  SELECT /* DELETE */ id FROM shop -- DROP
   SELECT exp(1), ln(2), power(2, 10), sqrt(2), pi() FROM shop
   SELECT * FROM sale ORDER BY CASE WHEN shop IS NULL THEN 1 ELSE 0 END, amount DESC, id
   SELECT * FROM shop s1 JOIN shop s2 ON s1.parent = s2.id JOIN shop s3 ON s2.parent = s3.id
@@ -193,7 +193,9 @@ export const sqlite = lines(String.raw`
   SELECT city GLOB 'R*', city LIKE 'r%', city REGEXP '^R', city NOT LIKE 'x' FROM shop
   SELECT printf('%.2f', amount), format('%05d', id), char(65), unicode('A'), hex('a'), quote('x') FROM sale
   SELECT substring(city, 2), ltrim(city), rtrim(city), trim(city, 'R'), concat(city, id), concat_ws('-', city, id) FROM shop
-  SELECT max(1, 2, 3), min(1, 2), random() IS NOT NULL, sign(-1), ceil(1.2), floor(1.8), trunc(1.5), mod(7, 2), log10(100)
+  SELECT max(1, 2, 3), min(1, 2), random() IS NOT NULL, sign(-1), ceil(1.2), floor(1.8), log10(100)
+  SELECT trunc(1.5)
+  SELECT mod(7, 2)
   SELECT rowid, oid, _rowid_ FROM shop
   SELECT shop.rowid, [city], "city" FROM shop
   SELECT * FROM generate_series(1, 10, 2)
@@ -223,3 +225,24 @@ export const sqlite = lines(String.raw`
   SELECT a.*, b.* FROM sale a, shop b WHERE a.shop = b.id
   SELECT DISTINCT substr(day, 1, 4) FROM sale WHERE day <> ''
 `); // prettier-ignore
+
+/** Those that an engine itself answers with an error, with that error; all others yield rows. */
+export const erring: Readonly<Record<'postgresql' | 'sqlite', Readonly<Record<string, RegExp>>>> = {
+  postgresql: {
+    "SELECT * FROM sale WHERE city_of(shop) = 'x' OR 1 = 1": /^function city_of\(integer\) does not exist/,
+    'SELECT lo_quality(1), editor(2), crosstab_of(3) FROM shop': /^function lo_quality\(integer\) does not exist/,
+  },
+  sqlite: {
+    "SELECT * FROM sale WHERE city_of(shop) = 'x' OR 1 = 1": /^no such function: city_of$/,
+    'SELECT lo_quality(1), editor(2), crosstab_of(3) FROM shop': /^no such function: lo_quality$/,
+    'SELECT trunc(1.5)': /^no such function: trunc$/,
+    'SELECT mod(7, 2)': /^no such function: mod$/,
+    'SELECT * FROM sale INDEXED BY sqlite_autoindex_none': /^no such index: sqlite_autoindex_none$/,
+  },
+};
+
+/** What PostgreSQL has had since a major version; an older one is not asked it. */
+export const since: readonly (readonly [number, RegExp])[] = [
+  [13, /WITH TIES|gen_random_uuid/],
+  [14, /SEARCH DEPTH FIRST|CYCLE id|date_bin/],
+];
