@@ -5,7 +5,7 @@
  */
 import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { fuseRanks, type FusedTable, type Nearness } from './schema-ranking';
-import { abridgedText, DETAILS, identifier, tableName, tableText, type Detail } from './schema-text';
+import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './schema-text';
 import { rankedTables, type AskedOf } from './table-relevance';
 
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
@@ -53,7 +53,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   const ordered = orderOf(description, options);
   const reserved = ordered
     .slice(0, LIKELY)
-    .map(({ table, score }) => (score > 0 ? Math.min(widest, tableText(table, DETAILS[2], dialect).length + 2) : 0));
+    .map(({ table, score }) => (score > 0 ? Math.min(widest, tableText(table, BARE, dialect).length + 2) : 0));
   const kept: { order: number; name: string; text: string }[] = [];
   const ranks: FusedTable[] = [];
   for (const [rank, ranked] of ordered.entries()) {
@@ -155,7 +155,7 @@ function fitted(
   { dialect, room, widest, question }: Room,
 ): string | undefined {
   const text = firstFitting(table, details, dialect, room);
-  if (text !== undefined || room <= widest / 2 || tableText(table, DETAILS[3], dialect).length <= widest) return text;
+  if (text !== undefined || room <= widest / 2 || tableText(table, NAMES, dialect).length <= widest) return text;
   return abridgedText(table, dialect, { maxChars: Math.min(room, widest), question });
 }
 

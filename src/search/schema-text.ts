@@ -6,14 +6,18 @@
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
 import { relevanceTo } from './profile/lexical';
 
+export interface Detail {
+  readonly samples: number;
+  readonly comments: boolean;
+  /** Beside a profile: it tells where values are missing, and the length of a text says little. */
+  readonly terse?: boolean;
+}
+
+/** Names, types, comments and keys alone. */
+export const BARE: Detail = { samples: 0, comments: true };
+export const NAMES: Detail = { samples: 0, comments: false };
 /** From most to least detail: the first that fits is used. */
-export const DETAILS = [
-  { samples: 5, comments: true },
-  { samples: 2, comments: true },
-  { samples: 0, comments: true },
-  { samples: 0, comments: false },
-] as const;
-export type Detail = (typeof DETAILS)[number];
+export const DETAILS: readonly Detail[] = [{ samples: 5, comments: true }, { samples: 2, comments: true }, BARE, NAMES];
 
 const COMMENT_CHARS = 300;
 const TYPE_CHARS = 80;
@@ -35,11 +39,11 @@ export function keyColumns({ primaryKey, foreignKeys }: TableDescription): Reado
 }
 
 /** Keys of several columns, and unique ones. */
-export function keyLines(table: TableDescription, dialect: Dialect): string[] {
+export function keyLines(table: TableDescription, dialect: Dialect, { terse = false }: Partial<Detail> = {}): string[] {
   const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
   return [
     ...(table.primaryKey.length > 1 ? [`  PRIMARY KEY (${names(table.primaryKey)})`] : []),
-    ...table.uniqueKeys.map((key) => `  UNIQUE (${names(key)})`),
+    ...table.uniqueKeys.filter((key) => !terse || key.length > 1).map((key) => `  UNIQUE (${names(key)})`),
     ...table.foreignKeys
       .filter(({ columns }) => columns.length > 1)
       .map((key) => `  FOREIGN KEY (${names(key.columns)}) REFERENCES ${target(key, dialect)}`),
@@ -53,7 +57,7 @@ export function abridgedText(
   { maxChars, question }: { readonly maxChars: number; readonly question: string },
 ): string | undefined {
   if (maxChars < LEAST_CHARS) return undefined;
-  const detail = DETAILS[2];
+  const detail = BARE;
   const head = headOf(table, detail, dialect);
   const relevance = relevanceTo(question, [table]);
   const keys = keyColumns(table);
@@ -131,7 +135,7 @@ export function columnText(
   const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === name;
   const references = table.foreignKeys
     .filter(({ columns }) => columns.length === 1 && columns[0] === name)
-    .map((key) => ` REFERENCES ${target(key, dialect)}`);
+    .map((key) => (detail.terse ? ` -> ${arrow(key, dialect)}` : ` REFERENCES ${target(key, dialect)}`));
   const notes = [
     ...(detail.comments && comment !== null ? [oneLine(comment, COMMENT_CHARS)] : []),
     ...(samples.length > 0 && detail.samples > 0
@@ -139,7 +143,24 @@ export function columnText(
       : []),
   ];
   const said = notes.length > 0 ? ` -- ${notes.join('; ')}` : '';
-  return `  ${identifier(name, dialect)} ${typeText(type)}${isKey ? ' PRIMARY KEY' : nullable ? '' : ' NOT NULL'}${references.join('')}${said}`;
+  const isUnique = detail.terse && table.uniqueKeys.some((key) => key.length === 1 && key[0] === name);
+  const key = isKey ? ' PRIMARY KEY' : isUnique ? ' UNIQUE' : nullable || detail.terse ? '' : ' NOT NULL';
+  const kind = detail.terse ? withoutLength(typeText(type)) : typeText(type);
+  return `  ${identifier(name, dialect)} ${kind}${key}${references.join('')}${said}`;
+}
+
+/** Of texts and times; of numbers the digits behind the point say something. */
+function withoutLength(type: string): string {
+  return type
+    .replace(/^(character varying|n?varchar2?|text|timestamp(?:_[a-z]+)?|datetime) *\(\d+\)/i, '$1')
+    .replace(/^timestamp without time zone$/i, 'timestamp');
+}
+
+function arrow(key: TableDescription['foreignKeys'][number], dialect: Dialect): string {
+  const [column] = key.references;
+  return column === undefined
+    ? tableName(key.table, dialect)
+    : `${tableName(key.table, dialect)}.${identifier(column, dialect)}`;
 }
 
 function target(key: TableDescription['foreignKeys'][number], dialect: Dialect): string {

@@ -5,9 +5,9 @@ import type { TableProfile } from './index';
 import { renderProfiles } from './render';
 
 /** About 3,000 tokens for names and profiles of an ordinary schema. */
-const TERSE_CHARS = 12_000;
+const TERSE_CHARS = 8_200;
 /** For the profiles alone, where names and types take more than that. */
-const LEAST_CHARS = 6_000;
+const LEAST_CHARS = 4_000;
 const SHARE = 0.6;
 
 export function profiledText(

@@ -60,7 +60,8 @@ function domainPieces(
     return [piece(WEIGHT.domain, withValues ? complete : `${distinct} values`)];
   const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name;
   const found: ProfilePiece[] = [];
-  if (!isKey) found.push(piece(WEIGHT.unique, isUnique(facts) ? 'unique' : `${distinct} distinct`));
+  const isDeclared = table.uniqueKeys.some((key) => key.length === 1 && key[0] === column.name);
+  if (!isKey && !isDeclared) found.push(piece(WEIGHT.unique, isUnique(facts) ? 'unique' : `${distinct} distinct`));
   // The range of a reference is that of the key it leads to.
   if (leadsAway) return found;
   const formats = telling(facts);
@@ -68,13 +69,27 @@ function domainPieces(
     found.push(piece(formats.length > 1 ? WEIGHT.formats : WEIGHT.range, `like ${formatList(formats, facts)}`));
   if (!withValues) return found;
   const isRange = column.kind === 'number' || column.kind === 'time' || formats.length > 0;
-  if (isRange && facts.min !== null && facts.max !== null && facts.min !== facts.max)
-    found.push(piece(WEIGHT.range, `${shown(facts.min)} to ${shown(facts.max)}`));
+  // Of numbers that only count rows the range is their number.
+  const isCounter = isKey && column.kind === 'number' && Number(facts.max) - Number(facts.min) < distinct * 2;
+  const range = isRange && !isCounter ? rangeText(facts) : null;
+  if (range !== null) found.push(piece(WEIGHT.range, range));
   const none = new Set(placeholders.map(({ value }) => value));
   const frequent = values.filter(({ value, count }) => count > 1 && !none.has(value));
   if (frequent.length > 0 && (frequent[0]?.count ?? 0) >= Math.max(rows * 0.02, (3 * rows) / distinct))
     found.push(piece(WEIGHT.frequent, `most ${list(frequent.slice(0, FREQUENT), FREQUENT)}`));
   return [...found, ...multiples(facts, piece)];
+}
+
+/** Times to the day, unless they are all of one; numbers with six digits. */
+function rangeText({ column, min, max }: ColumnFacts): string | null {
+  if (min === null || max === null || min === max) return null;
+  const ends = [min, max].map((end) => {
+    if (column.kind === 'time' && /^\d{4}-\d\d-\d\d[ T]/.test(end)) return end.slice(0, 10);
+    const number = column.kind === 'number' ? numberOf(end) : null;
+    return number === null || Number.isInteger(number) ? shown(end) : String(Number(number.toPrecision(6)));
+  });
+  const [low, high] = ends[0] === ends[1] ? [shown(min), shown(max)] : ends;
+  return `${low ?? ''} to ${high ?? ''}`;
 }
 
 /** Codes have formats; of free text each value has its own. */

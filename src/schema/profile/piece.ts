@@ -28,9 +28,9 @@ export const WEIGHT = {
   formats: 6,
   firstRow: 6,
   range: 5,
-  secondRow: 4,
+  frequent: 4,
   order: 4,
-  frequent: 3,
+  secondRow: 3,
   thirdRow: 2,
   unique: 2,
 } as const;

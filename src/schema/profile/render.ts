@@ -3,7 +3,7 @@
  * table is made of (names, types, keys) always stands; pieces are added by weight until the room is used.
  */
 import type { Dialect, TableDescription } from '../../domain';
-import { columnText, DETAILS, headOf, keyLines, onOneLine } from '../../search/schema-text';
+import { BARE, columnText, headOf, keyLines, onOneLine, type Detail } from '../../search/schema-text';
 import type { TableProfile } from './index';
 import type { ProfilePiece } from './piece';
 
@@ -13,7 +13,7 @@ export interface RenderOptions {
   readonly maxChars: number;
 }
 
-const BARE = DETAILS[2];
+const TERSE: Detail = { ...BARE, terse: true };
 
 export function renderProfiles(
   tables: readonly TableDescription[],
@@ -61,13 +61,13 @@ function tableText(
   const counted = profile === undefined || profile.whole ? '' : ` -- figures of ${profile.read} rows read`;
   const rows = pieces.filter(({ column }) => column === null).flatMap(({ text }) => text.split('\n'));
   return [
-    `${headOf(exact, BARE, dialect)}${counted}`,
+    `${headOf(exact, TERSE, dialect)}${counted}`,
     ...table.columns.map((column) => {
       const said = pieces.filter((piece) => piece.column === column.name).map(({ text }) => onOneLine(text));
-      const head = columnText(column, table, BARE, dialect);
+      const head = columnText(column, table, TERSE, dialect);
       return said.length === 0 ? head : `${head}${column.comment === null ? ' --' : ';'} ${said.join('; ')}`;
     }),
-    ...keyLines(table, dialect),
+    ...keyLines(table, dialect, TERSE),
     ...rows.map((row) => `  row: ${onOneLine(row)}`),
     ')',
   ].join('\n');

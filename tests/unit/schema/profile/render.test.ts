@@ -17,6 +17,33 @@ test('names, types and keys always stand; the most telling pieces get the room t
   for (const part of ['st text -- E (40), D (20)', 'NULL 67%', 'row: 0 | D | N0']) expect(all).toContain(part);
 });
 
+test('what the profile tells, or what tells little, is not said: NOT NULL, lengths, times of the day, the range of a counter', async () => {
+  const visit: Given = {
+    ...{ name: 'v', columns: ['id int', 'pat int', 'at timestamp(0)', 'kg double precision', 'no varchar(20)'] },
+    ...{ primaryKey: ['id'], uniqueKeys: [['no']] },
+    foreignKeys: [{ columns: ['pat'], table: 'p', references: ['id'] }],
+    rows: times(60, (at) => [
+      at,
+      at % 9,
+      `2024-01-${10 + (at % 19)} 08:${10 + (at % 40)}:00`,
+      at / 7 + 1,
+      `n${at} x y`,
+    ]),
+  };
+  const table = described(visit);
+  const whole = { ...table, columns: table.columns.map((column) => ({ ...column, nullable: false })) };
+  const shown = renderProfiles([whole], await profiled([visit]), { dialect: 'postgresql', maxChars: 900 });
+  expect(shown).not.toMatch(/NOT NULL|\(0\)|\(20\)|0 to 59/);
+  for (const line of [
+    '  id int PRIMARY KEY\n',
+    '  pat int -> p.id -- ',
+    '2024-01-10 to 2024-01-28',
+    '1 to 9.42857',
+    'no varchar UNIQUE',
+  ])
+    expect(shown).toContain(line);
+});
+
 test('without values no value of the database is shown', async () => {
   const shapes = await text(5_000, { values: false });
   expect(shapes).toContain('2 values');

@@ -9,13 +9,28 @@ export interface Given {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly SqlValue[])[];
   readonly primaryKey?: readonly string[];
+  readonly uniqueKeys?: readonly (readonly string[])[];
   readonly foreignKeys?: TableDescription['foreignKeys'];
   readonly whole?: boolean;
 }
 
-export function describe({ name, columns, rows, primaryKey = [], foreignKeys = [] }: Given): TableDescription {
+export function describe({
+  name,
+  columns,
+  rows,
+  primaryKey = [],
+  uniqueKeys = [],
+  foreignKeys = [],
+}: Given): TableDescription {
   return {
-    ...{ name, kind: 'table', comment: null, rowEstimate: rows.length, primaryKey: [...primaryKey], uniqueKeys: [] },
+    ...{
+      name,
+      kind: 'table',
+      comment: null,
+      rowEstimate: rows.length,
+      primaryKey: [...primaryKey],
+      uniqueKeys: uniqueKeys.map((key) => [...key]),
+    },
     foreignKeys,
     columns: columns.map((column) => {
       const [called = '', ...type] = column.split(' ');
