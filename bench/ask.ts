@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secondPlan } from '../scripts/histories/search-replies';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
-import { userFolders } from '../src/folders';
+import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { median, printFigures, type Figure } from './figure';
 

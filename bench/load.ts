@@ -12,9 +12,9 @@ import { createInterface } from 'node:readline';
 import { createLocalStore } from '../src/adapters/local';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Dialect, SearchInput } from '../src/domain';
-import { userFolders } from '../src/folders';
+import { userFolders } from '../src/config/folders';
 import { sha256 } from '../src/sha256';
-import type { LedgerReport } from '../src/simulated-model';
+import type { LedgerReport } from '../simulated-model';
 import { storeInput } from '../src/steps';
 import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../src/workers/client';
 import type { QuestionQueues } from '../src/workers/task-queues';
@@ -30,7 +30,7 @@ import { benchSearches, QUESTIONS, RATES, readSprintSql, SPRINT_SQL } from './wo
 const CONCURRENT = SHORT ? 60 : 200;
 const MODEL_MS = 500;
 const GATE = join(__dirname, '../src/cli/main.js');
-const MODEL = join(__dirname, '../src/simulated-model/main.js');
+const MODEL = join(__dirname, '../simulated-model/main.js');
 const ENGINE: Dialect = process.env['GATE_BENCH_ENGINE'] === 'postgresql' ? 'postgresql' : 'sqlite';
 const DATABASE = ENGINE === 'sqlite' ? 'sprint' : 'sprint_pg';
 

@@ -3,7 +3,7 @@
  * decide here, so several trajectories stay open and can be expanded at the same time.
  */
 import type { ObjectStore } from '../src/ports';
-import { DEFAULT_BUDGETS } from '../src/presets';
+import { DEFAULT_BUDGETS } from '../src/config/presets';
 import { printFigures, SHORT, say, type Figure } from './figure';
 import { withGateWorld } from './world/gate-world';
 import { benchSearches } from './world/searches';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchInput } from '../src/domain';
-import { drawer } from '../src/simulated-model/draw';
+import { drawer } from '../simulated-model/draw';
 import { ContestantKilled, startContestant } from './contestants/child';
 import { CONTESTANTS, type ContestantConfig, type ContestantKind } from './contestants/contestant';
 import type { SearchEnd } from './contestants/process';

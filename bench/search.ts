@@ -13,9 +13,9 @@ import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlit
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { SearchInput } from '../src/domain';
 import type { ModelRequest } from '../src/ports';
-import { userFolders } from '../src/folders';
-import { settingsFor } from '../src/presets';
-import { runSearch } from '../src/search/control';
+import { userFolders } from '../src/config/folders';
+import { settingsFor } from '../src/config/presets';
+import { runSearch } from '../src/search/search';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
 import { firstPlan, judgement } from '../scripts/histories/search-replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';

@@ -15,7 +15,7 @@ import {
   Worker,
   type WorkflowBundle,
 } from '@temporalio/worker';
-import { userFolders } from '../src/folders';
+import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, TUNED_FLAGS } from '../src/workers/temporal-process';
 import { printFigures } from './figure';

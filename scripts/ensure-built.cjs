@@ -18,7 +18,10 @@ function newest(folder) {
   );
 }
 
-if (!existsSync(stamp) || Math.max(newest(join(root, 'src')), newest(join(root, 'bench'))) > statSync(stamp).mtimeMs) {
+if (
+  !existsSync(stamp) ||
+  Math.max(...['src', 'simulated-model', 'bench'].map((folder) => newest(join(root, folder)))) > statSync(stamp).mtimeMs
+) {
   process.stderr.write('building …\n');
   execFileSync(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['run', '--silent', 'build'], {
     cwd: root,

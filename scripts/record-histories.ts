@@ -13,7 +13,7 @@ import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlit
 import { batchPorts } from '../src/cli/services';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Question } from '../src/domain';
-import { userFolders } from '../src/folders';
+import { userFolders } from '../src/config/folders';
 import { WebError, type LanguageModel, type Web } from '../src/ports';
 import { createReactSteps, createSteps, storeInput } from '../src/steps';
 import { connectClient, type GateClient } from '../src/workers/client';

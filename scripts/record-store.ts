@@ -21,7 +21,7 @@ import {
 import { homedir, hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSprintDatabase } from '../src/cli/sprint-database';
-import { userFolders } from '../src/folders';
+import { userFolders } from '../src/config/folders';
 import { findTemporalBinary } from '../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
 import { gateHome, type Ended, type GateHome } from '../tests/helpers/gate-process';
@@ -41,7 +41,7 @@ import {
   STORES,
   type AskedName,
 } from '../tests/helpers/recorded-store';
-import type { SimulatedModel } from '../src/simulated-model';
+import type { SimulatedModel } from '../simulated-model';
 import { ROOT } from '../tests/helpers/shared-data';
 
 /** What a store keeps only to be fast. */

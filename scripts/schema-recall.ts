@@ -11,9 +11,9 @@ import { createPostgresEngine, createPostgresInspector } from '../src/adapters/p
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { loadQuestions } from '../src/benchmarks';
 import type { DatabaseDescription } from '../src/domain';
-import { schemaContext } from '../src/search/schema-context';
-import { tableName } from '../src/search/schema-text';
-import { sameRelation } from '../src/search/validate';
+import { schemaContext } from '../src/schema/context';
+import { tableName } from '../src/schema/table-text';
+import { sameRelation } from '../src/sql/validate';
 
 const { values } = parseArgs({
   options: {

@@ -3,8 +3,8 @@
  * of its own (`process.ts`), so that it can be killed, with the same steps, model and database as the others.
  */
 import type { SearchInput } from '../../src/domain';
-import { runSearch, type SearchHooks } from '../../src/search/control';
-import type { AnswerSummary, SearchSteps } from '../../src/search/steps';
+import { runSearch, type SearchHooks } from '../../src/search/search';
+import type { AnswerSummary, SearchSteps } from '../../src/ports/search-steps';
 import type { BenchSteps } from '../world/steps';
 
 export const CONTESTANTS = ['in-process', 'gate', 'langgraph-sqlite', 'langgraph-postgres', 'dbos'] as const;

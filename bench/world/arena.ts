@@ -1,8 +1,8 @@
 /** What all contestants share: PostgreSQL, the asked database, the model servers; and what each keeps its state in. */
 import { join } from 'node:path';
 import { startPostgres, type TestPostgres } from '../../tests/helpers/postgres';
-import { userFolders } from '../../src/folders';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { userFolders } from '../../src/config/folders';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess, stopServerProcess, type ServerProcess } from '../../src/workers/temporal-process';
 import { startContestant, type ContestantProcess } from '../contestants/child';

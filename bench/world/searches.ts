@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dialect, SearchInput, Settings } from '../../src/domain';
-import { settingsFor } from '../../src/presets';
-import { loadQuestions, SIMULATED_MODEL, type GoldQuestion, type Rates } from '../../src/simulated-model';
+import { settingsFor } from '../../src/config/presets';
+import { loadQuestions, SIMULATED_MODEL, type GoldQuestion, type Rates } from '../../simulated-model';
 
 const EXAMPLES = join(__dirname, '../../../examples');
 export const QUESTIONS = join(EXAMPLES, 'questions/sprint.jsonl');

@@ -16,8 +16,8 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import type { SearchInput } from '../../src/domain';
-import { settingsFor } from '../../src/presets';
-import { clockAt } from '../../src/search/clock';
+import { settingsFor } from '../../src/config/presets';
+import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/search/look';
 import { createReactSteps, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';

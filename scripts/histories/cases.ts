@@ -3,7 +3,7 @@ import { writeBatchManifest, type BatchEntry } from '../../src/activities/batch'
 import { DEMO_QUESTION } from '../../src/cli/demo-run';
 import type { Settings } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
-import { DEFAULT_BUDGETS, settingsBeforeLooking, settingsFor, type SettingsInput } from '../../src/presets';
+import { DEFAULT_BUDGETS, settingsBeforeLooking, settingsFor, type SettingsInput } from '../../src/config/presets';
 import {
   awaitBatch,
   awaitQuestion,

@@ -6,8 +6,8 @@ import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
-import type { BriefSettings } from '../search/control-settings';
-import type { AnswerSummary } from '../search/steps';
+import type { BriefSettings } from '../search/state/control-settings';
+import type { AnswerSummary } from '../ports/search-steps';
 import { runStep } from './run-step';
 
 /** One question of a batch, as the workflow sees it: names only. */

@@ -1,7 +1,7 @@
 /** `callModel`: one activity for every model step of the search; `role` says which (design D1). */
 import type { ActInput, Acted } from '../methods/react';
-import { brief, whole, type Brief } from '../search/brief';
-import { MODEL_INPUT, modelOutcome } from '../search/brief-steps';
+import { brief, whole, type Brief } from '../ports/brief';
+import { MODEL_INPUT, modelOutcome } from '../ports/brief-steps';
 import type {
   Evaluation,
   Grounded,
@@ -14,7 +14,7 @@ import type {
   SearchSteps,
   Selected,
   StepOptions,
-} from '../search/steps';
+} from '../ports/search-steps';
 import { runStep } from './run-step';
 
 export interface ModelSteps extends Pick<

@@ -1,7 +1,7 @@
 /** One activity for every round trip to the question's database; `purpose` says which (design D1). */
 import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
-import { brief, type Brief } from '../search/brief';
-import { SQL_RESULT } from '../search/brief-steps';
+import { brief, type Brief } from '../ports/brief';
+import { SQL_RESULT } from '../ports/brief-steps';
 import type {
   CandidateRun,
   Checked,
@@ -14,7 +14,7 @@ import type {
   Settled,
   SqlStepInput,
   StepOptions,
-} from '../search/steps';
+} from '../ports/search-steps';
 import { runStep } from './run-step';
 
 export interface SqlSteps extends Pick<

@@ -1,6 +1,6 @@
 /** Checkpoints and the final record: the only store writes that are activities of their own (design D1, D4). */
 import type { Remark, SearchState } from '../domain';
-import type { AnswerSummary, FinishInput, SearchSteps } from '../search/steps';
+import type { AnswerSummary, FinishInput, SearchSteps } from '../ports/search-steps';
 import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 

@@ -3,7 +3,7 @@
  * outage of the search provider is retried like an outage of the database.
  */
 import { activityInfo } from '@temporalio/activity';
-import type { SearchSteps, WebInput, WebRun } from '../search/steps';
+import type { SearchSteps, WebInput, WebRun } from '../ports/search-steps';
 import { runStep } from './run-step';
 
 const TRIES_OF_A_SITE = 3;

@@ -3,7 +3,7 @@
  * which the rows are equal by rule S5? Only columns with equal values pair. A pairing is built column by column and dropped
  * as soon as the rows of its columns differ, so few pairings are tried.
  */
-import { equalResults, type Rows } from '../search/equal';
+import { equalResults, type Rows } from '../sql/equal';
 import type { RowOrder } from './row-order';
 
 /** Identical columns could make the search explode; beyond this many comparisons the answer is "undecided". */

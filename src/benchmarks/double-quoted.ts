@@ -5,7 +5,7 @@
  */
 import type { SqlResult } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
-import { tokenEnd } from '../search/body';
+import { tokenEnd } from '../sql/body';
 
 /** The most names replaced in a statement: more are not a slip of the author. */
 const ATTEMPTS = 50;

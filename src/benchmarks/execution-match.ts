@@ -9,7 +9,7 @@
  *    own outcome.
  */
 import type { SqlResult } from '../domain';
-import type { Digest, Rows } from '../search/equal';
+import type { Digest, Rows } from '../sql/equal';
 import { equalUpToColumns } from './column-match';
 import type { RowOrder } from './row-order';
 

@@ -5,8 +5,8 @@
  */
 import type { AnswerStatus, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
-import { normaliseSql } from '../search/body';
-import type { Digest } from '../search/equal';
+import { normaliseSql } from '../sql/body';
+import type { Digest } from '../sql/equal';
 import { runAsWritten } from './double-quoted';
 import { executionMatch, type Match, type MatchOptions } from './execution-match';
 import { officialAnswerMatch } from './official-answer';

@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataConverter } from '@temporalio/common';
-import { storeLocation } from '../config-store';
+import { storeLocation } from '../config/store';
 import { earlierModelQueues } from '../workers/model-queues';
 import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
 import { servedName } from '../workers/serving';

@@ -1,5 +1,5 @@
 /** Checks a question and stores its input before it is asked, so that every mistake is reported before a model call is paid. */
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
 import type { Composition, Engines } from '../workers/composition';
@@ -7,7 +7,7 @@ import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { noteSeen } from './seen-databases';
 import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
-import { storeFork, type Fork } from '../steps/fork';
+import { storeFork, type Fork } from '../record/fork';
 
 export interface Asking {
   readonly services: Services;

@@ -2,8 +2,8 @@
 import type { Config } from '../config';
 import type { Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
-import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../presets';
-import { searchIdOf } from '../search-id';
+import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
+import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
 import { UsageError } from './errors';
 import type { Io } from './io';

@@ -1,7 +1,7 @@
 /** Starts the workflow of a question on a task queue that only processes with the announced configuration serve. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Config } from '../config';
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { SearchInput, SearchState } from '../domain';
 import { cut, visible } from '../report/printable';
 import { runningWorkflow, startQuestion } from '../workers/client';

@@ -8,8 +8,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
-import { storeLocation } from '../config-store';
-import type { ResolvedDatabase } from '../databases';
+import { storeLocation } from '../config/store';
+import type { ResolvedDatabase } from '../config/databases';
 import { isAlive } from '../workers/file-lock';
 import { servedName } from '../workers/serving';
 import type { Announced } from './ask-start';

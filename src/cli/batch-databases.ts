@@ -4,7 +4,7 @@
  */
 import type { BenchmarkItem } from '../benchmarks';
 import { ConfigError, type Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { Dialect } from '../domain';
 import { counted } from '../report/printable';
 import { UsageError } from './errors';

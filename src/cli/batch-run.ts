@@ -8,7 +8,7 @@
  */
 import { join, resolve } from 'node:path';
 import { loadQuestions, QuestionFileError, type BenchmarkItem } from '../benchmarks';
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';

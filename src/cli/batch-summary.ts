@@ -5,7 +5,7 @@
 import { summarise, type Summary, type Verdict } from '../benchmarks';
 import type { Settings, Usage } from '../domain';
 import { counted, dollars, tokensText } from '../report/printable';
-import { addUsage, NO_USAGE } from '../search/budgets';
+import { addUsage, NO_USAGE } from '../search/state/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
 import { withoutPasswords } from './errors';

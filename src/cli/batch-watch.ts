@@ -1,5 +1,5 @@
 /** What is in flight in a batch and what is being retried, read from Temporal for the display. */
-import type { Progress } from '../search/control';
+import type { Progress } from '../search/search';
 import type { BatchDisplay } from './batch-table';
 import { outageLines, outagesOf, type Outage } from './outages';
 import { counted } from '../report/printable';

@@ -1,7 +1,7 @@
 /** `gate codec-server`: lets the Temporal UI and CLI show what is stored compressed or encrypted. */
 import { Command } from 'commander';
-import { CODEC_PORT } from '../config-encryption';
-import { embeddedPlace } from '../config-store';
+import { CODEC_PORT } from '../config/encryption';
+import { embeddedPlace } from '../config/store';
 import { UsageError } from './errors';
 import type { Io } from './io';
 import { collect, port, withExamples } from './options';

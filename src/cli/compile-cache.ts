@@ -5,7 +5,7 @@
  */
 import module from 'node:module';
 import { join } from 'node:path';
-import { userFolders } from '../folders';
+import { userFolders } from '../config/folders';
 
 const folder = join(userFolders(process.env).cache, 'compiled');
 const builtIn = (module as { enableCompileCache?: (folder: string) => unknown }).enableCompileCache;

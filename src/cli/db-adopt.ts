@@ -3,8 +3,8 @@
  * identity is found again, because the new identity stands for the old one from then on (`database-aliases.ts`).
  */
 import { loadConfig } from '../config';
-import { storeLocation } from '../config-store';
-import { resolveDatabase } from '../databases';
+import { storeLocation } from '../config/store';
+import { resolveDatabase } from '../config/databases';
 import { StoreError } from '../ports';
 import { visible } from '../report/printable';
 import { openEngines } from '../workers/composition';

@@ -4,7 +4,7 @@
  */
 import type { DatabaseCheck } from '../adapters/database-check';
 import { loadConfig } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { cell, counted, visible } from '../report/printable';
 import { openEngines } from '../workers/composition';
 import { EXIT, errorText, type ExitCode } from './errors';

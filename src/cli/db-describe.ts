@@ -1,13 +1,13 @@
 /** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
 import { loadConfig } from '../config';
-import { resolveDatabase } from '../databases';
+import { resolveDatabase } from '../config/databases';
 import type { DatabaseDescription, TableDescription } from '../domain';
 import { counted, visible } from '../report/printable';
 import type { SqlEngine } from '../ports';
 import { profiledText } from '../schema/profile/context';
 import { renderProfiles } from '../schema/profile/render';
-import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
-import { sameRelation } from '../search/validate';
+import { SCHEMA_CHARS, schemaContext } from '../schema/context';
+import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../steps/profiles';
 import { openEngines } from '../workers/composition';
 import { contextFor, type DescribedFor } from './describe-ranking';

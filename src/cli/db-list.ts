@@ -1,6 +1,6 @@
 /** `gate db list`: what is configured, without opening anything and without a secret. */
 import { ConfigError, loadConfig, type Config, type DatabaseConfig } from '../config';
-import { engineOfUrl, namedDatabase } from '../databases';
+import { engineOfUrl, namedDatabase } from '../config/databases';
 import type { Io } from './io';
 import { textTable } from './table';
 

@@ -1,10 +1,10 @@
 /** For `gate db describe --question`: the tables as a search would rank them, by meaning too where that is configured. */
 import type { Config } from '../config';
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription } from '../domain';
 import { ModelError } from '../ports';
-import { SCHEMA_CHARS, fitsWhole, schemaContext, type SchemaContext } from '../search/schema-context';
-import { unitVector, type Nearness } from '../search/schema-ranking';
+import { SCHEMA_CHARS, fitsWhole, schemaContext, type SchemaContext } from '../schema/context';
+import { unitVector, type Nearness } from '../schema/ranking';
 import { sha256 } from '../sha256';
 import { identityKey } from '../steps/context';
 import { embedded } from '../steps/embed';

@@ -24,7 +24,7 @@ export const devCommand: CommandFactory = (io) =>
         const config = loadConfig(io);
         if (flags.stop) {
           const { stopBackground } = await import('./background');
-          const { embeddedPlace } = await import('../config-store');
+          const { embeddedPlace } = await import('../config/store');
           const { stopEmbeddedServer } = await import('../workers/embedded-server');
           const workers = await stopBackground(config);
           const server = await stopEmbeddedServer(embeddedPlace(config));

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, relative, resolve } from 'node:path';
-import { describesTables, DocumentationError, notesOfCsv, notesOfDbt } from '../documentation';
+import { describesTables, DocumentationError, notesOfCsv, notesOfDbt } from '../schema/documentation';
 import type { DocumentNote, Question } from '../domain';
 import { UsageError } from './errors';
 

@@ -1,7 +1,7 @@
 /** Which files with secrets anybody on this machine can read: all that the configuration names. */
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { readConfigFile } from '../config-file';
+import { readConfigFile } from '../config/file';
 import { note, type Finding } from './doctor-finding';
 
 /** Settings that name a file with a secret; `file` is that of an encryption key. */

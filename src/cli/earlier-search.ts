@@ -5,11 +5,11 @@
  * A name says nothing of which database it was. Of an ad-hoc one it holds a hash of the address. Of a configured one the
  * description that the search began with has to be the one of today, structure and sample values.
  */
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
-import { earlierSettings } from '../presets';
-import { idByName, searchIdOf } from '../search-id';
+import { earlierSettings } from '../config/presets';
+import { idByName, searchIdOf } from '../record/search-id';
 import { createRunStore } from '../steps';
 import { SCHEMA_ID } from '../steps/prompt-context';
 import { sha256 } from './services';

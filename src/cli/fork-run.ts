@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
-import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { SearchInput, SearchState, Settings } from '../domain';
-import { looksLikeReasoning, MODEL_DEFAULTS, presetOf, PRESETS, REACT_TOOL_CALLS } from '../presets';
-import { forkIdOf } from '../search-id';
-import { clockAt } from '../search/clock';
+import { looksLikeReasoning, MODEL_DEFAULTS, presetOf, PRESETS, REACT_TOOL_CALLS } from '../config/presets';
+import { forkIdOf } from '../record/search-id';
+import { clockAt } from '../sql/clock';
 import { budgetsOf } from '../search/steering';
-import { usageRecord, type Fork } from '../steps/fork';
+import { usageRecord, type Fork } from '../record/fork';
 import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
 import { createRunStore } from '../steps';

@@ -7,7 +7,7 @@
  *    other that nothing refers to.
  */
 import type { ObjectStore } from '../ports';
-import { EMBEDDINGS } from '../steps/vector-store';
+import { EMBEDDINGS } from '../record/vector-store';
 import { DESCRIPTIONS, KEPT_MS } from '../workers/described-from-store';
 import { remove, type SweepOptions, type Swept } from './gc-sweep';
 

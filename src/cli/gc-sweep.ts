@@ -2,19 +2,19 @@
  * The second half of `gate gc`: shared objects that nothing refers to any more, neither a search nor the vectors of a
  * schema, and payloads of workflows that Temporal has forgotten.
  *
- * 1. Only what was not written to for a day goes. Whoever is about to refer to an object writes it again (`objects.ts`),
+ * 1. Only what was not written to for a day goes. Whoever is about to refer to an object writes it again (`record/objects.ts`),
  *    so an object that is needed soon is young; the age is looked at once more by the deletion itself.
  * 2. Objects are listed before references are read, so that a reference written meanwhile is seen or its object is young.
  * 3. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
  * 4. In a bucket the age is looked at in another request than the deletion: there a copy is laid aside, which a later sweep
- *    takes away, or puts back where its content is needed after all (`steps/swept.ts`).
+ *    takes away, or puts back where its content is needed after all (`record/swept.ts`).
  */
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../steps';
-import { objectName, OBJECTS } from '../steps/objects';
-import { broughtBack, SWEPT, sweepAway } from '../steps/swept';
-import { EMBEDDINGS, vectorsReference } from '../steps/vector-store';
+import { objectName, OBJECTS } from '../record/objects';
+import { broughtBack, SWEPT, sweepAway } from '../record/swept';
+import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
 import { each } from '../limiter';

@@ -1,5 +1,5 @@
 /** What a command may touch of its process: streams, environment, working directory, signals. Tests give their own. */
-import type { Environment } from '../folders';
+import type { Environment } from '../config/folders';
 
 export interface Io {
   readonly env: Environment;

@@ -1,7 +1,7 @@
 /** `gate list`: past questions from the store, and what still runs from Temporal, if it is up. */
 import { Command } from 'commander';
 import { cut } from '../report/printable';
-import { statedText } from '../search/answer-text';
+import { statedText } from '../text/answer-text';
 import { positiveInteger, withExamples } from './options';
 import type { CommandFactory } from './program';
 

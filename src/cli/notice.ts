@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config';
-import type { Folders } from '../folders';
+import type { Folders } from '../config/folders';
 import type { Io } from './io';
 
 export interface Receivers {

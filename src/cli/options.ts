@@ -1,7 +1,7 @@
 /** Options that several commands share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Budgets, MethodName, PresetName, Role } from '../domain';
-import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../presets';
+import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
 
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];

@@ -4,8 +4,8 @@
  */
 import type { AnswerRecord } from '../domain';
 import { capital, counted, visible } from '../report/printable';
-import { provedText } from '../search/answer-text';
-import { coverageText } from '../search/coverage';
+import { provedText } from '../text/answer-text';
+import { coverageText } from '../sql/coverage';
 import type { Io } from './io';
 import { csv } from './table';
 

@@ -1,6 +1,6 @@
 /** Where a search stands: Temporal's view while it runs, else the final record, else the last checkpoint. */
 import type { SearchInput, Usage } from '../domain';
-import { idByName, searchIdOf } from '../search-id';
+import { idByName, searchIdOf } from '../record/search-id';
 import { endpointText, type ServingParts } from '../workers/serving';
 import type { Io } from './io';
 import { outagesOf, outageText, type Outage } from './outages';

@@ -3,7 +3,7 @@
  * database now (another folder, a changed URL, a replaced file) is said and never answered from what the one before was asked.
  */
 import { z } from 'zod';
-import type { ResolvedDatabase } from '../databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { readEnvelope, writeEnvelope } from '../steps';

@@ -1,8 +1,8 @@
 /** The long-running half of `worker` and `dev`: serves databases until it is interrupted. */
 import type { Config } from '../config';
-import { limitedModels } from '../config-limits';
-import { storeLocation } from '../config-store';
-import { resolveDatabase, type ResolvedDatabase } from '../databases';
+import { limitedModels } from '../config/limits';
+import { storeLocation } from '../config/store';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { compose } from '../workers/composition';
 import type { GateClient } from '../workers/client';
 import { modelQueues } from '../workers/model-queues';

@@ -4,11 +4,11 @@ import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
-import { reasonTexts, statedText } from '../search/answer-text';
-import { headingText, isToldByClaims, rivalText, uncheckedAssumptions } from '../search/claim-text';
-import { isAbsence } from '../search/claims';
-import { coverageText } from '../search/coverage';
-import { withFreshness } from '../steps/freshness';
+import { reasonTexts, statedText } from '../text/answer-text';
+import { headingText, isToldByClaims, rivalText, uncheckedAssumptions } from '../text/claim-text';
+import { isAbsence } from '../sql/claims';
+import { coverageText } from '../sql/coverage';
+import { withFreshness } from '../record/freshness';
 import { textTable } from './table';
 
 const ROWS = 20;

@@ -1,6 +1,6 @@
 /**
  * Builds the sample SQLite database from `sprint.sql`. A file that is there already and holds the same stays: a new one
- * would be another database (`database-identity.ts`).
+ * would be another database (`config/database-identity.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -35,7 +35,7 @@ export const sqlCommand: CommandFactory = (io) =>
       .action(async (argument: string, flags: SqlFlags) => {
         const { questionText } = await import('./ask-input');
         const { loadConfig } = await import('../config');
-        const { resolveDatabase } = await import('../databases');
+        const { resolveDatabase } = await import('../config/databases');
         const { onlyDatabase } = await import('./only-database');
         const { compose } = await import('../workers/composition');
         const { csv, textTable } = await import('./table');

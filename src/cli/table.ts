@@ -1,5 +1,5 @@
 /** Text tables and CSV. Cells are made printable: what a database holds cannot move a cursor or hide text. */
-import { csvLine } from '../search/csv';
+import { csvLine } from '../text/csv';
 import type { SqlValue } from '../domain';
 import { cell, visible } from '../report/printable';
 

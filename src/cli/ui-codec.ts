@@ -3,7 +3,7 @@
  * one beside it, other commands say what to do.
  */
 import type { Config } from '../config';
-import { CODEC_PORT, codecEndpoint } from '../config-encryption';
+import { CODEC_PORT, codecEndpoint } from '../config/encryption';
 import type { TemporalSession } from './temporal-session';
 
 export interface UiCodec {

@@ -128,7 +128,7 @@ export const AnswerRecord = z.object({
   columns: z.array(ResultColumn),
   rows: z.array(z.array(SqlValue)),
   truncated: z.boolean(),
-  /** One sentence with how far it is proved; then, line by line, what else has to be known (`search/answer-text.ts`). */
+  /** One sentence with how far it is proved; then, line by line, what else has to be known (`text/answer-text.ts`). */
   answer: z.string().nullable(),
   /** The model's sentence with places for result values, where it can be used: filled again when only the rows change. */
   sentence: z.string().optional(),
@@ -166,7 +166,7 @@ export const AnswerRecord = z.object({
   rowsBefore: z.string().optional(),
   /** The search that was made anew since, because this one no longer holds. */
   replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
-  /** What "now" was to the SQL, where it asks (`search/clock.ts`). */
+  /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */
   clock: z.string().optional(),
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;

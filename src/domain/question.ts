@@ -129,7 +129,7 @@ export const SearchInput = z.object({
    */
   identity: z.string().min(1).optional(),
   settings: Settings,
-  /** What "now" is to this search (`search/clock.ts`); no part of the id. Left out: the question's context, or the database, says. */
+  /** What "now" is to this search (`sql/clock.ts`); no part of the id. Left out: the question's context, or the database, says. */
   clock: z.string().optional(),
   /** A fork: which search it goes on from, after which iteration, and what that one had used until then. */
   parent: z

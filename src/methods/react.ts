@@ -7,10 +7,10 @@
  * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
  */
 import type { Budgets, EndedBy, SearchState } from '../domain';
-import { addUsage, exhaustedBudget } from '../search/budgets';
-import { addUnanswerable } from '../search/candidates';
-import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose-answer';
-import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/control';
+import { addUsage, exhaustedBudget } from '../search/state/budgets';
+import { addUnanswerable } from '../search/candidate';
+import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose';
+import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/search';
 import { budgetsOf, refusal, steer } from '../search/steering';
 import { Draft, SearchStopped, tryModel } from '../search/expansion';
 import type {
@@ -22,7 +22,7 @@ import type {
   UsageDelta,
   WebRun,
   WebTool,
-} from '../search/steps';
+} from '../ports/search-steps';
 
 export interface ActInput {
   readonly role: 'react';

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import type { Question } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
-import { COVERED } from '../search/coverage';
+import { COVERED } from '../sql/coverage';
 import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import { SentenceReply, sentenceRule, wantsSentence } from './sentence';

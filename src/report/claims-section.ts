@@ -4,9 +4,9 @@
  * quoted below it, because it may say more than was counted.
  */
 import type { AnswerRecord, Claim } from '../domain';
-import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../search/claim-text';
-import { isAbsence } from '../search/claims';
-import { coverageText } from '../search/coverage';
+import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
+import { isAbsence } from '../sql/claims';
+import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
 import { badge, type Tone } from './parts';
 import { capital } from './printable';

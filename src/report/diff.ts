@@ -7,9 +7,9 @@
  * 2. Remarks of people and usage are shown too, but do not count as a difference in what was found.
  */
 import type { AnswerRecord, CandidateView, Claim, SearchInput, SearchState, SteeringNote } from '../domain';
-import { statedText } from '../search/answer-text';
-import { canonical, compareText } from '../search/canonical';
-import { headingText, rivalText } from '../search/claim-text';
+import { statedText } from '../text/answer-text';
+import { canonical, compareText } from '../domain/canonical';
+import { headingText, rivalText } from '../text/claim-text';
 import type { Trace } from './trace';
 import { CLAIM_WORDS } from './words';
 

@@ -3,9 +3,9 @@
  * shows it right below the answer.
  */
 import type { AnswerRecord } from '../domain';
-import { exceptionsText, notShownText, uncheckedAssumptions } from '../search/claim-text';
-import { isAbsence, isSettled } from '../search/claims';
-import { coverageText } from '../search/coverage';
+import { exceptionsText, notShownText, uncheckedAssumptions } from '../text/claim-text';
+import { isAbsence, isSettled } from '../sql/claims';
+import { coverageText } from '../sql/coverage';
 import { claimAnchor } from './claims-section';
 import { capital, counted, cut } from './printable';
 import { endedBecause, isCutShort, OPEN_WORDS } from './words';

@@ -1,7 +1,7 @@
 /** The evidence: each step of the answer with the reading kept, the test of it, what the data showed and what was rejected. */
 import type { AnswerRecord, Claim, Evidence } from '../domain';
-import { isToldByClaims, uncheckedAssumptions } from '../search/claim-text';
-import { isSettled } from '../search/claims';
+import { isToldByClaims, uncheckedAssumptions } from '../text/claim-text';
+import { isSettled } from '../sql/claims';
 import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
 import { badge, rowsTable, verdictBadge, type Tone } from './parts';

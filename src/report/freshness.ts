@@ -1,6 +1,6 @@
 /** How fresh an answer is, in words, for the terminal and the report. */
 import type { AnswerRecord } from '../domain';
-import { withFreshness } from '../steps/freshness';
+import { withFreshness } from '../record/freshness';
 
 /** `2026-11-22 09:30 UTC`. */
 export function shortTime(iso: string): string {

@@ -1,7 +1,7 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
 import type { AnswerRecord, Claim } from '../domain';
-import { caveatTexts, provedText, reasonTexts, statedText } from '../search/answer-text';
-import { uncheckedAssumptions } from '../search/claim-text';
+import { caveatTexts, provedText, reasonTexts, statedText } from '../text/answer-text';
+import { uncheckedAssumptions } from '../text/claim-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';

@@ -1,6 +1,6 @@
 /** The small parts that several sections share: badges, tables of rows, results, readings with their verdicts. */
 import type { SqlResult, SqlValue, Verdict } from '../domain';
-import { clip } from '../clip';
+import { clip } from '../text/clip';
 import { anchor, markup, type Html } from './html';
 import { cell, counted } from './printable';
 import type { HypothesisNode } from './tree';

@@ -1,5 +1,5 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
-import { visible } from '../visible';
+import { visible } from '../text/visible';
 
 export { visible };
 

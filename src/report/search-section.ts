@@ -1,7 +1,7 @@
 /** The tree of branches (trajectories): every reading that was tried, with its probe, rows, predicates and verdicts. */
 import type { OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
-import { headingText } from '../search/claim-text';
+import { headingText } from '../text/claim-text';
 import { badge, hypothesisItem, link, resultOf } from './parts';
 import { counted, visible } from './printable';
 import { statement, type Rerun } from './sql-section';

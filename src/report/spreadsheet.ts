@@ -6,7 +6,7 @@
  * stay as they are. `gate result --csv` writes the exact values, for programs.
  */
 import type { SqlValue } from '../domain';
-import { csvLine } from '../search/csv';
+import { csvLine } from '../text/csv';
 
 export interface SpreadsheetFile {
   readonly text: string;

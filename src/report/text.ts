@@ -1,7 +1,7 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
-import { statedText } from '../search/answer-text';
-import { claimText } from '../search/claims';
+import { statedText } from '../text/answer-text';
+import { claimText } from '../sql/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
 import { searchTree, type AttemptNode, type TestNode, type TrajectoryNode, type TurnNode } from './tree';

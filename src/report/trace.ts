@@ -16,11 +16,11 @@ import type {
   Update,
 } from '../domain';
 import type { ObjectStore } from '../ports';
-import type { Hash } from '../search/body';
-import type { Contents, Kind } from '../steps/contents';
+import type { Hash } from '../sql/body';
+import type { Contents, Kind } from '../record/contents';
 import { SCHEMA_ID } from '../steps/prompt-context';
-import { latestRecord } from '../steps/freshness';
-import { createRunStore, type RunStore } from '../steps/run-store';
+import { latestRecord } from '../record/freshness';
+import { createRunStore, type RunStore } from '../record/run-store';
 import type { Side } from './diff';
 import { compareIds } from './printable';
 

@@ -15,7 +15,7 @@ import type {
   Trajectory,
   WebObservation,
 } from '../domain';
-import { resultPreview } from '../search/preview';
+import { resultPreview } from '../text/preview';
 import { compareIds } from './printable';
 import type { Trace } from './trace';
 

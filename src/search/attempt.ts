@@ -3,13 +3,20 @@
  * run it, judge, and settle what the data proves. Evidence of earlier attempts, failures included, goes into the next.
  */
 import type { PlanView, UpdateView } from '../domain';
-import { applyBody, assumedBody, holdBeside, markImmaterial } from './apply';
+import { applyBody, assumedBody, holdBeside, markImmaterial } from './remember/update';
 import type { Draft, ExpansionContext } from './expansion';
 import { ranAhead, tryModel } from './expansion';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
-import { ancestors, chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './plan-view';
-import { DISTANCE } from './select';
-import { updateIdOf, type Grounded, type Probed, type ProbeInput, type Proposed, type Settled } from './steps';
+import { ancestors, chooseTargets, DOUBT, findOperator, isComplete, needsWork, planRef } from './state/plan-view';
+import { DISTANCE } from './rank-trajectories';
+import {
+  updateIdOf,
+  type Grounded,
+  type Probed,
+  type ProbeInput,
+  type Proposed,
+  type Settled,
+} from '../ports/search-steps';
 
 export interface PendingProposal {
   readonly proposalId: string;

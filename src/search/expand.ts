@@ -2,10 +2,10 @@
 import type { PlanView } from '../domain';
 import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
 import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
-import { ROOT } from './frontier';
-import { makePlan, type NewPlan } from './make-plan';
-import { chooseTargets, findOperator, isTestable, needsWork } from './plan-view';
-import { applyMemory } from './reuse';
+import { ROOT } from './state/frontier';
+import { makePlan, type NewPlan } from './plan';
+import { chooseTargets, findOperator, isTestable, needsWork } from './state/plan-view';
+import { applyMemory } from './remember/reuse';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
   const { trajectory } = context;

@@ -4,9 +4,9 @@
  * so that nothing depends on arrival order (rule S11).
  */
 import type { Budgets, EndedBy, FactView, PlanView, SearchEvent, Trajectory, UpdateView, Usage } from '../domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './budgets';
-import { canonical } from './canonical';
-import type { ControlSettings } from './control-settings';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './state/budgets';
+import { canonical } from '../domain/canonical';
+import type { ControlSettings } from './state/control-settings';
 import type {
   CandidateInput,
   CandidateRun,
@@ -18,7 +18,7 @@ import type {
   ProbeInput,
   SearchSteps,
   UsageDelta,
-} from './steps';
+} from '../ports/search-steps';
 
 /** A step that ran in the same round trip as another one (D3), which was charged for both. */
 export interface RanAhead {

@@ -8,17 +8,17 @@
  */
 import type { Budgets, EndedBy, Looking, SearchState } from '../domain';
 import { runReact, type ReactSteps } from '../methods/react';
-import { addUsage, exhaustedBudget, NO_USAGE } from './budgets';
-import { addUnanswerable } from './candidates';
-import { decided } from './choose-answer';
-import { initialState, reasonOf, runSearch, type SearchHooks, type SearchOutcome, type SearchStart } from './control';
+import { addUsage, exhaustedBudget, NO_USAGE } from './state/budgets';
+import { addUnanswerable } from './candidate';
+import { decided } from './choose';
+import { initialState, reasonOf, runSearch, type SearchHooks, type SearchOutcome, type SearchStart } from './search';
 import { Draft, SearchStopped, tryModel } from './expansion';
-import { ROOT } from './frontier';
-import { nextTrajectory } from './archive';
-import { candidateBodies } from './independence';
-import { mergeExpansions } from './merge';
-import { openRisk } from './plan-view';
-import type { AnswerSummary, Committed, Looked, LookSteps, SearchSteps } from './steps';
+import { ROOT } from './state/frontier';
+import { nextTrajectory } from './state/archive';
+import { candidateBodies } from './state/independence';
+import { mergeExpansions } from './remember/merge';
+import { openRisk } from './state/plan-view';
+import type { AnswerSummary, Committed, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
 import { budgetsOf, enforce, refusal, steer } from './steering';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */

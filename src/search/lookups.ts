@@ -7,8 +7,8 @@
  * 3. Without a limit in the settings there are no lookups, and the inputs of steps do not change.
  */
 import type { Draft, ExpansionContext, Tried } from './expansion';
-import { DISTANCE } from './select';
-import type { Lookup } from './steps';
+import { DISTANCE } from './rank-trajectories';
+import type { Lookup } from '../ports/search-steps';
 
 /** Asks, runs the lookups that the reply wants, and asks again at a new position, until a reply wants none. */
 export function lookingUp<T>(

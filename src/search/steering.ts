@@ -8,13 +8,13 @@
  */
 import type { Budgets, OperatorView, SearchState, Steered, Steering, Trajectory, UpdateView } from '../domain';
 import type { HumanVerdict } from '../domain/state';
-import { applyBody, assumedBody, type NewBody } from './apply';
-import { exhaustedBudget } from './budgets';
-import { compareText } from './canonical';
-import type { ControlSettings } from './control-settings';
-import { withdraw } from './dependence';
-import { LIVE } from './frontier';
-import { findOperator } from './plan-view';
+import { applyBody, assumedBody, type NewBody } from './remember/update';
+import { exhaustedBudget } from './state/budgets';
+import { compareText } from '../domain/canonical';
+import type { ControlSettings } from './state/control-settings';
+import { withdraw } from './state/dependence';
+import { LIVE } from './state/frontier';
+import { findOperator } from './state/plan-view';
 
 /** A command, with the id of its remark: the id exists before the words are stored. */
 export interface Command {

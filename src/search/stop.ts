@@ -1,11 +1,11 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
 import type { CandidateView, EndedBy, SearchState } from '../domain';
-import { exhaustedBudget } from './budgets';
-import { isProved, isSound } from './choose-answer';
-import type { ControlSettings } from './control-settings';
-import { selectable } from './frontier';
-import { agrees, derivations, independentSupport, resultClasses } from './independence';
-import { perObject } from './memo';
+import { exhaustedBudget } from './state/budgets';
+import { isProved, isSound } from './choose';
+import type { ControlSettings } from './state/control-settings';
+import { selectable } from './state/frontier';
+import { agrees, derivations, independentSupport, resultClasses } from './state/independence';
+import { perObject } from './state/memo';
 
 export function stopReason(state: SearchState, settings: ControlSettings, nowMs: number): EndedBy | null {
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);

@@ -1,8 +1,8 @@
 /** Checks the SQL of a reply by the engine's parser and makes it into bodies (rule S8). */
 import type { Assumption, Body, Operator } from '../domain';
 import type { SqlInspector } from '../ports';
-import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../search/body';
-import { validateBody, validateSelect } from '../search/validate';
+import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../sql/body';
+import { validateBody, validateSelect } from '../sql/validate';
 import type { StepContext } from './context';
 
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };

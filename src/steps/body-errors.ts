@@ -1,6 +1,6 @@
 /** Errors of a body that was compiled and run: the text for the model, or null. */
 import type { Operator, SqlResult } from '../domain';
-import { CompileError } from '../search/compile';
+import { CompileError } from '../sql/compile';
 import type { LoadedPlan } from './load-plan';
 
 export function isAnswer(plan: LoadedPlan, name: string): boolean {

@@ -5,9 +5,9 @@
 import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { TestReply } from '../prompts';
-import { expressionQuery, namesSomething } from '../search/expression';
-import { cut } from '../search/preview';
-import { validateExpression } from '../search/validate';
+import { expressionQuery, namesSomething } from '../sql/expression';
+import { cut } from '../text/preview';
+import { validateExpression } from '../sql/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
 

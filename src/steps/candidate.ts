@@ -3,14 +3,14 @@
  * question's words. Its result is compared with earlier candidates, oldest first (rule S5).
  */
 import type { Body, Dialect, SqlResult } from '../domain';
-import { isClocked, withClock } from '../search/clock';
-import { compilePlan, compileSelect } from '../search/compile';
-import { readCoverage } from '../search/coverage';
-import { equalResults, isTrivial, type Digest } from '../search/equal';
-import type { CandidateInput, CandidateRun, UsageDelta } from '../search/steps';
+import { isClocked, withClock } from '../sql/clock';
+import { compilePlan, compileSelect } from '../sql/compile';
+import { readCoverage } from '../sql/coverage';
+import { equalResults, isTrivial, type Digest } from '../sql/equal';
+import type { CandidateInput, CandidateRun, UsageDelta } from '../ports/search-steps';
 import { tryCompile } from './body-errors';
 import { addDeltas, once, openEngine, openInspector, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
-import type { CandidateContent } from './contents';
+import type { CandidateContent } from '../record/contents';
 import { loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 
 export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {

@@ -3,8 +3,8 @@
  * whole plan runs later. Operators that read a failing one fail too, so only the first cause is reported.
  */
 import type { SqlResult } from '../domain';
-import { compilePlan } from '../search/compile';
-import type { Checked, CheckInput } from '../search/steps';
+import { compilePlan } from '../sql/compile';
+import type { Checked, CheckInput } from '../ports/search-steps';
 import { columnDifference, isAnswer, runError } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import { findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';

@@ -4,9 +4,9 @@
  * claims are proved and nothing else is assumed of it.
  */
 import type { Claim, HypothesisVerdict, Proof, Test, TestOutcome, Update, UpdateView } from '../domain';
-import { countsText } from '../search/claims';
-import { operatorShape } from '../search/shape';
-import { updateIdOf } from '../search/steps';
+import { countsText } from '../sql/claims';
+import { operatorShape } from '../sql/shape';
+import { updateIdOf } from '../ports/search-steps';
 import type { ReadProbe } from './claim-probe';
 import type { CommitScope } from './commit-plan';
 import { findLoaded, type LoadedPlan } from './load-plan';

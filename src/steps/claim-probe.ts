@@ -6,10 +6,10 @@
  * with the SQL of each rival in the operator's place.
  */
 import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
-import type { Agreement } from '../search/agreement';
-import { readCounts } from '../search/claims';
-import { compileSelect } from '../search/compile';
-import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../search/proof';
+import type { Agreement } from '../sql/agreement';
+import { readCounts } from '../sql/claims';
+import { compileSelect } from '../sql/compile';
+import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../sql/proof';
 import { tryCompile } from './body-errors';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { builtOn, planOperators, withBodies, type LoadedPlan } from './load-plan';

@@ -4,16 +4,16 @@
  * whole plan again (rule S9), as do all rivals of a claim that made no difference.
  */
 import type { Claim, Dialect, Evidence, SqlResult } from '../domain';
-import { lostText } from '../search/claim-text';
-import { decideClaim, isSettled, readCounts } from '../search/claims';
-import { withClock } from '../search/clock';
-import { compilePlan } from '../search/compile';
-import { decideMateriality } from '../search/materiality';
+import { lostText } from '../text/claim-text';
+import { decideClaim, isSettled, readCounts } from '../sql/claims';
+import { withClock } from '../sql/clock';
+import { compilePlan } from '../sql/compile';
+import { decideMateriality } from '../sql/materiality';
 import { tryCompile } from './body-errors';
 import { countsSummary, rivalCounts } from './claim-evidence';
 import { readClaim } from './claim-probe';
 import type { StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { excerpt } from './evidence-record';
 import { planOperators, withBodies, type LoadedPlan } from './load-plan';
 

@@ -5,9 +5,9 @@
 import type { Assumption, Body, Claim, ColumnType, DatabaseDescription, Operator, Plan, SqlResult } from '../domain';
 import type { LookReply } from '../prompts';
 import type { SqlInspector } from '../ports';
-import { clockOperator, CLOCK } from '../search/clock';
-import type { SelectText } from '../search/compile';
-import { vacuousCheck } from '../search/vacuous-check';
+import { clockOperator, CLOCK } from '../sql/clock';
+import type { SelectText } from '../sql/compile';
+import { vacuousCheck } from '../sql/vacuous-check';
 import { operatorBody, queryBody, selectText, storeBody, type BodyScope } from './bodies';
 import { readableRelations, type StepContext } from './context';
 import type { LoadedPlan } from './load-plan';

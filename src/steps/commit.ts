@@ -4,14 +4,14 @@
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
 import type { Claim, SqlResult, UpdateView } from '../domain';
-import { decideAbsence, decideClaim, readCounts } from '../search/claims';
-import { compilePlan, compileSelect } from '../search/compile';
-import { equalResults } from '../search/equal';
-import { decideMateriality } from '../search/materiality';
-import { resultPreview } from '../search/preview';
-import { doubtText, withoutDoubt } from '../search/row-doubts';
-import { operatorShape, toOperatorView } from '../search/shape';
-import type { CommitInput, Committed, UsageDelta } from '../search/steps';
+import { decideAbsence, decideClaim, readCounts } from '../sql/claims';
+import { compilePlan, compileSelect } from '../sql/compile';
+import { equalResults } from '../sql/equal';
+import { decideMateriality } from '../sql/materiality';
+import { resultPreview } from '../text/preview';
+import { doubtText, withoutDoubt } from '../schema/row-doubts';
+import { operatorShape, toOperatorView } from '../sql/shape';
+import type { CommitInput, Committed, UsageDelta } from '../ports/search-steps';
 import { runError, tryCompile } from './body-errors';
 import { selectText } from './bodies';
 import { candidate } from './candidate';

@@ -1,11 +1,11 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { DatabaseDescription, Dialect, SearchInput, Settings, SqlResult } from '../domain';
 import type { Clock, Embedder, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
-import type { Hash } from '../search/body';
-import { canonical } from '../search/canonical';
-import { CLOCK } from '../search/clock';
-import type { StepOptions, UsageDelta } from '../search/steps';
-import { createRunStore, type RunStore } from './run-store';
+import type { Hash } from '../sql/body';
+import { canonical } from '../domain/canonical';
+import { CLOCK } from '../sql/clock';
+import type { StepOptions, UsageDelta } from '../ports/search-steps';
+import { createRunStore, type RunStore } from '../record/run-store';
 
 export interface StepDeps {
   readonly store: ObjectStore;

@@ -3,9 +3,9 @@
  * tokens. A cut reply is requested once more with the same messages and a larger limit, as the next try of its step:
  * journalled, charged and counted against the budgets like any other (D2). Later tries keep the larger limit.
  */
-import { LARGEST_OUTPUT_TOKENS } from '../presets';
-import { clip } from '../clip';
-import type { Called } from './journal';
+import { LARGEST_OUTPUT_TOKENS } from '../config/presets';
+import { clip } from '../text/clip';
+import type { Called } from '../record/journal';
 
 /** The factor by which the limit is raised after a cut reply. */
 const MORE = 4;

@@ -1,6 +1,6 @@
 /** Role `evaluate`: one call scores the open trajectories (design §3, step 1). */
 import { evaluateSchema, parseEvaluate, renderEvaluate } from '../prompts';
-import type { EvaluateInput, Evaluation, ModelOutcome } from '../search/steps';
+import type { EvaluateInput, Evaluation, ModelOutcome } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';

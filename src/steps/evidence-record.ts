@@ -13,15 +13,15 @@ import type {
   TestOutcome,
   Test,
 } from '../domain';
-import { standingOf } from '../search/agreement';
-import { resultPreview } from '../search/preview';
-import { runOf } from '../search/test-runs';
+import { standingOf } from '../sql/agreement';
+import { resultPreview } from '../text/preview';
+import { runOf } from '../sql/test-runs';
 import type { StepContext } from './context';
-import type { CandidateContent, Contents } from './contents';
+import type { CandidateContent, Contents } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
 import { citedIn } from './lookups';
 import { KNOWN } from './memory';
-import { createRunStore, type RunStore } from './run-store';
+import { createRunStore, type RunStore } from '../record/run-store';
 
 const EXCERPT_ROWS = 5;
 

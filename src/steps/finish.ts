@@ -13,19 +13,19 @@ import type {
   SearchState,
   SteeringNote,
 } from '../domain';
-import { answerText } from '../search/answer-text';
-import { isProved } from '../search/choose-answer';
-import { isSettled } from '../search/claims';
-import { cut, resultPreview } from '../search/preview';
-import { soundSentence, withYesNo } from '../search/sentence';
-import type { AnswerSummary, FinishInput } from '../search/steps';
+import { answerText } from '../text/answer-text';
+import { isProved } from '../search/choose';
+import { isSettled } from '../sql/claims';
+import { cut, resultPreview } from '../text/preview';
+import { soundSentence, withYesNo } from '../text/sentence';
+import type { AnswerSummary, FinishInput } from '../ports/search-steps';
 import { now, type StepContext } from './context';
-import type { CandidateContent, Contents } from './contents';
+import type { CandidateContent, Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { publishMemory } from './memory';
 import { SCHEMA_ID } from './prompt-context';
-import { proofLines } from './proof-lines';
-import { writeEnvelope, type RunStore } from './run-store';
+import { proofLines } from '../text/proof-lines';
+import { writeEnvelope, type RunStore } from '../record/run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;

@@ -4,15 +4,15 @@
  */
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
-import { CLOCK } from '../search/clock';
-import { cut } from '../search/preview';
-import { keepVerdict, prove } from '../search/proof';
-import type { Grounded, GroundInput, ModelOutcome } from '../search/steps';
-import { resultsOf } from '../search/test-runs';
+import { CLOCK } from '../sql/clock';
+import { cut } from '../text/preview';
+import { keepVerdict, prove } from '../sql/proof';
+import type { Grounded, GroundInput, ModelOutcome } from '../ports/search-steps';
+import { resultsOf } from '../sql/test-runs';
 import { operatorBody, storeBody } from './bodies';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
 import type { StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { findLoaded, loadPlan, type LoadedPlan } from './load-plan';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
 import { promptContext } from './prompt-context';

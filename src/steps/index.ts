@@ -4,7 +4,7 @@
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
 import type { ReactSteps } from '../methods/react';
-import type { LookSteps, SearchSteps, StepOptions } from '../search/steps';
+import type { LookSteps, SearchSteps, StepOptions } from '../ports/search-steps';
 import { candidate } from './candidate';
 import { check } from './check';
 import { commit } from './commit';
@@ -18,17 +18,24 @@ import { prepare } from './prepare';
 import { probe } from './probe';
 import { propose } from './propose';
 import { act, final, tool } from './react';
-import { createRunStore } from './run-store';
+import { createRunStore } from '../record/run-store';
 import { select } from './select';
 import { settle } from './settle';
 import { web } from './web';
 
 export type { StepDeps } from './context';
-export type { CandidateContent, Contents, Kind, SchemaContent } from './contents';
+export type { CandidateContent, Contents, Kind, SchemaContent } from '../record/contents';
 export { openStep } from './context';
-export { LAST, latestRecord, withFreshness } from './freshness';
+export { LAST, latestRecord, withFreshness } from '../record/freshness';
 export { refresh, supersede } from './refresh';
-export { createRunStore, readAsStored, readEnvelope, referenceIn, writeEnvelope, type RunStore } from './run-store';
+export {
+  createRunStore,
+  readAsStored,
+  readEnvelope,
+  referenceIn,
+  writeEnvelope,
+  type RunStore,
+} from '../record/run-store';
 
 /** Stores a person's remark for later prompts. */
 export interface RemarkStep {

@@ -3,9 +3,9 @@
  * operators of this plan the names in its text refer to (rules S3, S8).
  */
 import type { Assumption, Body, Operator, Plan, Update } from '../domain';
-import { clockOperator, CLOCK, readsClock } from '../search/clock';
-import type { PlanOperator } from '../search/compile';
-import type { PlanRef } from '../search/steps';
+import { clockOperator, CLOCK, readsClock } from '../sql/clock';
+import type { PlanOperator } from '../sql/compile';
+import type { PlanRef } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { SCHEMA_ID } from './prompt-context';
 

@@ -1,12 +1,12 @@
 /** What the program tells a model between two turns of `look-then-prove`: results of a look, verdicts on claims. */
 import type { Claim, Coverage, SqlResult, SqlValue } from '../domain';
 import { SHOWN_ROWS, type LookReply, type LookTurn } from '../prompts';
-import { claimText, isSettled } from '../search/claims';
-import { coverageText } from '../search/coverage';
-import { toCsv } from '../search/csv';
-import { resultText } from '../search/preview';
+import { claimText, isSettled } from '../sql/claims';
+import { coverageText } from '../sql/coverage';
+import { toCsv } from '../text/csv';
+import { resultText } from '../text/preview';
 import type { StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { extraTables } from './shown-tables';
 import { SCHEMA_ID } from './prompt-context';
 

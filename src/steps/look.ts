@@ -4,9 +4,9 @@
  */
 import type { DatabaseDescription } from '../domain';
 import { lookSchema, parseLook, renderLook, type LookReply } from '../prompts';
-import { compileSelect } from '../search/compile';
-import { clockOperator } from '../search/clock';
-import type { ModelOutcome, LookInput, Looked, QueriesInput, Queried } from '../search/steps';
+import { compileSelect } from '../sql/compile';
+import { clockOperator } from '../sql/clock';
+import type { ModelOutcome, LookInput, Looked, QueriesInput, Queried } from '../ports/search-steps';
 import { selectText } from './bodies';
 import { bodyScope, buildCommit, type CommitScope } from './commit-plan';
 import { addDeltas, once, openInspector, openParser, runSql, type StepContext } from './context';

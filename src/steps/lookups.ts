@@ -2,9 +2,9 @@
  * Lookups on the web as contents: each request of a reply is an action, its result an observation. All later prompts of the
  * search show them; the record and the report cite them.
  */
-import { clip } from '../clip';
+import { clip } from '../text/clip';
 import type { PromptContext, LookupsReply } from '../prompts';
-import type { Lookup, MemoryRef } from '../search/steps';
+import type { Lookup, MemoryRef } from '../ports/search-steps';
 import type { StepContext } from './context';
 
 /** Ids of web observations, as models cite them. */

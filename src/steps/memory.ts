@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { Body, Update, type UpdateView } from '../domain';
 import { databaseKey, type StepContext } from './context';
-import { readsClock } from '../search/clock';
+import { readsClock } from '../sql/clock';
 import { spelledOut } from './lookups';
-import { readEnvelope, writeEnvelope } from './run-store';
+import { readEnvelope, writeEnvelope } from '../record/run-store';
 
 const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body });
 

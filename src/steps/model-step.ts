@@ -5,11 +5,11 @@
 import type { Role } from '../domain';
 import { ModelError, type ChatMessage, type ModelRequest } from '../ports';
 import { retryMessages, type Parsed } from '../prompts';
-import type { MemoryRef, ModelOutcome } from '../search/steps';
+import type { MemoryRef, ModelOutcome } from '../ports/search-steps';
 import type { StepContext } from './context';
-import { flightsOf } from './flights';
+import { flightsOf } from '../record/flights';
 import { causeOf, cutFailure, isCut, moreRoom } from './cut-reply';
-import { begun, callOnce, journalled, type Called } from './journal';
+import { begun, callOnce, journalled, type Called } from '../record/journal';
 
 export interface ModelStep {
   readonly searchId: string;

@@ -5,10 +5,10 @@
 import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
 import type { SqlInspector } from '../ports';
 import { parsePlanOrLookups, planSchemaFor, renderPlan, type LookupsReply, type PlanReply } from '../prompts';
-import { CLOCK } from '../search/clock';
-import { toOperatorView } from '../search/shape';
-import type { ModelOutcome, Planned, PlanInput } from '../search/steps';
-import { sameRelation } from '../search/validate';
+import { CLOCK } from '../sql/clock';
+import { toOperatorView } from '../sql/shape';
+import type { ModelOutcome, Planned, PlanInput } from '../ports/search-steps';
+import { sameRelation } from '../sql/validate';
 import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
 import { openParser, readableRelations, type StepContext } from './context';

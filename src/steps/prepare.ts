@@ -4,10 +4,10 @@
  */
 import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
-import { placeNotes } from '../search/documentation';
+import { placeNotes } from '../schema/documentation/notes';
 import { profiledText } from '../schema/profile/context';
-import { SCHEMA_CHARS, schemaContext } from '../search/schema-context';
-import type { Prepared, PrepareInput } from '../search/steps';
+import { SCHEMA_CHARS, schemaContext } from '../schema/context';
+import type { Prepared, PrepareInput } from '../ports/search-steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';

@@ -5,10 +5,10 @@
  */
 import type { Body, Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
-import { compileSelect } from '../search/compile';
-import type { Probed, ProbeInput } from '../search/steps';
-import { layTest, readTest, resultsOf, type LaidTest, type TestRun } from '../search/test-runs';
-import { weigh } from '../search/vacuous-test';
+import { compileSelect } from '../sql/compile';
+import type { Probed, ProbeInput } from '../ports/search-steps';
+import { layTest, readTest, resultsOf, type LaidTest, type TestRun } from '../sql/test-runs';
+import { weigh } from '../sql/vacuous-test';
 import { tryCompile } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import { builtOn, findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';

@@ -10,9 +10,9 @@ import type { DatabaseDescription, SqlResult } from '../domain';
 import { profileTables, TableProfile } from '../schema/profile';
 import { readTables } from '../schema/profile/read-rows';
 import type { SqlEngine } from '../ports';
-import type { UsageDelta } from '../search/steps';
+import type { UsageDelta } from '../ports/search-steps';
 import { databaseKey, openEngine, sqlUsage, type StepContext } from './context';
-import { readEnvelope, writeEnvelope } from './run-store';
+import { readEnvelope, writeEnvelope } from '../record/run-store';
 import { shareWork } from './shared-work';
 
 const STATEMENT_TIMEOUT_MS = 5_000;

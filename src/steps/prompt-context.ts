@@ -1,11 +1,11 @@
 /** The part of the prompt for every role: the question, the schema, profiles, proved readings and facts. */
 import type { ColumnProfile, SearchInput, Update } from '../domain';
 import type { MemoryEntry, PromptContext } from '../prompts';
-import { CLOCK_CONTEXT } from '../search/clock';
-import { renderDocumentation } from '../search/documentation';
-import { shownDocuments } from '../search/documents';
-import { renderProfiles } from '../search/profile/render';
-import type { MemoryRef } from '../search/steps';
+import { CLOCK_CONTEXT } from '../sql/clock';
+import { renderDocumentation } from '../schema/documentation/notes';
+import { shownDocuments } from '../schema/documents';
+import { renderProfiles } from '../schema/column-profiles';
+import type { MemoryRef } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';

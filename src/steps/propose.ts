@@ -6,7 +6,7 @@ import {
   type LookupsReply,
   type ProposeReply,
 } from '../prompts';
-import type { ModelOutcome, Proposed, ProposeInput } from '../search/steps';
+import type { ModelOutcome, Proposed, ProposeInput } from '../ports/search-steps';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
 import { openParser, readableRelations, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';

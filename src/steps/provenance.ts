@@ -1,7 +1,7 @@
 /** The dependencies of an observation and of everything concluded from it (rule S10). */
 import type { Dependencies } from '../domain';
 import type { StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { restsOn, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
 

@@ -1,8 +1,8 @@
 /** Queries that a model writes to look at rows: each one read-only SELECT, all run in one snapshot. */
 import type { SqlResult } from '../domain';
-import { normaliseSql } from '../search/body';
-import { clockOperator } from '../search/clock';
-import { compileSelect } from '../search/compile';
+import { normaliseSql } from '../sql/body';
+import { clockOperator } from '../sql/clock';
+import { compileSelect } from '../sql/compile';
 import { openInspector, runSql, type SqlRun, type StepContext } from './context';
 
 export interface QueryRun {

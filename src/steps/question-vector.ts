@@ -1,15 +1,15 @@
 /**
  * The question's vector, paid once per search: an intent is stored before the request and the vector after it, as for every
- * model call (`journal.ts`). After a crash in between, the request is repeated, and the lost one counts as possibly billed.
+ * model call (`record/journal.ts`). After a crash in between, the request is repeated, and the lost one counts as possibly billed.
  * If a step times out, the request continues, and the next try of the step joins it.
  */
 import { ModelError, type Embedder } from '../ports';
-import { unitVector } from '../search/schema-ranking';
-import type { UsageDelta } from '../search/steps';
+import { unitVector } from '../schema/ranking';
+import type { UsageDelta } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { embedded, mayBeBilled } from './embed';
 import { shareWork } from './shared-work';
-import { fromBase64, toBase64 } from './vector-store';
+import { fromBase64, toBase64 } from '../record/vector-store';
 
 /** The most characters of the question that are embedded; more do not help to rank tables. */
 const QUESTION_CHARS = 4_000;

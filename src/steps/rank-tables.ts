@@ -4,11 +4,11 @@
  */
 import type { DatabaseDescription } from '../domain';
 import { ModelError, type Embedder } from '../ports';
-import { fitsWhole, type SchemaContext } from '../search/schema-context';
-import type { Nearness } from '../search/schema-ranking';
-import type { UsageDelta } from '../search/steps';
+import { fitsWhole, type SchemaContext } from '../schema/context';
+import type { Nearness } from '../schema/ranking';
+import type { UsageDelta } from '../ports/search-steps';
 import { addDeltas, databaseKey, type StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { SCHEMA_ID } from './prompt-context';
 import { questionVector, unanswered } from './question-vector';
 import { nearnessOf, type Paid } from './table-vectors';

@@ -2,12 +2,12 @@
 import type { Coverage, Observation } from '../domain';
 import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from '../prompts';
-import { readCoverage } from '../search/coverage';
-import { resultTexts } from '../search/preview';
-import type { ModelOutcome } from '../search/steps';
+import { readCoverage } from '../sql/coverage';
+import { resultTexts } from '../text/preview';
+import type { ModelOutcome } from '../ports/search-steps';
 import { clockIn, finishCandidate } from './candidate';
 import { runError } from './body-errors';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { once, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';

@@ -4,19 +4,19 @@
  * its statements, so that all of them run in one snapshot with the answer's own SQL.
  */
 import type { Dialect, Evidence, SqlResult, Test, TestOutcome, Update } from '../domain';
-import { withClock } from '../search/clock';
-import { compilePlan } from '../search/compile';
-import { decideMateriality } from '../search/materiality';
-import { prove } from '../search/proof';
-import { layTest, readTest, runOf, type TestRun } from '../search/test-runs';
-import { weigh } from '../search/vacuous-test';
+import { withClock } from '../sql/clock';
+import { compilePlan } from '../sql/compile';
+import { decideMateriality } from '../sql/materiality';
+import { prove } from '../sql/proof';
+import { layTest, readTest, runOf, type TestRun } from '../sql/test-runs';
+import { weigh } from '../sql/vacuous-test';
 import { tryCompile } from './body-errors';
 import type { StepContext } from './context';
 import { excerpt } from './evidence-record';
 import { mergedOutcomes } from './ground';
 import { findLoaded, planOperators, withBodies, type LoadedPlan } from './load-plan';
 import { KNOWN } from './memory';
-import { createRunStore } from './run-store';
+import { createRunStore } from '../record/run-store';
 
 export interface Recheck {
   readonly operator: string;

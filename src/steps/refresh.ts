@@ -8,25 +8,25 @@
  * 3. An unanswerable result holds as long as the database can tell that no row has changed. An abstained one has nothing to
  *    run and keeps the date of its decision.
  * 4. Coverage and claims are counted again, so that what is told of them belongs to the rows beside it.
- * 5. A clock that the SQL reads is set to the time of this request (`search/clock.ts`).
+ * 5. A clock that the SQL reads is set to the time of this request (`sql/clock.ts`).
  */
 import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
-import { canonical } from '../search/canonical';
-import { withClock } from '../search/clock';
-import { equalResults, type Digest } from '../search/equal';
-import { resultPreview } from '../search/preview';
-import { updateIdOf } from '../search/steps';
+import { canonical } from '../domain/canonical';
+import { withClock } from '../sql/clock';
+import { equalResults, type Digest } from '../sql/equal';
+import { resultPreview } from '../text/preview';
+import { updateIdOf } from '../ports/search-steps';
 import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
 import { openEngine, runSql, type StepContext } from './context';
 import { claimRecheck, type RecheckedClaims } from './claim-recheck';
-import type { CandidateContent, Contents } from './contents';
+import type { CandidateContent, Contents } from '../record/contents';
 import { wordingOf } from './evidence-record';
 import { answerOf, stillOpen } from './finish';
-import { LAST, shownAs } from './freshness';
+import { LAST, shownAs } from '../record/freshness';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from './prompt-context';
-import type { RunStore } from './run-store';
+import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
 
 export type Refreshed =

@@ -2,7 +2,7 @@
  * Runs the step that the control loop will most likely ask for next, in the same round trip (design D3). Its output is
  * stored at its own position. Its cost is returned separately, because the current step is charged for it.
  */
-import type { CandidateRun, FollowUp, Probed, UsageDelta } from '../search/steps';
+import type { CandidateRun, FollowUp, Probed, UsageDelta } from '../ports/search-steps';
 import { candidate } from './candidate';
 import type { StepContext } from './context';
 import { probe } from './probe';

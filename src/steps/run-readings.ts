@@ -3,15 +3,15 @@
  * one snapshot: which readings give the same answer, and whether the choice makes no difference at all.
  */
 import type { Body, Dialect, HypothesisOutcome, MaterialityOutcome, Test, TestOutcome } from '../domain';
-import { compilePlan } from '../search/compile';
+import { compilePlan } from '../sql/compile';
 import {
   materialityCombinations,
   operatorMateriality,
   sameAnswers,
   type Combination,
   type Readings,
-} from '../search/materiality';
-import { leftStanding } from '../search/refutation';
+} from '../sql/materiality';
+import { leftStanding } from '../sql/refutation';
 import { tryCompile } from './body-errors';
 import { runSql, type SqlRun, type StepContext } from './context';
 import { findLoaded, planOperators, withBodies, type LoadedPlan } from './load-plan';

@@ -1,7 +1,7 @@
 /** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
 import { parseSelect, renderSelect, selectSchema, type CandidateText } from '../prompts';
-import { resultText } from '../search/preview';
-import type { ModelOutcome, Selected, SelectInput } from '../search/steps';
+import { resultText } from '../text/preview';
+import type { ModelOutcome, Selected, SelectInput } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { loadPlan } from './load-plan';
 import { contentId, runModelStep } from './model-step';

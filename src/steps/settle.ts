@@ -3,15 +3,15 @@
  * (rule S10). A body that runs without proof is reported as assumed, one that fails is reported with its error.
  */
 import type { Body, Hypothesis, OperatorGrounding, Proof, SqlResult, TestOutcome, Update } from '../domain';
-import { compareText } from '../search/canonical';
-import { compilePlan } from '../search/compile';
-import { prove } from '../search/proof';
-import { hasLost } from '../search/refutation';
-import { operatorShape } from '../search/shape';
-import { updateIdOf, type Settled, type SettleInput } from '../search/steps';
+import { compareText } from '../domain/canonical';
+import { compilePlan } from '../sql/compile';
+import { prove } from '../sql/proof';
+import { hasLost } from '../sql/refutation';
+import { operatorShape } from '../sql/shape';
+import { updateIdOf, type Settled, type SettleInput } from '../ports/search-steps';
 import { columnDifference, isAnswer, runError, tryCompile } from './body-errors';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { mergedOutcomes } from './ground';
 import { findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
 import { updateView } from './memory';

@@ -5,11 +5,11 @@
 import type { Dialect, TableDescription } from '../domain';
 import { data } from '../prompts';
 import { renderProfiles } from '../schema/profile/render';
-import { renderTables } from '../search/schema-context';
-import type { UsageDelta } from '../search/steps';
-import { sameRelation } from '../search/validate';
+import { renderTables } from '../schema/context';
+import type { UsageDelta } from '../ports/search-steps';
+import { sameRelation } from '../sql/validate';
 import type { StepContext } from './context';
-import type { SchemaContent } from './contents';
+import type { SchemaContent } from '../record/contents';
 import { profileShown } from './profiles';
 import { SCHEMA_ID } from './prompt-context';
 

@@ -4,16 +4,16 @@
  * 1. Searches of one process that need the same vectors share one computation. It continues after the step that began it, so
  *    a later try joins it. The first search is charged for it.
  * 2. It has a time limit. Vectors paid until then are kept, so the next search continues where this one ended.
- * 3. Every text has its own vector (`vector-store.ts`): after a schema change only changed tables are paid.
+ * 3. Every text has its own vector (`record/vector-store.ts`): after a schema change only changed tables are paid.
  */
 import { BoundedMap } from '../bounded-map';
 import type { DatabaseDescription } from '../domain';
 import { ModelError, type Clock, type Embedder, type ObjectStore } from '../ports';
-import type { Hash } from '../search/body';
-import { cosine, textOfTable, unitVector, type Nearness } from '../search/schema-ranking';
+import type { Hash } from '../sql/body';
+import { cosine, textOfTable, unitVector, type Nearness } from '../schema/ranking';
 import { embedded, mayBeBilled } from './embed';
 import { shareWork } from './shared-work';
-import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from './vector-store';
+import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from '../record/vector-store';
 
 export interface VectorDeps {
   readonly store: ObjectStore;

@@ -1,10 +1,10 @@
 /** Converts stored plans and evidence to the form that prompts need. */
 import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from '../prompts';
-import { resultText } from '../search/preview';
-import type { PlanRef } from '../search/steps';
+import { resultText } from '../text/preview';
+import type { PlanRef } from '../ports/search-steps';
 import type { StepContext } from './context';
-import type { Contents } from './contents';
+import type { Contents } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
 
 type Observation = Contents['observation'];

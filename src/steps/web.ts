@@ -10,8 +10,8 @@
  */
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
-import { cut } from '../search/preview';
-import type { WebInput, WebRun } from '../search/steps';
+import { cut } from '../text/preview';
+import type { WebInput, WebRun } from '../ports/search-steps';
 import { now, once, type StepContext } from './context';
 
 type Seen = Omit<WebObservation, 'tool' | 'request'>;

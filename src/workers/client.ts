@@ -23,9 +23,9 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow';
 import { tsToMs } from '@temporalio/common/lib/time';
 import type { Steering } from '../domain';
-import type { Progress } from '../search/control';
-import { briefSettings, type ControlSettings } from '../search/control-settings';
-import type { AnswerSummary } from '../search/steps';
+import type { Progress } from '../search/search';
+import { briefSettings, type ControlSettings } from '../search/state/control-settings';
+import type { AnswerSummary } from '../ports/search-steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';

@@ -8,10 +8,10 @@
 import { createGuardedEngine } from '../adapters/guard';
 import type { PaceLimits } from '../adapters/paced';
 import type { Config, Secret } from '../config';
-import { limitsOf, shareOf } from '../config-limits';
-import type { SnowflakeLogin } from '../config-snowflake';
-import type { WebConfig } from '../config-web';
-import { asItIs, namedDatabase, type ResolvedDatabase } from '../databases';
+import { limitsOf, shareOf } from '../config/limits';
+import type { SnowflakeLogin } from '../config/snowflake';
+import type { WebConfig } from '../config/web';
+import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import type { Dialect } from '../domain';
 import {
   ModelError,

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { DatabaseDescription } from '../domain';
 import { StoreError, type ObjectStore, type SqlEngine } from '../ports';
-import type { Hash } from '../search/body';
+import type { Hash } from '../sql/body';
 import { readEnvelope, writeEnvelope } from '../steps';
 
 export const KEPT_MS = 24 * 3_600_000;

@@ -13,7 +13,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Environment, Folders } from '../folders';
+import type { Environment, Folders } from '../config/folders';
 import { sha256 } from '../sha256';
 import { isAlive, withFileLock } from './file-lock';
 import { findTemporalBinary } from './temporal-binary';

@@ -13,7 +13,7 @@ import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/l
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { broughtBack } from '../steps/swept';
+import { broughtBack } from '../record/swept';
 
 export const PAYLOADS = 'payloads/';
 export const OFFLOAD_BYTES = 128 * 1024;

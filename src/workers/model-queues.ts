@@ -12,8 +12,8 @@
  *    serves that queue; `unserved-queues.ts` detects this.
  */
 import type { Config } from '../config';
-import { limitedModels, limitsOf, shareOf } from '../config-limits';
-import { storeLocation } from '../config-store';
+import { limitedModels, limitsOf, shareOf } from '../config/limits';
+import { storeLocation } from '../config/store';
 import { sha256 } from '../sha256';
 import { modelFingerprint, type ServedModel } from './serving';
 

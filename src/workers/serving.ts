@@ -12,10 +12,10 @@
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config, Secret } from '../config';
-import { limitedModels } from '../config-limits';
-import { storeLocation } from '../config-store';
-import type { ResolvedDatabase } from '../databases';
-import { canonical } from '../search/canonical';
+import { limitedModels } from '../config/limits';
+import { storeLocation } from '../config/store';
+import type { ResolvedDatabase } from '../config/databases';
+import { canonical } from '../domain/canonical';
 import { sha256 } from '../sha256';
 
 export interface Serving {

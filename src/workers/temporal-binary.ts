@@ -17,7 +17,7 @@ import {
 import { delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Environment } from '../folders';
+import type { Environment } from '../config/folders';
 import { withFileLock } from './file-lock';
 
 /** The last release that `go install` can build: later ones have a replace directive. */

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerDeploymentOptions } from '@temporalio/worker';
-import type { VersioningConfig } from '../config-limits';
+import type { VersioningConfig } from '../config/limits';
 import { workflowCodeHash } from './workflow-bundle';
 
 export interface WorkerVersion {

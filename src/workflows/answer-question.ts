@@ -25,10 +25,10 @@ import {
   type SearchHooks,
   type SearchOutcome,
   type SteeredSearch,
-} from '../search/control';
-import { wholeSettings, type BriefSettings } from '../search/control-settings';
+} from '../search/search';
+import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import { runLookThenProve } from '../search/look';
-import type { AnswerSummary } from '../search/steps';
+import type { AnswerSummary } from '../ports/search-steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';

@@ -3,8 +3,8 @@
  * important comes first. The UI asks a worker for them, also after the workflow has ended.
  */
 import type { Usage } from '../domain';
-import type { Progress } from '../search/control';
-import type { AnswerSummary } from '../search/steps';
+import type { Progress } from '../search/search';
+import type { AnswerSummary } from '../ports/search-steps';
 import type { BatchProgress } from './run-batch';
 
 const MAX_CHARS = 15_000;

@@ -4,7 +4,14 @@
  * Pure; the names behind an id come from earlier replies of this run.
  */
 import type { ActInput, FinalInput, ToolInput } from '../methods/react';
-import type { FinishInput, FollowUp, ModelOutcome, ModelStepInput, SqlStepInput, WebInput } from '../search/steps';
+import type {
+  FinishInput,
+  FollowUp,
+  ModelOutcome,
+  ModelStepInput,
+  SqlStepInput,
+  WebInput,
+} from '../ports/search-steps';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;

@@ -3,7 +3,7 @@
  * with its own timeouts, bounded retries and a summary that a person can read.
  *
  * 1. Checkpoints and the final record are written even after a cancellation (design D6). A cancellation ends all other steps.
- * 2. Step inputs and results enter the history without fields that have their usual value (D3, `search/brief.ts`).
+ * 2. Step inputs and results enter the history without fields that have their usual value (D3, `ports/brief.ts`).
  * 3. Short work that this worker can do itself runs as a local activity: one event instead of six (D3), and no task queue.
  *    SQL gets one short try there. If it does not finish, it runs as a regular activity, with heartbeats and retries.
  */
@@ -25,9 +25,9 @@ import type { StoreActivities } from '../activities/store';
 import type { WebActivities } from '../activities/web';
 import type { Settings } from '../domain';
 import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
-import { brief, whole, type Brief } from '../search/brief';
-import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../search/brief-steps';
-import type { LookSteps, ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../search/steps';
+import { brief, whole, type Brief } from '../ports/brief';
+import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
+import type { LookSteps, ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../ports/search-steps';
 import { Labels } from './labels';
 
 /** Queues other than the workflow's own. */

@@ -25,7 +25,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
 import type { AnswerStatus } from '../domain/answer';
-import { reasonOf } from '../search/control';
+import { reasonOf } from '../search/search';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
 import { continueUpgraded } from './continue-upgraded';
 import { batchMarkdown } from './details';

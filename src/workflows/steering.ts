@@ -16,7 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { StoreActivities } from '../activities/store';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
-import type { Progress, SteeredSearch } from '../search/control';
+import type { Progress, SteeredSearch } from '../search/search';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {

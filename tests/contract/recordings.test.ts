@@ -11,7 +11,7 @@ import { createMemoryStore, scriptedModel } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { loadQuestions, scoreAnswer } from '../../src/benchmarks';
 import type { ObjectStore } from '../../src/ports';
-import { settingsFor } from '../../src/presets';
+import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/search/look';
 import { sha256 } from '../../src/sha256';
 import { createReactSteps, createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';

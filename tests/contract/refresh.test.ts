@@ -11,8 +11,8 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import type { AnswerRecord, Dialect, Settings } from '../../src/domain';
 import { runReact } from '../../src/methods/react';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
-import { settingsFor } from '../../src/presets';
-import { runSearch } from '../../src/search/control';
+import { settingsFor } from '../../src/config/presets';
+import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/search/look';
 import { sha256 } from '../../src/sha256';
 import {

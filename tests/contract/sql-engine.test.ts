@@ -17,7 +17,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { DatabaseDescription, SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
 import type { SqlInspector } from '../../src/ports/sql-inspector';
-import { equalResults } from '../../src/search/equal';
+import { equalResults } from '../../src/sql/equal';
 import { rowsQueries } from '../../src/schema/profile/rows-query';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { onRecorder, type Instead } from '../helpers/snowflake-claims';

@@ -9,7 +9,7 @@ import { checkPostgres, createPostgresEngine } from '../../src/adapters/postgres
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { createSqliteEngine } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports';
-import { SCHEMA_CHARS, schemaContext } from '../../src/search/schema-context';
+import { SCHEMA_CHARS, schemaContext } from '../../src/schema/context';
 import { sha256 } from '../../src/sha256';
 import { describedFromStore } from '../../src/workers/described-from-store';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';

@@ -1,6 +1,6 @@
 import { executionMatch } from '../../src/benchmarks';
 import type { SqlResult } from '../../src/domain';
-import { startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';

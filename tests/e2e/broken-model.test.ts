@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import { loadTrace, renderReport, renderTraceText } from '../../src/report';
-import { SIMULATED_MODEL } from '../../src/simulated-model';
+import { SIMULATED_MODEL } from '../../simulated-model';
 import { sha256 } from '../../src/sha256';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type ChatBody, type EndpointReply, type Fault } from '../helpers/model-endpoint';

@@ -1,6 +1,6 @@
 /** `gate dev` as a person starts it first: with nothing configured. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { userFolders } from '../../src/folders';
+import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome } from '../helpers/gate-process';
 

@@ -1,5 +1,5 @@
 /** Forks of finished searches, and commands to searches that run, through the real command line. */
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';

@@ -3,7 +3,7 @@ import Database from 'libsql';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
-import type { SimulatedModel } from '../../src/simulated-model';
+import type { SimulatedModel } from '../../simulated-model';
 import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
 import { ASKED, recordedModel, STORES, wordsOf } from '../helpers/recorded-store';
 

@@ -1,6 +1,6 @@
 import { executionMatch } from '../../src/benchmarks';
 import type { PresetName } from '../../src/domain';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { askInProcess, type AskInProcess, openDatabase, type Opened } from './in-process';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { ResultLine } from '../../src/cli/batch-score';
 import type { AnswerRecord } from '../../src/domain';
 import type { SearchDiff } from '../../src/report';
-import type { SimulatedModel } from '../../src/simulated-model';
+import type { SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import {
   AD_HOC,

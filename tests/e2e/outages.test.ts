@@ -1,7 +1,7 @@
 /** An endpoint that is down for a while: what somebody who waits, and somebody who looks, is told. */
 import { join } from 'node:path';
 import { buildSprintDatabase } from '../../src/cli/sprint-database';
-import { SIMULATED_MODEL } from '../../src/simulated-model';
+import { SIMULATED_MODEL } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 

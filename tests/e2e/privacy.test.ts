@@ -8,8 +8,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { userFolders } from '../../src/folders';
-import { SIMULATED_MODEL, startSimulatedModel } from '../../src/simulated-model';
+import { userFolders } from '../../src/config/folders';
+import { SIMULATED_MODEL, startSimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startModelEndpoint, type ModelEndpoint } from '../helpers/model-endpoint';

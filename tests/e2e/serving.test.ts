@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocalStore } from '../../src/adapters/local';
 import { inputOf } from '../../src/cli/services';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { startQuestion } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { gateHome, type GateHome, type GateProcess } from '../helpers/gate-process';

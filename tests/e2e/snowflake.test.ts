@@ -1,7 +1,7 @@
 /** The command on a stand-in for Snowflake: one statement, what is refused, and a whole search with the simulated model. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSimulatedModel, type SimulatedModel } from '../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 

@@ -1,6 +1,6 @@
 /** One kind of fault: what it needs, and how it strikes at a moment. */
-import { drawer, type Draw } from '../../src/simulated-model/draw';
-import type { GoldQuestion } from '../../src/simulated-model';
+import { drawer, type Draw } from '../../simulated-model/draw';
+import type { GoldQuestion } from '../../simulated-model';
 import { until } from './polling';
 import type { Batch } from './searches';
 import type { Stage, StageOptions } from './stage';

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../helpers/shared-data';
-import { startSimulatedModel, type LedgerReport, type WireFault } from '../../src/simulated-model';
+import { startSimulatedModel, type LedgerReport, type WireFault } from '../../simulated-model';
 
 export interface ModelServer {
   readonly baseUrl: string;
@@ -53,7 +53,7 @@ async function here({ questions, databases, latencyMs, retryAfterSeconds }: Mode
   };
 }
 
-const PROGRAM = join(ROOT, 'dist', 'src', 'simulated-model', 'main.js');
+const PROGRAM = join(ROOT, 'dist', 'simulated-model', 'main.js');
 
 async function apart(options: ModelServerOptions, env: NodeJS.ProcessEnv): Promise<ModelServer> {
   const flags: readonly (readonly [string, string])[] = [

@@ -2,7 +2,7 @@
  * What must hold for a search that met a fault (design §4), checked against the same search without it and against the
  * ledger of the model server. Each broken promise is one line.
  */
-import type { LedgerReport } from '../../src/simulated-model';
+import type { LedgerReport } from '../../simulated-model';
 import type { Trace } from './trace';
 
 export interface Checked {

@@ -1,5 +1,5 @@
 /** The moments of one kind on its stage: calm runs first, then the same searches with the fault. */
-import type { LedgerReport } from '../../src/simulated-model';
+import type { LedgerReport } from '../../simulated-model';
 import { drawOf, type Counts, type FaultKind } from './kind';
 import { checkSearch, strayRequests, type Allowed } from './promises';
 import { newBatch, type Batch } from './searches';

@@ -4,8 +4,8 @@
  */
 import type { AnswerRecord } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
-import { contentHashOf } from '../../src/simulated-model/reply';
-import { canonical } from '../../src/search/canonical';
+import { contentHashOf } from '../../simulated-model/reply';
+import { canonical } from '../../src/domain/canonical';
 import { sha256 } from '../../src/sha256';
 import { createRunStore, type Contents, type Kind } from '../../src/steps';
 

@@ -1,6 +1,6 @@
 /** The queues on which `gate ask` with this configuration starts questions, so that `gate worker` with it answers them. */
 import { loadConfig, type ConfigSource } from '../../src/config';
-import { resolveDatabase } from '../../src/databases';
+import { resolveDatabase } from '../../src/config/databases';
 import { compose } from '../../src/workers/composition';
 import { servedName, servingOf } from '../../src/workers/serving';
 import { questionQueues, type QuestionQueues } from '../../src/workers/task-queues';

@@ -6,10 +6,10 @@
  * 2. Every model reply costs one call, every SQL step one execution: `charged` sums what was returned.
  */
 import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
-import { addUsage, NO_USAGE } from '../../src/search/budgets';
-import { BrokenModelError } from '../../src/search/choose-answer';
-import type { SearchHooks, SearchOutcome } from '../../src/search/control';
-import { settingsBeforeLooking, settingsFor } from '../../src/presets';
+import { addUsage, NO_USAGE } from '../../src/search/state/budgets';
+import { BrokenModelError } from '../../src/search/choose';
+import type { SearchHooks, SearchOutcome } from '../../src/search/search';
+import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
 import { addDeltas } from '../../src/steps/context';
 import type {
   AnswerSummary,
@@ -40,7 +40,7 @@ import type {
   UsageDelta,
   WebInput,
   WebRun,
-} from '../../src/search/steps';
+} from '../../src/ports/search-steps';
 
 /** Contents of the replies; what is left out has a plain default. `{ invalid }` is an unusable reply. */
 export interface Script {

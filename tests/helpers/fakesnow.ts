@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { userFolders } from '../../src/folders';
+import { userFolders } from '../../src/config/folders';
 
 /** Pinned: fakesnow names no upper bound for the connector, whose later versions it cannot load. */
 const PACKAGES = ['fakesnow[server]==0.12.1', 'snowflake-connector-python==4.8.1'];

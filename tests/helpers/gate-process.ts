@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
-import { SIMULATED_MODEL } from '../../src/simulated-model';
+import { SIMULATED_MODEL } from '../../simulated-model';
 import { testFolder } from './temporal';
 
 const ROOT = resolve(__dirname, '..', '..');

@@ -6,7 +6,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { userFolders } from '../../src/folders';
+import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess } from '../../src/workers/temporal-process';
 import { writeWorkflowBundle } from '../../src/workers/workflow-bundle';

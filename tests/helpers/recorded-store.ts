@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadQuestions, startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../src/simulated-model';
+import { loadQuestions, startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import { ROOT, SAMPLE_QUESTIONS } from './shared-data';
 
 export const STORES = join(ROOT, 'tests', 'fixtures', 'stores');

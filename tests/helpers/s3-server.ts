@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { userFolders } from '../../src/folders';
+import { userFolders } from '../../src/config/folders';
 import { withFileLock } from '../../src/workers/file-lock';
 import { freePort } from './free-port';
 

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
-import { loadQuestions, type GoldQuestion } from '../../src/simulated-model';
+import { loadQuestions, type GoldQuestion } from '../../simulated-model';
 import type { TestPostgres } from './postgres';
 
 export const ROOT = resolve(__dirname, '..', '..');

@@ -14,7 +14,7 @@ import { scriptedSettings, scriptedSteps, noBatch as batch } from '../workflows/
 type Bundle = { readonly code: string } | { readonly codePath: string };
 type History = Parameters<typeof Worker.runReplayHistory>[1];
 
-/** The workflow code with another loop in place of `src/search/control.ts`. */
+/** The workflow code with another loop in place of `src/search/search.ts`. */
 async function bundleWith(loop: string): Promise<Bundle> {
   const replacement = join(__dirname, 'patch', loop);
   const { code } = await bundleWorkflowCode({
@@ -45,7 +45,7 @@ interface Compiler {
 function replacing(file: string) {
   const replace = (data: Resolving): void => {
     const fromWorkflow = data.contextInfo.issuer.endsWith(join('workflows', 'answer-question.ts'));
-    if (fromWorkflow && data.request === '../search/control') data.request = file;
+    if (fromWorkflow && data.request === '../search/search') data.request = file;
   };
   return {
     apply: (compiler: unknown) =>

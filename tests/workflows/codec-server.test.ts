@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { createEncryptedStore } from '../../src/adapters/encryption';
 import { createMemoryStore } from '../../src/adapters/scripted';
-import { userFolders } from '../../src/folders';
+import { userFolders } from '../../src/config/folders';
 import type { ObjectStore } from '../../src/ports';
 import { connectClient } from '../../src/workers/client';
 import { startCodecServer } from '../../src/workers/codec-server';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { userFolders, type Folders } from '../../src/folders';
+import { userFolders, type Folders } from '../../src/config/folders';
 import { embeddedServerInfo, joinEmbeddedServer, stopEmbeddedServer } from '../../src/workers/embedded-server';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { isServerProcess } from '../../src/workers/temporal-process';

@@ -1,6 +1,6 @@
 import type { OperatorView, Settings, UpdateView, Usage } from '../../src/domain';
-import { settingsBeforeLooking, settingsFor } from '../../src/presets';
-import type { CandidateInput, CandidateRun, FollowUp, Planned } from '../../src/search/steps';
+import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import type { CandidateInput, CandidateRun, FollowUp, Planned } from '../../src/ports/search-steps';
 import { sha256 } from '../../src/sha256';
 import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';

@@ -8,7 +8,7 @@ import {
   type BatchResult,
 } from '../../src/activities/batch';
 import { ModelError, type ObjectStore } from '../../src/ports';
-import type { AnswerSummary } from '../../src/search/steps';
+import type { AnswerSummary } from '../../src/ports/search-steps';
 import { awaitBatch, batchProgress, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId } from '../../src/workflows/ids';

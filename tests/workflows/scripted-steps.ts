@@ -5,8 +5,8 @@
  */
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { SearchState, Settings, UpdateView, Usage } from '../../src/domain';
-import { settingsBeforeLooking, settingsFor } from '../../src/presets';
-import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/search/steps';
+import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
+import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 
 export interface StepCall {

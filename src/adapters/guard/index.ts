@@ -11,15 +11,15 @@
  *    catalogues may be read, except those with secrets (`refusals.ts`).
  */
 import { createHash } from 'node:crypto';
-import { clip } from '../../clip';
+import { clip } from '../../text/clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
 import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
 import { fingerprintOf } from '../schema-fingerprint';
-import { findHidden, type HiddenIn } from './mentions';
-import { accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from './patterns';
+import { findHidden, type HiddenIn } from '../../sql/guard/mentions';
+import { accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from '../../sql/guard/access-lists';
 
-export type { AccessLists } from './patterns';
+export type { AccessLists } from '../../sql/guard/access-lists';
 
 export function createGuardedEngine(
   engine: SqlEngine,

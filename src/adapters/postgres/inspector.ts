@@ -8,7 +8,7 @@
 import { loadModule, parseSync } from 'libpg-query';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { inspectingOnce } from '../inspect-once';
-import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../refusals';
+import { MAX_STATEMENT_LENGTH, refuseFunction, refuseRelation, TOO_DEEP, TOO_LONG } from '../../sql/guard/refusals';
 
 export async function createPostgresInspector(): Promise<SqlInspector> {
   await loadModule();

@@ -20,7 +20,7 @@ import { refuseScan } from './scan';
 import { loadSdk, type LoadSdk } from './sdk';
 import { openSession, Unanswered, type Request, type Session } from './session';
 import { connectionOptions, readTarget, type SnowflakeLoginSettings } from './target';
-import { refuseText, withoutEnd } from './tokens';
+import { refuseText, withoutEnd } from '../../sql/guard/snowflake-tokens';
 
 export interface SnowflakeEngineSettings {
   /** `snowflake://user@account/database/schema?warehouse=…&role=…` */

@@ -11,7 +11,7 @@
  */
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { functionRules, type FunctionRules } from './functions';
-import { lex, refuseTokens, type Token } from './tokens';
+import { lex, refuseTokens, type Token } from '../../sql/guard/snowflake-tokens';
 
 export function createSnowflakeInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
   const rules = functionRules(options.functions ?? []);

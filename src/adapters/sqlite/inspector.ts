@@ -5,7 +5,7 @@
 import { parse } from 'sql-parser-cst';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { inspectingOnce } from '../inspect-once';
-import { MAX_STATEMENT_LENGTH, TOO_DEEP, TOO_LONG } from '../refusals';
+import { MAX_STATEMENT_LENGTH, TOO_DEEP, TOO_LONG } from '../../sql/guard/refusals';
 import { refuseFunction, refuseRelation } from './refusals';
 import { withQuotedNames } from './statement-text';
 

@@ -6,7 +6,7 @@
 import { convert } from 'html-to-text';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import { clip } from '../../clip';
+import { clip } from '../../text/clip';
 import { WebError, type SearchResult, type WebOptions } from '../../ports';
 import { LONGEST_URL } from './addresses';
 import { connectionError, listened, USER_AGENT } from './connection';

@@ -2,7 +2,7 @@
  * The part of a page that a model reads: title, main text and a few links of HTML; XML, plain text, JSON and CSV unchanged.
  * Other types are refused, with the type in the message. Pure.
  */
-import { clip } from '../../clip';
+import { clip } from '../../text/clip';
 import { WebError } from '../../ports';
 import { decoded } from './charset';
 import { htmlText, htmlTitle, HTML_CHARS } from './html';

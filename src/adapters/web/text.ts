@@ -1,5 +1,5 @@
 /** Makes text from outside safe to store, show and send: no control characters, no unpaired surrogates. */
-import { clip } from '../../clip';
+import { clip } from '../../text/clip';
 
 export function cleaned(text: string): string {
   // A terminal would execute some control characters.

@@ -1,5 +1,5 @@
 /** What both kinds of chart share: figures and labels as text, and how much room they take. */
-import { clip } from '../../clip';
+import { clip } from '../../text/clip';
 import { visible } from '../printable';
 
 /** Two drawings of each chart stand in the page, one for each width: text that is scaled down cannot be read. */

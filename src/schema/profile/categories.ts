@@ -2,7 +2,7 @@
  * What a column's values and gaps go with: the categories of its own table, those of the row that a key leads to, and the
  * months of its dates. A unit by device, a status with no end date and a column filled from March on show up here.
  */
-import { keyColumns } from '../../search/schema-text';
+import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './counted';
 import { WEIGHT, type ProfilePiece } from './piece';
 import { keyOf, type TableRows } from './table-rows';

@@ -1,6 +1,6 @@
 /** The schema of a prompt with what rows tell of each table: names, types and keys, and the profile as room allows. */
 import type { DatabaseDescription } from '../../domain';
-import type { SchemaContext } from '../../search/schema-context';
+import type { SchemaContext } from '../context';
 import type { TableProfile } from './index';
 import { renderProfiles } from './render';
 

@@ -6,7 +6,7 @@
  * rows, each value of a small column may be counted, left out or subtracted, and repeated rows may count once. Only
  * tables that were read whole are compared.
  */
-import { keyColumns } from '../../search/schema-text';
+import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, isUnique, type ColumnFacts } from './counted';
 import type { Profiled } from './joins';
 import { WEIGHT, type ProfilePiece } from './piece';

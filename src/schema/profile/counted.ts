@@ -1,5 +1,5 @@
 /** What one column holds: counts, range, the values of a small domain, formats, and what stands for "no value". */
-import { formatOf } from '../../search/profile/formats';
+import { formatOf } from './formats';
 import { keyOf, numberOf, timeOf, type RowColumn } from './table-rows';
 
 export interface Counted {

@@ -1,6 +1,6 @@
 /** The pieces that describe one column by itself. */
 import type { TableDescription } from '../../domain';
-import { isCodeFormat } from '../../search/profile/formats';
+import { isCodeFormat } from './formats';
 import { isUnique, type ColumnFacts, type Counted } from './counted';
 import { jsonPieces } from './json-keys';
 import { WEIGHT, type ProfilePiece } from './piece';

@@ -3,7 +3,7 @@
  * domains, formats and documents; what goes with what; what is computed from what; which tables control which.
  */
 import { z } from 'zod';
-import { keyColumns } from '../../search/schema-text';
+import { keyColumns } from '../table-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
 import { controlPieces } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './counted';

@@ -1,5 +1,5 @@
 /** What the documents of a JSON column hold: each path with how many documents have it, its types, formats or values. */
-import { formatOf } from '../../search/profile/formats';
+import { formatOf } from './formats';
 import { WEIGHT, type ProfilePiece } from './piece';
 import type { RowColumn } from './table-rows';
 import { list } from './words';

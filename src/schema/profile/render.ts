@@ -3,7 +3,7 @@
  * table is made of (names, types, keys) always stands; pieces are added by weight until the room is used.
  */
 import type { Dialect, TableDescription } from '../../domain';
-import { BARE, columnText, headOf, keyLines, onOneLine, type Detail } from '../../search/schema-text';
+import { BARE, columnText, headOf, keyLines, onOneLine, type Detail } from '../table-text';
 import type { TableProfile } from './index';
 import type { ProfilePiece } from './piece';
 

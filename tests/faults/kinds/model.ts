@@ -1,5 +1,5 @@
 /** The model's endpoint misbehaves: some requests from a seeded one on meet the fault, whoever sends them. */
-import type { WireFault } from '../../../src/simulated-model';
+import type { WireFault } from '../../../simulated-model';
 import { DEFAULT_STAGE, mixedQuestions, whole, type FaultKind } from '../kind';
 import { until } from '../polling';
 

@@ -4,10 +4,10 @@ import {
   type SearchHooks,
   type SearchOutcome,
   type SearchStart,
-} from '../../../src/search/control';
-import type { SearchSteps } from '../../../src/search/steps';
+} from '../../../src/search/search';
+import type { SearchSteps } from '../../../src/ports/search-steps';
 
-export * from '../../../src/search/control';
+export * from '../../../src/search/search';
 
 export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   await steps.prepare({ purpose: 'prepare', searchId: start.searchId, position: 'look-twice' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
 import { noteSeen } from '../../../src/cli/seen-databases';
 import { openServices } from '../../../src/cli/services';
-import { resolveDatabase } from '../../../src/databases';
+import { resolveDatabase } from '../../../src/config/databases';
 import { openEngines } from '../../../src/workers/composition';
 import { testProcess } from './test-io';
 

@@ -1,7 +1,7 @@
 /** What `gate doctor` says of the embedding model: a line with what to change; nothing billed unless `--call`. */
 import { checkEmbeddings } from '../../../src/cli/doctor-embeddings';
 import { Secret, type Config } from '../../../src/config';
-import { startSimulatedModel, type SimulatedModel } from '../../../src/simulated-model';
+import { startSimulatedModel, type SimulatedModel } from '../../../simulated-model';
 
 let model: SimulatedModel;
 beforeAll(async () => {

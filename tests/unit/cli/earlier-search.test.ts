@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { asAskedBefore, askedAnewLine, type AskedAnew } from '../../../src/cli/earlier-search';
 import { sha256 } from '../../../src/cli/services';
-import type { ResolvedDatabase } from '../../../src/databases';
+import type { ResolvedDatabase } from '../../../src/config/databases';
 import { SearchInput, type DatabaseDescription } from '../../../src/domain';
-import { settingsFor } from '../../../src/presets';
-import { idByName, searchIdOf } from '../../../src/search-id';
+import { settingsFor } from '../../../src/config/presets';
+import { idByName, searchIdOf } from '../../../src/record/search-id';
 import { createRunStore, readEnvelope, storeInput } from '../../../src/steps';
 import { record, trace } from '../report/fixture';
 

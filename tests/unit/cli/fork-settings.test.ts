@@ -1,7 +1,7 @@
 import { forkedSettings } from '../../../src/cli/fork-run';
 import type { SearchState, Settings } from '../../../src/domain';
-import { PRESETS, settingsBeforeLooking, settingsFor } from '../../../src/presets';
-import { initialState } from '../../../src/search/control';
+import { PRESETS, settingsBeforeLooking, settingsFor } from '../../../src/config/presets';
+import { initialState } from '../../../src/search/search';
 
 const models = { default: 'gpt-4.1-mini' };
 const config = { models: {} } as Parameters<typeof forkedSettings>[2];

@@ -9,7 +9,7 @@ import { OBJECT_GRACE_MS, sweepObjects, sweepPayloads } from '../../../src/cli/g
 import { addToIndex, listSearches, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import type { ObjectStore } from '../../../src/ports';
 import { createRunStore, writeEnvelope } from '../../../src/steps';
-import { readVectors, writeVectors } from '../../../src/steps/vector-store';
+import { readVectors, writeVectors } from '../../../src/record/vector-store';
 import { externalStorage, payloadFolder } from '../../../src/workers/external-storage';
 import { writeBatchManifest, batchResultKey } from '../../../src/activities/batch';
 import { record, state, trace } from '../report/fixture';
@@ -386,7 +386,7 @@ describe('shared objects', () => {
   });
 
   test('the grace period is far above the time for which a writer relies on its own earlier put', async () => {
-    const { REWRITE_AFTER_MS } = await import('../../../src/steps/objects');
+    const { REWRITE_AFTER_MS } = await import('../../../src/record/objects');
     expect(OBJECT_GRACE_MS).toBeGreaterThan(20 * REWRITE_AFTER_MS);
   });
 });

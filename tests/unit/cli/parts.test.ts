@@ -12,8 +12,8 @@ import { progressDisplay } from '../../../src/cli/progress';
 import { cutLine } from '../../../src/cli/sql';
 import { csv, textTable } from '../../../src/cli/table';
 import { Budgets } from '../../../src/domain';
-import { DEFAULT_BUDGETS } from '../../../src/presets';
-import type { Progress } from '../../../src/search/control';
+import { DEFAULT_BUDGETS } from '../../../src/config/presets';
+import type { Progress } from '../../../src/search/search';
 import { state } from '../report/fixture';
 import { testProcess } from './test-io';
 

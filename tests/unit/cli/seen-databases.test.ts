@@ -1,7 +1,7 @@
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import { noteSeen, recognise, seenUnder } from '../../../src/cli/seen-databases';
 import { loadConfig } from '../../../src/config';
-import { resolveDatabase, type ResolvedDatabase } from '../../../src/databases';
+import { resolveDatabase, type ResolvedDatabase } from '../../../src/config/databases';
 import { addAlias } from '../../../src/workers/database-aliases';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /** The headline of `gate ask` and `gate result` in text. */
 import { printRows } from '../../../src/cli/print-rows';
 import { answerText } from '../../../src/cli/show-answer';
-import { answerText as answerWords } from '../../../src/search/answer-text';
+import { answerText as answerWords } from '../../../src/text/answer-text';
 import { record } from '../report/fixture';
 
 const places = { report: null, ui: null };

@@ -1,10 +1,10 @@
-import { storeLocation } from '../../../src/config-store';
+import { storeLocation } from '../../../src/config/store';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
-import { searchIdOf } from '../../../src/search-id';
+import { searchIdOf } from '../../../src/record/search-id';
 import { noteSeen } from '../../../src/cli/seen-databases';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import { createRunStore, withFreshness } from '../../../src/steps';

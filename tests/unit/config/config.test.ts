@@ -3,8 +3,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ConfigError, loadConfig } from '../../../src/config';
-import { namesGivenTwice } from '../../../src/config-file';
-import { userFolders } from '../../../src/folders';
+import { namesGivenTwice } from '../../../src/config/file';
+import { userFolders } from '../../../src/config/folders';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-config-'));
 const load = (file: unknown, env: Record<string, string> = {}, cwd = folder()) => {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
-import { resolveDatabase, type ResolvedDatabase } from '../../../src/databases';
+import { resolveDatabase, type ResolvedDatabase } from '../../../src/config/databases';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-identity-'));
 

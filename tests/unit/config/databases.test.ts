@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
-import { namedDatabase, resolveDatabase } from '../../../src/databases';
+import { namedDatabase, resolveDatabase } from '../../../src/config/databases';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-databases-'));
 writeFileSync(join(cwd, 'shop.sqlite'), 'SQLite format 3\0');

@@ -1,4 +1,4 @@
-import { limitsOf, LimitsEntry, limitsTable, shareOf, versioningOf } from '../../../src/config-limits';
+import { limitsOf, LimitsEntry, limitsTable, shareOf, versioningOf } from '../../../src/config/limits';
 import { modelQueues, queuesByModel } from '../../../src/workers/model-queues';
 import { Secret, type Config } from '../../../src/config';
 

@@ -1,6 +1,6 @@
 import { Settings } from '../../../src/domain/question';
-import { looksLikeReasoning, settingsFor } from '../../../src/presets';
-import { SEARCH_ID, searchIdOf } from '../../../src/search-id';
+import { looksLikeReasoning, settingsFor } from '../../../src/config/presets';
+import { SEARCH_ID, searchIdOf } from '../../../src/record/search-id';
 
 const models = { default: 'gpt-4.1-mini' };
 const question = {

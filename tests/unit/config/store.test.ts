@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, type ConfigSource } from '../../../src/config';
-import { embeddedPlace, storeLocation, type StoreConfig } from '../../../src/config-store';
+import { embeddedPlace, storeLocation, type StoreConfig } from '../../../src/config/store';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-config-store-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

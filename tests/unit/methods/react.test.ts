@@ -9,9 +9,9 @@ import {
   type ReactSteps,
   type ToolInput,
 } from '../../../src/methods/react';
-import { settingsFor } from '../../../src/presets';
-import { addUsage, NO_USAGE } from '../../../src/search/budgets';
-import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/search/steps';
+import { settingsFor } from '../../../src/config/presets';
+import { addUsage, NO_USAGE } from '../../../src/search/state/budgets';
+import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/ports/search-steps';
 import { MODEL_COST, SQL_COST, testHooks, toEnd } from '../../helpers/fake-steps';
 import { Draw } from '../../helpers/random-world';
 

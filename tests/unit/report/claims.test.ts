@@ -2,7 +2,7 @@
 import type { AnswerRecord, Claim } from '../../../src/domain';
 import { renderReport, type Trace } from '../../../src/report';
 import { doubtsOf } from '../../../src/report/doubts';
-import { answerText } from '../../../src/search/answer-text';
+import { answerText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, trace } from './fixture';
 
 const proved: Claim = {

@@ -8,7 +8,7 @@ import type {
   Trajectory,
   Usage,
 } from '../../../src/domain';
-import { settingsFor } from '../../../src/presets';
+import { settingsFor } from '../../../src/config/presets';
 import type { Trace } from '../../../src/report';
 
 const settings = settingsFor({ method: 'gate', preset: 'fast', models: { default: 'scripted' } });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ObjectStore } from '../../../src/ports';
 import { loadTrace } from '../../../src/report';
-import { createRunStore } from '../../../src/steps/run-store';
+import { createRunStore } from '../../../src/record/run-store';
 import { observation, record, state, trace } from './fixture';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { renderReport, renderTraceText } from '../../../src/report';
 import { anchor } from '../../../src/report/html';
-import { answerText } from '../../../src/search/answer-text';
+import { answerText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, state, trace } from './fixture';
 
 const report = renderReport(trace);

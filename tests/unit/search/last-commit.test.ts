@@ -1,9 +1,9 @@
 /** A search that took over from a conversation and is ended before it found anything (D6). */
 import type { CandidateView, SearchState } from '../../../src/domain';
-import { withLastCommit } from '../../../src/search/candidates';
-import { initialState } from '../../../src/search/control';
-import { candidateBodies } from '../../../src/search/independence';
-import { rootTrajectory } from '../../../src/search/merge';
+import { withLastCommit } from '../../../src/search/candidate';
+import { initialState } from '../../../src/search/search';
+import { candidateBodies } from '../../../src/search/state/independence';
+import { rootTrajectory } from '../../../src/search/remember/merge';
 import { operator, planOf } from '../../helpers/fake-steps';
 
 const plan = planOf('i2.look.commit0', [operator('op_gap', { bodyId: 'a', risk: 0.6, assumptions: 1 })]);

@@ -1,7 +1,7 @@
 /** Lookups on the web in the control loop: limited, counted, kept for every later prompt, and gone where nobody asked. */
 import { SearchState, type Settings } from '../../../src/domain';
-import { runSearch } from '../../../src/search/control';
-import type { Lookup, PlanInput, Planned, ProposeInput, WebInput } from '../../../src/search/steps';
+import { runSearch } from '../../../src/search/search';
+import type { Lookup, PlanInput, Planned, ProposeInput, WebInput } from '../../../src/ports/search-steps';
 import {
   FakeSteps,
   judged,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { SearchState, Trajectory } from '../../../src/domain';
-import { withdrawRefuted } from '../../../src/search/candidates';
-import { candidateBodies } from '../../../src/search/independence';
-import { dependentsOf, withdraw } from '../../../src/search/dependence';
-import { initialState, runSearch } from '../../../src/search/control';
-import { rootTrajectory } from '../../../src/search/merge';
-import { applyMemory } from '../../../src/search/reuse';
+import { withdrawRefuted } from '../../../src/search/candidate';
+import { candidateBodies } from '../../../src/search/state/independence';
+import { dependentsOf, withdraw } from '../../../src/search/state/dependence';
+import { initialState, runSearch } from '../../../src/search/search';
+import { rootTrajectory } from '../../../src/search/remember/merge';
+import { applyMemory } from '../../../src/search/remember/reuse';
 import {
   FakeSteps,
   judged,

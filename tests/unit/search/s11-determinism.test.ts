@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SearchState, type Settings, type Trajectory } from '../../../src/domain';
-import { canonical } from '../../../src/search/canonical';
-import { runSearch } from '../../../src/search/control';
+import { canonical } from '../../../src/domain/canonical';
+import { runSearch } from '../../../src/search/search';
 import {
   FakeSteps,
   MODEL_STEPS,

@@ -1,7 +1,7 @@
 import type { OperatorView, PlanView, SearchState, Trajectory } from '../../../src/domain';
-import { runCandidates } from '../../../src/search/candidates';
-import { initialState } from '../../../src/search/control';
-import { rootTrajectory } from '../../../src/search/merge';
+import { runCandidates } from '../../../src/search/candidate';
+import { initialState } from '../../../src/search/search';
+import { rootTrajectory } from '../../../src/search/remember/merge';
 import { FakeSteps, operator, planOf } from '../../helpers/fake-steps';
 
 const twoBodies = (planId: string, a: Partial<OperatorView>, b: Partial<OperatorView>) =>

@@ -7,7 +7,7 @@ import {
   derivations,
   independentSupport,
   resultClasses,
-} from '../../../src/search/independence';
+} from '../../../src/search/state/independence';
 import { operator, planOf } from '../../helpers/fake-steps';
 
 /** `a` unproved, `a!` proved, `a+` arithmetic. */

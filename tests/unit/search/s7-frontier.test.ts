@@ -1,8 +1,8 @@
 import type { OperatorView } from '../../../src/domain';
-import { runSearch } from '../../../src/search/control';
-import { plansOfRoot, selectable, statusOf } from '../../../src/search/frontier';
-import { rootTrajectory } from '../../../src/search/merge';
-import { BARREN_LIMIT, chooseTargets, isTestable } from '../../../src/search/plan-view';
+import { runSearch } from '../../../src/search/search';
+import { plansOfRoot, selectable, statusOf } from '../../../src/search/state/frontier';
+import { rootTrajectory } from '../../../src/search/remember/merge';
+import { BARREN_LIMIT, chooseTargets, isTestable } from '../../../src/search/state/plan-view';
 import {
   FakeSteps,
   judged,
@@ -14,7 +14,7 @@ import {
   testSettings,
   type Script,
 } from '../../helpers/fake-steps';
-import type { PlanInput, ProposeInput } from '../../../src/search/steps';
+import type { PlanInput, ProposeInput } from '../../../src/ports/search-steps';
 
 const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseTargets>[1]> = {}) =>
   chooseTargets(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });

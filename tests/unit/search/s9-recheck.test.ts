@@ -1,7 +1,14 @@
 import fc from 'fast-check';
-import { applyBody, assumedBody, holdBeside, markImmaterial, otherBodies, removeBody } from '../../../src/search/apply';
-import { openRisk } from '../../../src/search/plan-view';
-import { applyMemory } from '../../../src/search/reuse';
+import {
+  applyBody,
+  assumedBody,
+  holdBeside,
+  markImmaterial,
+  otherBodies,
+  removeBody,
+} from '../../../src/search/remember/update';
+import { openRisk } from '../../../src/search/state/plan-view';
+import { applyMemory } from '../../../src/search/remember/reuse';
 import { operator, planOf, updateFor } from '../../helpers/fake-steps';
 
 const plan = planOf('p', [

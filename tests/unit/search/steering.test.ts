@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { SearchState, type Settings, type Steering, type Trajectory } from '../../../src/domain';
-import { initialState, runSearch, type SearchHooks, type SteeredSearch } from '../../../src/search/control';
-import { candidateBodies } from '../../../src/search/independence';
-import { mergeExpansions, rootTrajectory } from '../../../src/search/merge';
-import { chooseTargets, findOperator } from '../../../src/search/plan-view';
-import { applyMemory } from '../../../src/search/reuse';
+import { initialState, runSearch, type SearchHooks, type SteeredSearch } from '../../../src/search/search';
+import { candidateBodies } from '../../../src/search/state/independence';
+import { mergeExpansions, rootTrajectory } from '../../../src/search/remember/merge';
+import { chooseTargets, findOperator } from '../../../src/search/state/plan-view';
+import { applyMemory } from '../../../src/search/remember/reuse';
 import { budgetsOf, enforce, refusal, steer } from '../../../src/search/steering';
 import {
   FakeSteps,

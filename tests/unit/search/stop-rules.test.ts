@@ -1,6 +1,6 @@
 import type { CandidateView, SearchState } from '../../../src/domain';
-import { initialState } from '../../../src/search/control';
-import { rootTrajectory } from '../../../src/search/merge';
+import { initialState } from '../../../src/search/search';
+import { rootTrajectory } from '../../../src/search/remember/merge';
 import { hasAgreement, stopReason } from '../../../src/search/stop';
 import { testSettings } from '../../helpers/fake-steps';
 

@@ -2,11 +2,11 @@ import { parseEvaluate, parseGround, parsePlan, parsePropose, parseReact, parseS
 import { evaluateSchema, planSchema, renderPlan } from '../../../src/prompts';
 import { extractJson } from '../../../src/prompts/json';
 import { renderReact, renderEvaluate, renderSelect, renderPropose, renderGround } from '../../../src/prompts';
-import type { Gold } from '../../../src/simulated-model/gold';
-import { contentHashOf, simulateReply, type ReplyOptions } from '../../../src/simulated-model/reply';
-import type { ChatBody } from '../../../src/simulated-model/request';
-import { DEFAULT_RATES } from '../../../src/simulated-model/world';
-import { questionIndex, type GoldQuestion } from '../../../src/simulated-model/questions';
+import type { Gold } from '../../../simulated-model/gold';
+import { contentHashOf, simulateReply, type ReplyOptions } from '../../../simulated-model/reply';
+import type { ChatBody } from '../../../simulated-model/request';
+import { DEFAULT_RATES } from '../../../simulated-model/world';
+import { questionIndex, type GoldQuestion } from '../../../simulated-model/questions';
 
 const QUESTION: GoldQuestion = {
   id: 'q1',

@@ -4,7 +4,7 @@ import {
   type GoldQuestion,
   type SimulatedModel,
   type SimulatedModelOptions,
-} from '../../../src/simulated-model';
+} from '../../../simulated-model';
 
 const QUESTION: GoldQuestion = {
   id: 'q',

@@ -1,7 +1,7 @@
 /** Check, probe, ground and settle: what the data says, and what is kept of it. */
 import { columnDifference } from '../../../src/steps/body-errors';
-import { planRef } from '../../../src/search/plan-view';
-import type { PlanRef } from '../../../src/search/steps';
+import { planRef } from '../../../src/search/state/plan-view';
+import type { PlanRef } from '../../../src/ports/search-steps';
 import { createRunStore } from '../../../src/steps';
 import {
   GAP_SQL,

@@ -1,6 +1,6 @@
 /** An answer with claims asked for again: the database counts them anew beside the rows, without a model call. */
 import type { AnswerRecord } from '../../../src/domain';
-import { PRESETS } from '../../../src/presets';
+import { PRESETS } from '../../../src/config/presets';
 import type { LookReply } from '../../../src/prompts';
 import { runLookThenProve } from '../../../src/search/look';
 import { createReactSteps, createRunStore, openStep, refresh } from '../../../src/steps';

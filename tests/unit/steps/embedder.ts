@@ -1,6 +1,6 @@
 /** An embedder without a network: the vectors of the simulated model, and a record of what was asked. */
 import { ModelError, type Embedded, type Embedder } from '../../../src/ports';
-import { vectorOf } from '../../../src/simulated-model/embeddings';
+import { vectorOf } from '../../../simulated-model/embeddings';
 
 export interface TestEmbedder extends Embedder {
   readonly requests: string[][];

@@ -1,10 +1,10 @@
 /** Candidates, the final record, and memory of scope `database`. */
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import type { SearchState, Update } from '../../../src/domain';
-import { initialState, runSearch } from '../../../src/search/control';
-import { withdraw } from '../../../src/search/dependence';
-import type { CandidateRun } from '../../../src/search/steps';
-import { planRef } from '../../../src/search/plan-view';
+import { initialState, runSearch } from '../../../src/search/search';
+import { withdraw } from '../../../src/search/state/dependence';
+import type { CandidateRun } from '../../../src/ports/search-steps';
+import { planRef } from '../../../src/search/state/plan-view';
 import { createRunStore, readEnvelope } from '../../../src/steps';
 import { openStep } from '../../../src/steps/context';
 import { SCHEMA_ID } from '../../../src/steps/prompt-context';

@@ -12,7 +12,7 @@ import type {
 import { createMemoryStore, scriptedModel, type ScriptedReplies } from '../../../src/adapters/scripted';
 import { createSqliteInspector } from '../../../src/adapters/sqlite';
 import type { SqlEngine } from '../../../src/ports';
-import { settingsBeforeLooking, settingsFor } from '../../../src/presets';
+import { settingsBeforeLooking, settingsFor } from '../../../src/config/presets';
 import { createSteps, storeInput, type StepDeps } from '../../../src/steps';
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

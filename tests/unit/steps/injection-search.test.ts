@@ -2,7 +2,7 @@
  * Every message of whole searches over a database that is hostile wherever it can speak: names, declared types, defaults,
  * values (which profiles, samples, probes and errors repeat), documents and notes. The model is scripted to obey.
  */
-import { runSearch } from '../../../src/search/control';
+import { runSearch } from '../../../src/search/search';
 import { createRunStore, storeInput } from '../../../src/steps';
 import { SEARCH, SETUP, TEST, bench, groundReply, hash, planReply, sqliteEngine, text } from './fixtures';
 

@@ -1,10 +1,10 @@
 /** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
 import { createReactSteps, createRunStore } from '../../../src/steps';
-import type { SteeredSearch } from '../../../src/search/control';
+import type { SteeredSearch } from '../../../src/search/search';
 import { runLookThenProve } from '../../../src/search/look';
-import type { LookSteps } from '../../../src/search/steps';
+import type { LookSteps } from '../../../src/ports/search-steps';
 import type { LookReply } from '../../../src/prompts';
-import { PRESETS } from '../../../src/presets';
+import { PRESETS } from '../../../src/config/presets';
 import type { SearchState } from '../../../src/domain';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 

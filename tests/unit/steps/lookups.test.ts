@@ -3,7 +3,7 @@ import type { Settings } from '../../../src/domain';
 import { createRunStore, createSteps, storeInput } from '../../../src/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
-import { runSearch } from '../../../src/search/control';
+import { runSearch } from '../../../src/search/search';
 import { GAP_SQL, SEARCH, TEST, bench, groundReply, hash, planReply, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };

@@ -1,8 +1,8 @@
 /** A schema of 1,000 tables, one of which says in other words what the question asks for. */
 import type { DatabaseDescription } from '../../../src/domain';
 import { ModelError, type Embedder } from '../../../src/ports';
-import { NO_USAGE } from '../../../src/search/budgets';
-import { schemaContext, SCHEMA_CHARS } from '../../../src/search/schema-context';
+import { NO_USAGE } from '../../../src/search/state/budgets';
+import { schemaContext, SCHEMA_CHARS } from '../../../src/schema/context';
 import { createRunStore, createSteps, storeInput, type StepDeps } from '../../../src/steps';
 import { state } from '../report/fixture';
 import { refused, testEmbedder, type TestEmbedder } from './embedder';

@@ -1,5 +1,5 @@
 /** The whole search in-process: the control loop over the steps, a real SQLite and a scripted model. */
-import { runSearch } from '../../../src/search/control';
+import { runSearch } from '../../../src/search/search';
 import { createRunStore } from '../../../src/steps';
 import { SEARCH, SETUP, TEST, bench, groundReply, hash, planReply, sqliteEngine, text } from './fixtures';
 

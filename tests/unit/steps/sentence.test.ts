@@ -1,7 +1,7 @@
 /** The sentence on its way from a reply through plan and candidate to the record. */
 import type { Question } from '../../../src/domain';
-import { runSearch } from '../../../src/search/control';
-import { answerText, statedText } from '../../../src/search/answer-text';
+import { runSearch } from '../../../src/search/search';
+import { answerText, statedText } from '../../../src/text/answer-text';
 import { createRunStore, storeInput } from '../../../src/steps';
 import { GAP_SQL, SEARCH, bench, groundReply, hash, planReply, searchInput, text } from './fixtures';
 

@@ -2,10 +2,10 @@
 import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
 import type { DatabaseDescription } from '../../../src/domain';
 import { ModelError, type ObjectStore } from '../../../src/ports';
-import { unitVector } from '../../../src/search/schema-ranking';
-import { vectorOf } from '../../../src/simulated-model/embeddings';
+import { unitVector } from '../../../src/schema/ranking';
+import { vectorOf } from '../../../simulated-model/embeddings';
 import { nearnessOf, REQUESTS_AT_ONCE, type Near } from '../../../src/steps/table-vectors';
-import { readVectors, writeVectors } from '../../../src/steps/vector-store';
+import { readVectors, writeVectors } from '../../../src/record/vector-store';
 import { containing, hash } from './fixtures';
 import { refused, testEmbedder, type TestEmbedder } from './embedder';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, type Config } from '../../../src/config';
-import { resolveDatabase } from '../../../src/databases';
+import { resolveDatabase } from '../../../src/config/databases';
 import { addAlias } from '../../../src/workers/database-aliases';
 import { openEngines, type Engines } from '../../../src/workers/composition';
 import { openStore } from '../../../src/workers/open-store';

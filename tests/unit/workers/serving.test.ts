@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
-import { resolveDatabase } from '../../../src/databases';
+import { resolveDatabase } from '../../../src/config/databases';
 import { differenceText, modelFingerprint, servingOf, type Serving } from '../../../src/workers/serving';
 
 const ENDPOINT = 'https://models.example/v1';

@@ -1,4 +1,4 @@
-import type { AnswerSummary } from '../../../src/search/steps';
+import type { AnswerSummary } from '../../../src/ports/search-steps';
 import { endingMarkdown, failureMarkdown } from '../../../src/workflows/details';
 import { record } from '../report/fixture';
 

@@ -1,6 +1,6 @@
 /** The reader of Snowflake queries: what it lets through with which relations, and a corpus of what it must not. */
 import { createSnowflakeInspector } from '../../../../src/adapters/snowflake';
-import { refuseText, withoutEnd } from '../../../../src/adapters/snowflake/tokens';
+import { refuseText, withoutEnd } from '../../../../src/sql/guard/snowflake-tokens';
 import { HOSTILE } from './hostile';
 
 const { inspect } = createSnowflakeInspector();

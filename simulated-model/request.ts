@@ -1,0 +1,106 @@
+/**
+ * What a chat request asks: the role, the engine, the question and the sections of the prompt, read from the texts of
+ * `src/prompts`. Only structure is read: names, states, outcomes and counts, never what rows say.
+ */
+import { z } from 'zod';
+import { Role, type Dialect } from '../src/domain';
+import { outsideOf, sectionsOf } from '../src/prompts/told';
+
+export const ChatBody = z.object({
+  model: z.string(),
+  seed: z.number().nullish(),
+  messages: z.array(z.object({ role: z.string(), content: z.string() })).min(1),
+  response_format: z.object({ type: z.string(), json_schema: z.object({ name: z.string() }).nullish() }).nullish(),
+});
+export type ChatBody = z.infer<typeof ChatBody>;
+
+export interface Section {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Asked {
+  readonly role: Role;
+  readonly dialect: Dialect | null;
+  readonly question: string;
+  /** The first user message without its data sections and rules. */
+  readonly task: string;
+  readonly sections: readonly Section[];
+  /** Number of unusable replies so far. */
+  readonly retries: number;
+  /** Tool results so far (role `react`). */
+  readonly turns: number;
+  readonly lastUser: string;
+  /** Whether an action of role `react` holds a list of queries. */
+  readonly severalQueries: boolean;
+  /** Whether the reply must contain the answer as a sentence with places. */
+  readonly sentence: boolean;
+}
+
+export type ReadRequest =
+  { readonly kind: 'asked'; readonly asked: Asked } | { readonly kind: 'unclear'; readonly error: string };
+
+export function readRequest(body: ChatBody): ReadRequest {
+  const system = body.messages.find(({ role }) => role === 'system')?.content ?? '';
+  const users = body.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const [first = ''] = users;
+  const { rules, rest: task } = outsideOf(first);
+  const role = roleOf(body, rules);
+  if (role === null) return { kind: 'unclear', error: 'no role of this project is recognised in the request' };
+  const sections = sectionsOf(first);
+  const question = questionOf(task);
+  if (question === null) return { kind: 'unclear', error: 'no line "Question: …" in the first user message' };
+  return {
+    kind: 'asked',
+    asked: {
+      role,
+      dialect: dialectOf(system),
+      question,
+      task,
+      sections,
+      retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
+      turns: users.filter((text) => /^<data name="result(?: 1)?">/.test(text)).length,
+      lastUser: users.at(-1) ?? '',
+      severalQueries: /^- tool_call: tool execute_sql with queries, /m.test(rules),
+      sentence: /^SENTENCE\. /m.test(rules),
+    },
+  };
+}
+
+export function sectionsNamed(asked: Asked, name: RegExp): readonly Section[] {
+  return asked.sections.filter((section) => name.test(section.name));
+}
+
+function dialectOf(system: string): Dialect | null {
+  if (/\bPostgreSQL\b/.test(system)) return 'postgresql';
+  if (/\bSQLite\b/.test(system)) return 'sqlite';
+  return /\bSnowflake\b/.test(system) ? 'snowflake' : null;
+}
+
+/** How the rules of each role begin, for clients whose request carries no schema name. */
+const OPENINGS: readonly (readonly [RegExp, Role])[] = [
+  [/^<rules>\nYou score the open trajectories/, 'evaluate'],
+  [/^<rules>\nYou turn the question/, 'plan'],
+  [/^<rules>\nYou design the next test/, 'propose'],
+  [/^<rules>\nYou judge what/, 'ground'],
+  [/^<rules>\nYou choose the answer/, 'select'],
+  [/^<rules>\nYou answer the question together with a program/, 'look'],
+  [/^<rules>\nYou answer the question/, 'react'],
+];
+
+function roleOf(body: ChatBody, rules: string): Role | null {
+  const named = Role.safeParse(body.response_format?.json_schema?.name);
+  if (named.success) return named.data;
+  return OPENINGS.find(([opening]) => opening.test(rules))?.[1] ?? null;
+}
+
+const AFTER_QUESTION =
+  /\n(?:Context \(binding\): |Instructions: |\n(?:Task: |Wanted: |Wanted at the end: |Tool calls left: ))/;
+
+function questionOf(task: string): string | null {
+  const at = task.search(/^Question: /m);
+  if (at < 0) return null;
+  const rest = task.slice(at + 'Question: '.length);
+  const end = rest.search(AFTER_QUESTION);
+  return (end < 0 ? rest : rest.slice(0, end)).trim();
+}

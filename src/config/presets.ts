@@ -1,0 +1,167 @@
+/**
+ * The presets and how they, the configuration and the flags become one `Settings` value (part of the search id, D4).
+ * `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and frontier
+ * are not given by the paper: they are ours in every preset and marked so wherever they are shown.
+ */
+import type { Budgets, MethodName, PresetName, Settings } from '../domain';
+
+type Search = Pick<
+  Settings,
+  | 'procedure'
+  | 'iterations'
+  | 'attempts'
+  | 'rounds'
+  | 'cMin'
+  | 'cMax'
+  | 'frontier'
+  | 'maxPlans'
+  | 'secondDerivation'
+  | 'parallelism'
+  | 'breadth'
+  | 'proof'
+  | 'exploration'
+  | 'profiles'
+  | 'materiality'
+  | 'planCarriesTests'
+  | 'followOn'
+>;
+
+/** Preset `fast` before it began with a conversation. Still that of questions that have none: `react`, and with the web. */
+const withoutLooking: Search = {
+  iterations: 6,
+  attempts: 2,
+  rounds: 1,
+  cMin: 2,
+  cMax: 4,
+  frontier: 8,
+  maxPlans: 3,
+  parallelism: 1,
+  breadth: 4,
+  proof: 'execution',
+  exploration: 'code',
+  profiles: true,
+  materiality: true,
+  planCarriesTests: true,
+  followOn: true,
+};
+
+const thorough: Search = {
+  ...withoutLooking,
+  ...{ iterations: 12, attempts: 3, cMin: 3, cMax: 6, maxPlans: 6, breadth: 2 },
+  secondDerivation: 'when-doubtful',
+};
+
+/** `fast` looks and proves first (`Settings.procedure`). Where doubt remains it is the search of `thorough`. */
+export const PRESETS: Readonly<Record<PresetName, Search>> = {
+  fast: { ...thorough, procedure: 'look-then-prove' },
+  thorough,
+  paper: {
+    iterations: 6,
+    attempts: 3,
+    rounds: 6,
+    cMin: 2,
+    cMax: 4,
+    frontier: 8,
+    maxPlans: 4,
+    parallelism: 1,
+    breadth: 1,
+    proof: 'model',
+    exploration: 'model',
+    profiles: false,
+    materiality: false,
+    planCarriesTests: false,
+    followOn: false,
+  },
+};
+
+export const DEFAULT_PRESET: PresetName = 'fast';
+
+/** `react` has no attempts; its rounds are its budget of tool calls. */
+export const REACT_TOOL_CALLS = 20;
+
+/** Of `react`; the paper's agent runs one. */
+export const MAX_QUERIES_PER_ACTION = 8;
+
+/** Of a question that may ask the web, by any method but `react`, unless `web.lookups` says otherwise. Ours. */
+export const LOOKUPS = 8;
+
+/** On by default, so that no question can run up a bill unseen; `null` switches it off. */
+export const DEFAULT_COST_CEILING_USD = 1;
+
+export const DEFAULT_BUDGETS: Budgets = {
+  llmCalls: null,
+  tokens: null,
+  costUsd: DEFAULT_COST_CEILING_USD,
+  wallMs: null,
+  sqlExecutions: null,
+  sqlMs: null,
+  sqlRows: null,
+};
+
+/** The sampling and output settings of the paper; a reasoning model gets the larger cap. */
+export const MODEL_DEFAULTS = { temperature: 0.2, topP: 0.95, maxOutputTokens: 4096, reasoningOutputTokens: 16_384 };
+
+/** A reply that was cut is asked for once more with four times the room, and at most this much. */
+export const LARGEST_OUTPUT_TOKENS = 32_768;
+
+const REASONING = /^(o[1-9]|gpt-[5-9]|deepseek-r|qwq|magistral|grok-[34]-mini)|reason|thinking/i;
+
+/** By the model's name (provider prefixes aside); `models.reasoning` of the configuration overrules it. */
+export function looksLikeReasoning(model: string): boolean {
+  return REASONING.test(model.split('/').at(-1) ?? model);
+}
+
+export interface SettingsInput {
+  readonly method: MethodName;
+  readonly preset: PresetName;
+  readonly models: Settings['models'];
+  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+}
+
+export function settingsFor(input: SettingsInput): Settings {
+  const search = startsLooking(input) || input.preset !== 'fast' ? PRESETS[input.preset] : withoutLooking;
+  const models = Object.values(input.models);
+  return {
+    schemaVersion: 1,
+    method: input.method,
+    preset: input.preset,
+    models: input.models,
+    temperature: MODEL_DEFAULTS.temperature,
+    topP: MODEL_DEFAULTS.topP,
+    maxOutputTokens: models.some(looksLikeReasoning)
+      ? MODEL_DEFAULTS.reasoningOutputTokens
+      : MODEL_DEFAULTS.maxOutputTokens,
+    seed: 0,
+    ...search,
+    rounds: input.method === 'react' ? REACT_TOOL_CALLS : search.rounds,
+    memoryScope: 'question',
+    parseRetries: 3,
+    sqlTimeoutMs: 25_000,
+    maxRows: 10_000,
+    csvChars: 8_000,
+    budgets: DEFAULT_BUDGETS,
+    ...input.overrides,
+  };
+}
+
+/** A lookup on the web belongs to a plan, so a question that allows the web begins with the search. */
+function startsLooking({ method, preset, overrides }: SettingsInput): boolean {
+  return method === 'gate' && PRESETS[preset].procedure !== undefined && overrides?.lookups === undefined;
+}
+
+/** What its preset means for settings that exist; those of `fast` that do not look are from before, or may ask the web. */
+export function presetOf({ preset, procedure }: Pick<Settings, 'preset' | 'procedure'>): Search {
+  return preset === 'fast' && procedure === undefined ? withoutLooking : PRESETS[preset];
+}
+
+/** Those of `fast` that look, as they were before there was `procedure`; null: they do not look. */
+export function settingsBeforeLooking(settings: Settings): Settings | null {
+  const { procedure, secondDerivation: _, ...rest } = settings;
+  return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
+}
+
+/** What the same choice of a preset meant before there were `procedure` and `secondDerivation`; null: the same. */
+export function earlierSettings(settings: Settings): Settings | null {
+  const { secondDerivation, ...rest } = settings;
+  return settingsBeforeLooking(settings) ?? (secondDerivation === undefined ? null : rest);
+}

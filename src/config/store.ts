@@ -1,0 +1,159 @@
+/**
+ * The setting `store`: a folder, or a bucket of Amazon S3 or a compatible server; `GATE_STORE` names either and goes
+ * before the file. Keys of a bucket come from where AWS tools look, or from variables that the file names; they are
+ * never written into the configuration.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { holdsLogin } from './secrets';
+import type { Environment, Folders } from './folders';
+
+const text = z.string().min(1);
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET_RULE = 'use 3 to 63 lower-case letters, digits, dots and hyphens';
+
+export const StoreEntry = z.strictObject({
+  directory: text.optional(),
+  s3: z
+    .strictObject({
+      bucket: z.string().regex(BUCKET, BUCKET_RULE),
+      prefix: z.string().optional(),
+      /** Another server than Amazon's. */
+      endpoint: z.url({ protocol: /^https?$/ }).optional(),
+      region: text.optional(),
+      /** The bucket in the path and not in the host name; default: with `endpoint`. */
+      forcePathStyle: z.boolean().optional(),
+      profile: text.optional(),
+      accessKeyIdEnv: text.optional(),
+      secretAccessKeyEnv: text.optional(),
+    })
+    .optional(),
+  /** What `gate gc` removes without `--older-than`. */
+  retentionDays: z.number().positive().optional(),
+});
+
+export type StoreConfig =
+  | { readonly kind: 'directory'; readonly directory: string }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      /** Without slashes at its ends; may be empty. */
+      readonly prefix: string;
+      readonly endpoint: string | null;
+      readonly region: string | null;
+      readonly forcePathStyle: boolean | null;
+      readonly profile: string | null;
+      /** Null: as AWS tools find them. A function, so that nothing prints them. */
+      readonly credentials: (() => StoreCredentials) | null;
+    };
+
+export interface StoreCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+interface Place {
+  readonly where: string;
+  /** Paths of the file are relative to it, `GATE_STORE` to the working directory. */
+  readonly base: string;
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly dataFolder: string;
+  readonly problems: string[];
+}
+
+export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place): StoreConfig {
+  if (entry.directory !== undefined && entry.s3 !== undefined) {
+    at.problems.push(`${at.where}: store: set directory or s3, not both`);
+  }
+  const given = at.env['GATE_STORE'] || null;
+  const url = given === null ? null : bucketUrl(given, at);
+  if (url !== null) return bucketOf({ ...entry.s3, ...url }, at);
+  if (given !== null) return folderAt(resolve(at.cwd, given), 'GATE_STORE', at);
+  if (entry.s3 !== undefined) return bucketOf(entry.s3, at);
+  if (entry.directory !== undefined)
+    return folderAt(resolve(at.base, entry.directory), `${at.where}: store.directory`, at);
+  return ownStore(at.dataFolder);
+}
+
+/** What is there already must be a folder: a store in a file would look empty, and fail when it is first written. */
+function folderAt(directory: string, source: string, { problems }: Place): StoreConfig {
+  let at = directory;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  if (existsSync(at) && !statSync(at).isDirectory())
+    problems.push(`${source}: ${at} is a file; a store is a folder (or s3://BUCKET/PREFIX): give another path`);
+  return { kind: 'directory', directory };
+}
+
+/** A path, or `s3://bucket/prefix`: for messages, and to tell whether two processes use one store. */
+export function storeLocation(store: StoreConfig): string {
+  if (store.kind === 'directory') return store.directory;
+  const at = store.endpoint === null ? '' : ` at ${store.endpoint}`;
+  return `s3://${store.bucket}${store.prefix === '' ? '' : `/${store.prefix}`}${at}`;
+}
+
+/** Where the embedded Temporal of this store has its files. */
+export function embeddedPlace({ folders, store }: { readonly folders: Folders; readonly store: StoreConfig }) {
+  const location = storeLocation(store);
+  const own = location === storeLocation(ownStore(folders.data));
+  return { cache: folders.cache, state: folders.state, otherStore: own ? null : location };
+}
+
+function ownStore(dataFolder: string): StoreConfig {
+  return { kind: 'directory', directory: join(dataFolder, 'store') };
+}
+
+/** Null for a path. */
+function bucketUrl(given: string, { problems }: Place): { bucket: string; prefix: string } | null {
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]+):\/\/(.*)$/i.exec(given) ?? [];
+  if (scheme === '') return null;
+  const [bucket = '', ...prefix] = rest.split('/');
+  if (scheme.toLowerCase() !== 's3' || !BUCKET.test(bucket)) {
+    const shown = given.replace(/\/\/[^/]*@/, '//***@');
+    problems.push(`GATE_STORE: '${shown}' is not a store; give a folder or s3://BUCKET/PREFIX (${BUCKET_RULE})`);
+  }
+  return { bucket, prefix: prefix.join('/') };
+}
+
+type Bucket = NonNullable<z.infer<typeof StoreEntry>['s3']>;
+
+function bucketOf(s3: Bucket, at: Place): StoreConfig {
+  const endpoint = s3.endpoint ?? (at.env['AWS_ENDPOINT_URL_S3'] || at.env['AWS_ENDPOINT_URL'] || null);
+  if (endpoint !== null && !URL.canParse(endpoint)) {
+    at.problems.push(`AWS_ENDPOINT_URL_S3: '${endpoint}' is not a URL; for example http://127.0.0.1:7070`);
+  } else if (holdsLogin({ baseUrl: endpoint ?? undefined })) {
+    at.problems.push(
+      `${at.where}: the endpoint of the store holds a user name or password; give the keys as AWS tools find them`,
+    );
+  }
+  const prefix = (s3.prefix ?? '').replace(/^\/+|\/+$/g, '');
+  if (prefix.split('/').some((segment) => segment === '..' || segment === '.') || prefix.includes('//')) {
+    at.problems.push(`${at.where}: store: '${prefix}' is not a valid prefix; give plain segments joined by /`);
+  }
+  return {
+    kind: 's3',
+    bucket: s3.bucket,
+    prefix,
+    endpoint,
+    region: s3.region ?? (at.env['AWS_REGION'] || at.env['AWS_DEFAULT_REGION'] || null),
+    forcePathStyle: s3.forcePathStyle ?? null,
+    profile: s3.profile ?? (at.env['AWS_PROFILE'] || null),
+    credentials: credentialsOf(s3, at),
+  };
+}
+
+function credentialsOf(s3: Bucket, { where, env, problems }: Place): (() => StoreCredentials) | null {
+  const named = s3.accessKeyIdEnv !== undefined || s3.secretAccessKeyEnv !== undefined;
+  const [id, secret] = [s3.accessKeyIdEnv ?? 'AWS_ACCESS_KEY_ID', s3.secretAccessKeyEnv ?? 'AWS_SECRET_ACCESS_KEY'];
+  const [accessKeyId, secretAccessKey] = [env[id], env[secret]];
+  if (!accessKeyId || !secretAccessKey) {
+    if (named) problems.push(`${where}: store.s3: set the variables ${id} and ${secret}`);
+    return null;
+  }
+  // A profile that the file names goes before variables, which may belong to something else.
+  if (!named && s3.profile !== undefined) return null;
+  const sessionToken = named ? undefined : env['AWS_SESSION_TOKEN'];
+  return () => ({ accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) });
+}

@@ -1,0 +1,154 @@
+/**
+ * A fork: a new search that continues from a checkpoint of another one (design D4). It copies everything that the parent had
+ * stored until then, including the journal of its model calls (D2), and does not need the parent afterwards.
+ *
+ * 1. Contents are copied as they are stored. An object that one refers to is written again first: that resets its age, so
+ *    `gate gc` does not delete it (`objects.ts`).
+ * 2. Later work of the parent and its ending are not copied: the fork decides and pays for itself.
+ * 3. The checkpoint is written last. A fork with its checkpoint is complete, and making it again changes nothing.
+ */
+import type { Remark, SearchInput, SearchState, Usage } from '../domain';
+import { StoreError, type ObjectStore } from '../ports';
+import type { Hash } from '../sql/body';
+import { NO_USAGE } from '../search/state/budgets';
+import { ROOT } from '../search/state/frontier';
+import { objectKey } from './objects';
+import { createRunStore, referenceIn, type RunStore } from './run-store';
+import { broughtBack } from './swept';
+
+export interface ForkDeps {
+  readonly store: ObjectStore;
+  readonly hash: Hash;
+}
+
+export interface Fork {
+  /** The checkpoint of the parent after `input.parent.iteration`. */
+  readonly state: SearchState;
+  /** Its `parent` must be set. */
+  readonly input: SearchInput;
+  readonly hint: Pick<Remark, 'author' | 'text'> | null;
+  readonly nowMs: number;
+}
+
+/** Returns the state that the fork starts from. */
+export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState> {
+  const { input, hint, nowMs } = fork;
+  const { parent, searchId } = input;
+  if (parent === undefined) throw new Error('a fork has a parent');
+  const run = createRunStore(deps.store, searchId, deps.hash);
+  const checkpoint = `i${parent.iteration + 1}`;
+  const made = await run.find('checkpoint', checkpoint);
+  if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
+  await copyContents(deps, fork.state, { from: parent.searchId, to: searchId, after: parent.iteration });
+  const state = forkedState(fork);
+  if (hint !== null) await keepHint(run, state.steered?.remarks.at(-1) ?? 'h1', hint, nowMs);
+  await run.put('input', searchId, input);
+  await run.put('checkpoint', checkpoint, state);
+  return state;
+}
+
+/** The fork's first state. It counts only its own usage; its limits are those of its input. */
+export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
+  const { steered } = state;
+  const remarks = steered?.remarks ?? [];
+  const told = hint === null ? remarks : [...remarks, `h${remarks.length + 1}`];
+  const { settings } = input;
+  return {
+    ...(settings.procedure === undefined ? withoutConversation(state) : state),
+    searchId: input.searchId,
+    startedAtMs: nowMs,
+    usage: NO_USAGE,
+    // The fork's settings may allow more plans of the root.
+    trajectories: state.trajectories.map((trajectory) =>
+      trajectory.id === ROOT && trajectory.status === 'exhausted' && trajectory.selections < settings.maxPlans
+        ? { ...trajectory, status: 'open' as const }
+        : trajectory,
+    ),
+    ...(steered === undefined && hint === null
+      ? {}
+      : { steered: { vetoes: [], pins: [], ...steered, remarks: told, budgets: null } }),
+  };
+}
+
+/** A fork with a preset that has no conversation hands over to the search, as the conversation itself does. */
+function withoutConversation(state: SearchState): SearchState {
+  const { looking, candidates } = state;
+  if (looking?.phase !== 'look') return state;
+  return {
+    ...state,
+    looking: { ...looking, phase: 'search' },
+    candidates: candidates.map((candidate) => ({ ...candidate, status: 'withdrawn' as const })),
+  };
+}
+
+/** Usage as a plain record, for the input. */
+export function usageRecord(usage: Usage): Record<string, number> {
+  return { ...usage };
+}
+
+async function keepHint(
+  run: RunStore,
+  remarkId: string,
+  { author, text }: Pick<Remark, 'author' | 'text'>,
+  nowMs: number,
+): Promise<void> {
+  const at = new Date(nowMs).toISOString();
+  await run.put('remark', remarkId, { schemaVersion: 1, remarkId, kind: 'hint', author, target: null, text, at });
+}
+
+interface Copying {
+  readonly from: string;
+  readonly to: string;
+  readonly after: number;
+}
+
+const AT_ONCE = 16;
+
+async function copyContents(deps: ForkDeps, state: SearchState, { from, to, after }: Copying): Promise<void> {
+  const prefix = `runs/${from}/`;
+  const taken = (await deps.store.list(prefix)).filter((key) => {
+    const [, kind, id] = /^([a-z-]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
+    return kind !== undefined && id !== undefined && isBefore(kind, id, state, after);
+  });
+  const renewed = new Map<string, Promise<void>>();
+  const copy = async (key: string): Promise<void> => {
+    const text = await deps.store.get(key);
+    if (text === null)
+      throw new StoreError('missing', `${key} is missing from the store: restore it, or fork another search`);
+    const reference = referenceIn(text, key);
+    if (reference !== null) {
+      const renewing = renewed.get(reference.name) ?? renew(deps.store, reference.name, key);
+      renewed.set(reference.name, renewing);
+      await renewing;
+    }
+    await deps.store.put(`runs/${to}/${key.slice(prefix.length)}`, text, { overwrite: true });
+  };
+  for (let at = 0; at < taken.length; at += AT_ONCE) await Promise.all(taken.slice(at, at + AT_ONCE).map(copy));
+}
+
+/** Whether a content existed when the iteration ended. */
+export function isBefore(kind: string, id: string, state: SearchState, after: number): boolean {
+  if (['input', 'result', 'version', 'refresh', 'selection'].includes(kind)) return false;
+  // A checkpoint has the number of the next iteration. The one forked from is written separately.
+  if (kind === 'checkpoint') return iterationOf(id) !== null && (iterationOf(id) as number) <= after;
+  if (kind === 'remark') return state.steered?.remarks.includes(id) ?? false;
+  if (kind === 'candidate') return state.candidates.some((candidate) => candidate.id === id);
+  const iteration = iterationOf(id);
+  if (iteration !== null) return iteration <= after;
+  // Of steps and calls outside iterations, only `prepare` came before; `select` belongs to the ending.
+  return !['step', 'intent', 'reply'].includes(kind) || id === 'prepare' || id.startsWith('prepare.');
+}
+
+/** Of a structural id such as `i12.t3.s1.a1.ground`; null for ids by content. */
+function iterationOf(id: string): number | null {
+  const digits = /^i(\d+)(?:\.|$)/.exec(id)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+async function renew(store: ObjectStore, name: string, neededBy: string): Promise<void> {
+  const key = objectKey(name);
+  const text = (await store.get(key)) ?? (await broughtBack(store, key));
+  if (text === null)
+    throw new StoreError('missing', `${key} is missing from the store (${neededBy} needs it): restore it`);
+  await store.put(key, text, { overwrite: true });
+}

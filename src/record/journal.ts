@@ -1,0 +1,222 @@
+/**
+ * A model call is paid once (design D2). The key is the structural position with the try and the seed. The hash and the
+ * model of the request are checked; they are not part of the key.
+ *
+ * 1. A stored reply is returned, and nothing is paid.
+ * 2. An intent is written before the call, and the reply before it is returned. So a crash repeats at most the call in
+ *    flight, which then counts as possibly billed. No reply is lost if the store is unreachable or full: storing it is tried
+ *    again, space is freed for it, and at last it is kept in memory (`flights.ts`).
+ * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
+ *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
+ * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
+import { told } from '../prompts';
+import type { Clock } from '../ports';
+import type { Hash } from '../sql/body';
+import type { UsageDelta } from '../ports/search-steps';
+import type { CallIntent, CallReply } from './contents';
+import type { Flights } from './flights';
+import type { RunStore } from './run-store';
+
+export interface Call {
+  readonly run: RunStore;
+  readonly position: string;
+  readonly tryNumber: number;
+  readonly request: ModelRequest;
+  readonly model: LanguageModel;
+  readonly clock: Clock;
+  readonly hash: Hash;
+  readonly signal: AbortSignal;
+  readonly flights: Flights;
+}
+
+export interface Called {
+  /** Id of the journalled reply. */
+  readonly id: string;
+  readonly text: string;
+  readonly finishReason: string;
+  readonly usage: UsageDelta;
+}
+
+/** Errors that no provider bills. After a lost connection or a timeout the call may have been billed. */
+const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
+  'rate-limited',
+  'authentication',
+  'unknown-model',
+  'bad-request',
+  'context-too-long',
+  'not-configured',
+  'recording-mismatch',
+  'recording-ended',
+]);
+
+export async function callOnce(call: Call): Promise<Called> {
+  const id = callId(call.position, call.tryNumber, call.request.seed);
+  const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
+  const known = await call.run.find('reply', id);
+  if (known !== null) {
+    const reply = await checked(known, call, inputHash, id);
+    // When the store was full, the intent was deleted to make room for the reply.
+    if ((await call.run.find('intent', id)) === null)
+      await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));
+    return answered(id, reply);
+  }
+  const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
+  const reply = await call.flights.ride(key, call.signal, async (signal) => {
+    const flying = { ...call, signal };
+    const paid = call.flights.unstored.get(key) ?? (await ask(flying, id, inputHash));
+    call.flights.unstored.set(key, paid);
+    const stored = await storeReply(flying, id, paid);
+    call.flights.unstored.delete(key);
+    return stored;
+  });
+  return answered(id, reply);
+}
+
+/** The reply and the whole conversation of an earlier try. */
+export async function journalled(
+  run: RunStore,
+  position: string,
+  tryNumber: number,
+  seed: number,
+): Promise<{ readonly intent: CallIntent; readonly text: string; readonly finishReason: string }> {
+  const id = callId(position, tryNumber, seed);
+  const [intent, reply] = await Promise.all([run.get('intent', id), run.get('reply', id)]);
+  return { intent, text: reply.reply.text, finishReason: reply.reply.finishReason };
+}
+
+/** The intent of a try that was begun before; null for a new one. */
+export function begun(run: RunStore, position: string, tryNumber: number, seed: number): Promise<CallIntent | null> {
+  return run.find('intent', callId(position, tryNumber, seed));
+}
+
+function callId(position: string, tryNumber: number, seed: number): string {
+  return `${position}.try${tryNumber}.seed${seed}`;
+}
+
+function fingerprint(request: ModelRequest): unknown {
+  const { role, messages, temperature, topP, maxOutputTokens, seed, schema } = request;
+  const conversation = messages.map((message) => [message.role, message.content]);
+  return [role, conversation, temperature, topP, maxOutputTokens, seed, schema.name, schema.schema];
+}
+
+async function checked(found: CallReply, call: Call, inputHash: string, id: string): Promise<CallReply> {
+  const isSame = found.inputHash === inputHash || (await asksTheSame(call, id));
+  const differs = [
+    ...(found.model === call.request.model ? [] : [`the model (${found.model}, now ${call.request.model})`]),
+    ...(isSame ? [] : ['the request']),
+  ];
+  if (differs.length === 0) return found;
+  throw new StoreError(
+    'conflict',
+    `the journalled call ${call.run.searchId}/${id} differs in ${differs.join(' and ')}: ask with --fresh to start anew`,
+  );
+}
+
+/**
+ * Whether the request differs only in how the role is instructed (system message, rules, order of the sections) and in the
+ * reply schema, as after an upgrade of this program. What it says about question, database and search is the same, so the
+ * paid reply is used.
+ */
+async function asksTheSame({ run, request }: Call, id: string): Promise<boolean> {
+  const intent = await run.find('intent', id);
+  if (intent === null || intent.role !== request.role) return false;
+  return told(intent.messages) === told(request.messages);
+}
+
+function intentOf({ request, clock }: Call, inputHash: string, unanswered: number): CallIntent {
+  return {
+    schemaVersion: 1,
+    inputHash,
+    model: request.model,
+    role: request.role,
+    messages: request.messages.map((message) => ({ ...message })),
+    maxOutputTokens: request.maxOutputTokens,
+    unanswered,
+    startedAtMs: clock.now(),
+  };
+}
+
+async function ask(call: Call, id: string, inputHash: string): Promise<CallReply> {
+  const { request } = call;
+  const unanswered = (await call.run.find('intent', id))?.unanswered ?? 0;
+  const intent = intentOf(call, inputHash, unanswered + 1);
+  await call.run.put('intent', id, intent);
+  const reply = await call.model.complete(request, { signal: call.signal }).catch(async (error: unknown) => {
+    if (error instanceof ModelError && NOT_BILLED.has(error.code))
+      await call.run.put('intent', id, { ...intent, unanswered });
+    throw error;
+  });
+  return {
+    schemaVersion: 1,
+    inputHash,
+    model: request.model,
+    reply,
+    possiblyBilledCalls: unanswered,
+    endedAtMs: call.clock.now(),
+  };
+}
+
+/** Stores a paid reply, with retries. Returns the reply that the store holds at the end. */
+async function storeReply(call: Call, id: string, paid: CallReply): Promise<CallReply> {
+  const pauses = [...call.flights.storeAgainAfterMs];
+  let intent: CallIntent | null = null;
+  for (;;) {
+    try {
+      await call.run.put('reply', id, paid, { overwrite: false });
+      break;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.code === 'conflict') return takeOver(call, id, paid);
+      if (error.code === 'full' && intent === null) {
+        intent = await makeRoom(call, id, paid.inputHash);
+        continue;
+      }
+      const pause = pauses.shift();
+      if (pause === undefined || (error.code !== 'unavailable' && error.code !== 'full')) throw error;
+      await sleep(pause, undefined, { signal: call.signal });
+    }
+  }
+  // Without space for the intent, only the reply is stored; `callOnce` writes the intent again later.
+  if (intent !== null) await call.run.put('intent', id, intent).catch(ignoreFull);
+  return paid;
+}
+
+/** Deletes the intent of a call if the store is full: prompts are longer than replies, so the reply fits in its place. */
+async function makeRoom(call: Call, id: string, inputHash: string): Promise<CallIntent> {
+  const intent = (await call.run.find('intent', id)) ?? intentOf(call, inputHash, 1);
+  await call.run.delete('intent', id);
+  return intent;
+}
+
+function ignoreFull(error: unknown): void {
+  if (!(error instanceof StoreError) || error.code !== 'full') throw error;
+}
+
+/** Another process stored its reply first. Both calls were billed: one counts as billed, the other as possibly billed. */
+async function takeOver(call: Call, id: string, paid: CallReply): Promise<CallReply> {
+  const first = await checked(await call.run.get('reply', id), call, paid.inputHash, id);
+  if (first.possiblyBilledCalls >= paid.possiblyBilledCalls) return first;
+  const both = { ...first, possiblyBilledCalls: paid.possiblyBilledCalls };
+  await call.run.put('reply', id, both);
+  return both;
+}
+
+function answered(id: string, { reply, possiblyBilledCalls }: CallReply): Called {
+  return {
+    id,
+    text: reply.text,
+    finishReason: reply.finishReason,
+    usage: {
+      llmCalls: 1,
+      possiblyBilledCalls,
+      promptTokens: reply.promptTokens,
+      // Nothing read from a cache is the usual case, and histories are kept short.
+      ...((reply.cachedTokens ?? 0) === 0 ? {} : { cachedTokens: reply.cachedTokens }),
+      completionTokens: reply.completionTokens,
+      costUsd: reply.costUsd,
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * Large contents, stored by their hash: once as `objects/sha256/<hh>/<name>`, however many searches refer to them. So a
+ * thousand questions about one database share its schema.
+ *
+ * 1. An object never changes. It is written before anything refers to it, and its text is checked by hash when it is read.
+ * 2. Before a step refers to an object, it writes the object again, unless this process did so recently. That resets its
+ *    age, and `gate gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
+ * 3. Checked objects are cached in memory up to a limit, and frozen, because every step loads the same schema.
+ */
+import { z } from 'zod';
+import { BoundedMap } from '../bounded-map';
+import { StoreError, type ObjectStore } from '../ports';
+import type { Hash } from '../sql/body';
+import { broughtBack } from './swept';
+
+export const OBJECTS = 'objects/sha256/';
+/** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
+export const INLINE_LIMIT = 8 * 1024;
+export const REWRITE_AFTER_MS = 10 * 60_000;
+const CACHE_CHARS = 32 * 1024 * 1024;
+
+export const ObjectReference = z.object({ name: z.string().regex(/^[A-Za-z0-9_-]{16,128}$/), bytes: z.number() });
+export type ObjectReference = z.infer<typeof ObjectReference>;
+
+export function objectKey(name: string): string {
+  return `${OBJECTS}${name.slice(0, 2)}/${name}`;
+}
+
+/** The name of an object from its key; null for any other key. */
+export function objectName(key: string): string | null {
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  return name !== '' && objectKey(name) === key ? name : null;
+}
+
+export async function putObject(store: ObjectStore, text: string, hash: Hash): Promise<ObjectReference> {
+  const name = (store.nameOf ?? hash)(text);
+  const { writtenMs } = known(store);
+  const last = writtenMs.get(name);
+  if (last === undefined || performance.now() - last > REWRITE_AFTER_MS) {
+    const startedMs = performance.now();
+    await store.put(objectKey(name), text, { overwrite: true });
+    writtenMs.delete(name);
+    writtenMs.set(name, startedMs);
+    forgetOldest(writtenMs, 10_000);
+  }
+  return { name, bytes: Buffer.byteLength(text) };
+}
+
+interface Wanted {
+  readonly reference: ObjectReference;
+  /** Hash of the text. */
+  readonly sha256: string;
+  /** The key that refers to it, for error messages. */
+  readonly key: string;
+  readonly kind: string;
+  readonly hash: Hash;
+}
+
+/** `parse` makes the content that is cached, frozen. */
+export async function getObject(
+  store: ObjectStore,
+  wanted: Wanted,
+  parse: (data: unknown) => unknown,
+): Promise<unknown> {
+  const { reference, sha256, key, kind, hash } = wanted;
+  const { contents, writtenMs } = known(store);
+  const cacheKey = `${kind} ${sha256}`;
+  const remembered = contents.get(cacheKey);
+  if (remembered !== undefined) return remembered;
+  const place = objectKey(reference.name);
+  const text = (await store.get(place)) ?? (await broughtBack(store, place));
+  if (text === null) {
+    writtenMs.delete(reference.name);
+    throw new StoreError(
+      'missing',
+      `${place} is missing from the store (${key} needs it): restore it, or ask with --fresh`,
+    );
+  }
+  if (hash(text) !== sha256) {
+    writtenMs.delete(reference.name);
+    const what = `${place} is damaged (its hash does not match; ${key} needs it)`;
+    throw new StoreError('corrupt', `${what}: restore it, or delete it and ask with --fresh`);
+  }
+  const data = frozen(parse(JSON.parse(text)));
+  contents.set(cacheKey, data, text.length);
+  return data;
+}
+
+interface Known {
+  /** When this process wrote an object, by name. */
+  readonly writtenMs: Map<string, number>;
+  readonly contents: BoundedMap<unknown>;
+}
+
+/** One cache per store of this process. */
+const KNOWN = new WeakMap<ObjectStore, Known>();
+
+function known(store: ObjectStore): Known {
+  const found = KNOWN.get(store) ?? {
+    writtenMs: new Map<string, number>(),
+    contents: new BoundedMap<unknown>(CACHE_CHARS),
+  };
+  KNOWN.set(store, found);
+  return found;
+}
+
+function forgetOldest(map: Map<string, unknown>, limit: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= limit) return;
+    map.delete(key);
+  }
+}
+
+/** Frozen, because many callers share it. */
+export function frozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}

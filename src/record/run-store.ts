@@ -1,0 +1,178 @@
+/**
+ * Typed contents of one search over the object store.
+ *
+ * 1. An envelope has a hash of its data, which is checked on every read: a damaged object is always an error.
+ * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
+ * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
+ * 4. Upcasters convert data of an older schema version before it is parsed. Data of a newer one is an error that asks for an
+ *    upgrade.
+ * 5. Contents are parsed once per process (`parsed.ts`), because every step loads much of what earlier steps wrote.
+ */
+import { z } from 'zod';
+import { StoreError, type ObjectStore } from '../ports';
+import type { Hash } from '../sql/body';
+import { CONTENTS, type Contents, type Kind } from './contents';
+import { rememberedContents } from './parsed';
+import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
+
+export interface RunStore {
+  readonly searchId: string;
+  get<K extends Kind>(kind: K, id: string): Promise<Contents[K]>;
+  find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null>;
+  /** Replaces an existing content by default. With `overwrite: false`, a different content is a conflict. */
+  put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
+  delete(kind: Kind, id: string): Promise<void>;
+}
+
+/** For each kind and version, converts data of that version to the next one. */
+export type Upcasters = Partial<Record<string, Readonly<Record<number, (data: Record<string, unknown>) => unknown>>>>;
+
+const LATEST = 1;
+const Envelope = z.object({
+  schemaVersion: z.number(),
+  kind: z.string(),
+  /** Hash of the data's JSON, in the envelope or in an object of its own. */
+  sha256: z.string(),
+  data: z.unknown().optional(),
+  object: ObjectReference.optional(),
+});
+type Envelope = z.infer<typeof Envelope>;
+
+/** Kinds that many searches may share or that are read often. The journal and checkpoints belong to one search. */
+const SHARED: ReadonlySet<Kind> = new Set([
+  'input',
+  'schema',
+  'profile',
+  'observation',
+  'candidate',
+  'result',
+  'version',
+]);
+
+export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
+  const remembered = rememberedContents(store);
+  const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
+  async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
+    const key = keyOf(kind, id);
+    const content = await remembered.read(kind, key, (text) =>
+      readContent(store, text, { key, kind, schema: CONTENTS[kind], hash, upcasters }),
+    );
+    return content as Contents[K] | null;
+  }
+  return {
+    searchId,
+    find,
+    async get(kind, id) {
+      const found = await find(kind, id);
+      if (found !== null) return found;
+      throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
+    },
+    put: async (kind, id, data, options = { overwrite: true }) =>
+      remembered.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
+    delete: (kind, id) => remembered.delete(keyOf(kind, id)),
+  };
+}
+
+export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {
+  return envelopeText(kind, JSON.stringify(data), hash);
+}
+
+/** Uses the same JSON for the hash and the envelope, because states and prompts are long. */
+function envelopeText(kind: string, json: string, hash: Hash): string {
+  const head = JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json) });
+  return `${head.slice(0, -1)},"data":${json}}`;
+}
+
+interface Reading<S extends z.ZodType = z.ZodType> {
+  readonly key: string;
+  readonly kind: string;
+  readonly schema: S;
+  readonly hash: Hash;
+  readonly upcasters?: Upcasters;
+}
+
+/** Reads an envelope whose data is never large enough for an object of its own. */
+export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading<S>): z.infer<S> {
+  return readInline(openEnvelope(text, reading), reading);
+}
+
+/** The object that a stored content refers to, if any. */
+export function referenceIn(text: string, key: string): ObjectReference | null {
+  const envelope = Envelope.safeParse(parseJson(text, key));
+  return envelope.data?.object ?? null;
+}
+
+/** A content as stored, also by another version of this program; null if it is not stored. */
+export async function readAsStored(store: ObjectStore, key: string, kind: Kind, hash: Hash): Promise<unknown> {
+  const text = await store.get(key);
+  if (text === null) return null;
+  const reading = { key, kind, schema: z.unknown(), hash };
+  const { object: reference, sha256, data } = openEnvelope(text, reading);
+  return reference === undefined
+    ? data
+    : getObject(store, { ...reading, kind: 'stored', reference, sha256 }, (all) => all);
+}
+
+async function writeContent(store: ObjectStore, kind: Kind, data: unknown, hash: Hash): Promise<string> {
+  const json = JSON.stringify(data);
+  if (json.length < INLINE_LIMIT || !SHARED.has(kind)) return envelopeText(kind, json, hash);
+  const object = await putObject(store, json, hash);
+  return JSON.stringify({ schemaVersion: LATEST, kind, sha256: hash(json), object } satisfies Envelope);
+}
+
+async function readContent(store: ObjectStore, text: string, reading: Reading): Promise<unknown> {
+  const envelope = openEnvelope(text, reading);
+  const { object: reference, sha256 } = envelope;
+  if (reference === undefined) return readInline(envelope, reading);
+  return getObject(store, { ...reading, reference, sha256 }, (data) => parseData(data, reading));
+}
+
+function openEnvelope(text: string, { key, kind }: Reading): Envelope {
+  const envelope = Envelope.safeParse(parseJson(text, key));
+  if (!envelope.success || envelope.data.kind !== kind) throw corrupt(key, `it is no ${kind}`);
+  return envelope.data;
+}
+
+function readInline<S extends z.ZodType>({ data, sha256 }: Envelope, reading: Reading<S>): z.infer<S> {
+  if (data === undefined || reading.hash(JSON.stringify(data)) !== sha256)
+    throw corrupt(reading.key, 'its hash does not match');
+  return parseData(data, reading);
+}
+
+function parseData<S extends z.ZodType>(data: unknown, reading: Reading<S>): z.infer<S> {
+  const parsed = reading.schema.safeParse(lift(data, reading));
+  if (!parsed.success) throw corrupt(reading.key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
+  return parsed.data;
+}
+
+function lift(data: unknown, { kind, key, upcasters = {} }: Reading): unknown {
+  let lifted = data;
+  for (let version = versionOf(lifted); version < LATEST || upcasters[kind]?.[version] !== undefined;) {
+    const upcast = upcasters[kind]?.[version];
+    if (upcast === undefined) throw corrupt(key, `its version ${version} is unknown`);
+    lifted = upcast(lifted as Record<string, unknown>);
+    if (versionOf(lifted) <= version) throw corrupt(key, `its version ${version} could not be lifted`);
+    version = versionOf(lifted);
+  }
+  if (Object.keys(upcasters[kind] ?? {}).length === 0 && versionOf(lifted) > LATEST) {
+    throw new StoreError('corrupt', `${key} was written by a newer version of this program: upgrade it`);
+  }
+  return lifted;
+}
+
+function versionOf(data: unknown): number {
+  const version = typeof data === 'object' && data !== null && 'schemaVersion' in data ? data.schemaVersion : LATEST;
+  return typeof version === 'number' ? version : LATEST;
+}
+
+function parseJson(text: string, key: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw corrupt(key, 'it is no JSON');
+  }
+}
+
+function corrupt(key: string, why: string): StoreError {
+  return new StoreError('corrupt', `${key} is damaged (${why}): restore it, or delete it and ask with --fresh`);
+}

@@ -1,0 +1,42 @@
+/**
+ * The search id (design D4): the same question, database, settings, seed and namespace always give the same id, so that
+ * asking twice joins the search that runs or reads the answer that is stored. `nonce` (`--fresh`) makes a new one. A database
+ * counts by its identity and not by its name; without an identity the id is the one that earlier versions gave.
+ */
+import { createHash } from 'node:crypto';
+import type { SearchInput } from '../domain';
+import { canonical } from '../domain/canonical';
+
+export const SEARCH_ID = /^q-[0-9a-f]{16}$/;
+
+type Asked = Pick<SearchInput, 'question' | 'identity' | 'settings' | 'namespace'>;
+
+export function searchIdOf({ question, identity, settings, namespace }: Asked, nonce?: string): string {
+  const rest = { settings, namespace, nonce: nonce ?? null };
+  if (identity === undefined) return named(canonical({ question, ...rest }));
+  const { database: _, ...asked } = question;
+  return named(canonical({ question: asked, identity, ...rest }));
+}
+
+/** The id that versions gave which knew a database by its name alone. */
+export function idByName({ question, settings, namespace }: Omit<Asked, 'identity'>, nonce?: string): string {
+  return searchIdOf({ question, settings, namespace }, nonce);
+}
+
+/** A fork is named by its parent, by where it begins and by what is different: the same fork twice is one search. */
+export function forkIdOf(
+  fork: {
+    readonly searchId: string;
+    readonly iteration: number;
+    readonly settings: SearchInput['settings'];
+    readonly hint: { readonly author: string; readonly text: string } | null;
+  },
+  nonce?: string,
+): string {
+  const { searchId, iteration, settings, hint } = fork;
+  return named(canonical({ fork: { searchId, iteration }, settings, hint, nonce: nonce ?? null }));
+}
+
+function named(identity: string): string {
+  return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
+}

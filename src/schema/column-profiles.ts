@@ -1,0 +1,65 @@
+/** Profiles as compact text for a prompt: one line per column under its table, columns with remarks before plain ones. */
+import type { ColumnProfile } from '../domain';
+
+const VALUE_LENGTH = 40;
+
+export function renderProfiles(profiles: readonly ColumnProfile[], maxChars: number): string {
+  const tables = [...new Set(profiles.map(({ table }) => table))];
+  const ranked = profiles
+    .map((profile, order) => ({ profile, order, line: lineOf(profile) }))
+    .sort((a, b) => Number(b.profile.remarks.length > 0) - Number(a.profile.remarks.length > 0) || a.order - b.order);
+  const kept = new Map<string, { order: number; line: string }[]>();
+  let left = maxChars;
+  let dropped = 0;
+  for (const { profile, order, line } of ranked) {
+    const cost = line.length + 1 + (kept.has(profile.table) ? 0 : headingOf(profile).length + 1);
+    if (cost > left) {
+      dropped += 1;
+      continue;
+    }
+    left -= cost;
+    kept.set(profile.table, [...(kept.get(profile.table) ?? []), { order, line }]);
+  }
+  const blocks = tables.flatMap((table) => {
+    const lines = kept.get(table);
+    const first = profiles.find((profile) => profile.table === table);
+    return lines === undefined || first === undefined
+      ? []
+      : [[headingOf(first), ...lines.sort((a, b) => a.order - b.order).map(({ line }) => line)].join('\n')];
+  });
+  return [...blocks, ...(dropped > 0 ? [`(${dropped} profiled columns are not shown)`] : [])].join('\n');
+}
+
+const headingOf = ({ table, examined }: ColumnProfile): string => oneLine(`${table} (${examined} rows examined)`);
+
+function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, remarks }: ColumnProfile): string {
+  const complete = distinct <= top.length;
+  const facts = [
+    `${distinct} distinct`,
+    ...(nulls > 0 ? [`${nulls} of ${examined} NULL`] : []),
+    ...(min !== null && max !== null && min !== max && !complete ? [`${cut(min)} to ${cut(max)}`] : []),
+    ...(top.length > 0 && distinct > 1 && (complete || (top[0]?.count ?? 0) > 1)
+      ? [
+          `${complete ? 'values' : 'most often'} ${top.map(({ value, count }) => `${cut(value)} (${count})`).join(', ')}`,
+        ]
+      : []),
+    ...(patterns.length > 0 && !complete
+      ? [
+          `formats ${patterns
+            .slice(0, 4)
+            .map(({ pattern, count }) => `${pattern} (${count})`)
+            .join(', ')}`,
+        ]
+      : []),
+  ];
+  return oneLine(`- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`);
+}
+
+/** A shortened value, quoted if a reader could not see where it ends. */
+function cut(value: string): string {
+  const shown = value.length > VALUE_LENGTH ? `${value.slice(0, VALUE_LENGTH - 1)}…` : value;
+  return /^[^\s,;()'](?:[^,;()'\n\r]*[^\s,;()'])?$/.test(shown) ? shown : `'${shown}'`;
+}
+
+/** Removes line breaks, so that a value or JSON key cannot begin a new line of the prompt. */
+const oneLine = (text: string): string => text.replace(/[\n\r\t]+/g, ' ');

@@ -1,0 +1,187 @@
+/**
+ * The schema as compact text for a prompt: one block per table with columns, keys, comments and sample values. If it does
+ * not fit, tables are ranked by the question's words and by keys (`table-relevance.ts`) and, with vectors, also by nearness
+ * in meaning (`ranking.ts`). The best get a block. The others appear only in the list of names, which is complete.
+ */
+import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
+import { fuseRanks, type FusedTable, type Nearness } from './ranking';
+import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
+import { rankedTables, type AskedOf } from './table-relevance';
+
+/** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
+export const SCHEMA_CHARS = 60_000;
+
+export interface SchemaContextOptions extends AskedOf {
+  readonly maxChars: number;
+  /** How near each table is to the question in meaning. Without it, words alone decide. */
+  readonly nearness?: Nearness;
+}
+
+export interface SchemaContext {
+  readonly text: string;
+  /** What stands before the tables. */
+  readonly frame: string;
+  /** Tables whose columns are in the text; null: all. */
+  readonly shown: readonly string[] | null;
+  /** The ranks of the shown tables, best first; empty if all are shown. */
+  readonly ranks: readonly Pick<FusedTable, 'byWords' | 'byMeaning' | 'table'>[];
+}
+
+type Schema = Pick<DatabaseDescription, 'dialect' | 'tables' | 'version'>;
+
+const NOTICE_LENGTH = 120;
+/**
+ * GENEROUS: how many of the best tables may show samples. LIKELY: how many of the best tables get their columns before any
+ * table gets samples.
+ */
+const GENEROUS = 8;
+const LIKELY = 16;
+
+export function renderSchemaContext(description: DatabaseDescription, options: SchemaContextOptions): string {
+  return schemaContext(description, options).text;
+}
+
+export function schemaContext(description: DatabaseDescription, options: SchemaContextOptions): SchemaContext {
+  const { tables, dialect } = description;
+  const { maxChars, question = '' } = options;
+  const heading = headingOf(description);
+  const all = wholeText(description, maxChars);
+  if (all !== null) return { text: all, frame: heading, shown: null, ranks: [] };
+  const names = `-- all tables: ${nameList(description, maxChars / 3)}`;
+  let left = maxChars - heading.length - names.length - NOTICE_LENGTH;
+  const widest = tables.length === 1 ? left : maxChars / 3;
+  const ordered = orderOf(description, options);
+  const reserved = ordered
+    .slice(0, LIKELY)
+    .map(({ table, score }) => (score > 0 ? Math.min(widest, tableText(table, BARE, dialect).length + 2) : 0));
+  const kept: { order: number; name: string; text: string }[] = [];
+  const ranks: FusedTable[] = [];
+  for (const [rank, ranked] of ordered.entries()) {
+    const { table, order, score } = ranked;
+    const room = Math.min(left - 2, widest);
+    // Keep space for the columns of the next tables, rather than use it for samples.
+    const others = reserved.slice(rank + 1).reduce((sum, chars) => sum + chars, 0);
+    const rich =
+      rank < GENEROUS && score > 0
+        ? firstFitting(table, DETAILS.slice(0, 2), dialect, Math.min(room, left - others))
+        : undefined;
+    const text = rich ?? fitted(table, DETAILS.slice(2), { dialect, room, widest, question });
+    if (text === undefined) continue;
+    kept.push({ order, name: table.name, text });
+    ranks.push(ranked);
+    left -= text.length + 2;
+  }
+  kept.sort((a, b) => a.order - b.order);
+  const how = options.nearness === undefined ? 'words' : 'words and meaning';
+  const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's ${how}`;
+  const frame = [heading, names, notice];
+  return {
+    text: [...frame, ...kept.map(({ text }) => text)].join('\n\n'),
+    frame: frame.join('\n\n'),
+    shown: kept.map(({ name }) => name),
+    ranks,
+  };
+}
+
+/** Whether the whole schema fits, so that no ranking is needed. */
+export function fitsWhole(description: DatabaseDescription, maxChars: number): boolean {
+  return wholeText(description, maxChars) !== null;
+}
+
+function headingOf({ version, tables }: Schema): string {
+  return `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
+}
+
+/** All tables in the richest detail that fits; null if none fits. */
+function wholeText(schema: Schema, maxChars: number): string | null {
+  for (const detail of DETAILS) {
+    const text = whole(schema, detail, maxChars);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+function orderOf(description: DatabaseDescription, options: SchemaContextOptions): readonly FusedTable[] {
+  const lexical = rankedTables(description, options);
+  if (options.nearness !== undefined) return fuseRanks(lexical, options.nearness);
+  return lexical.map((ranked, at) => ({ ...ranked, byWords: ranked.score > 0 ? at + 1 : null, byMeaning: null }));
+}
+
+/** All tables in one detail; null if that is too long. */
+function whole(schema: Schema, detail: Detail, maxChars: number): string | null {
+  const parts = [headingOf(schema)];
+  let length = parts[0]?.length ?? 0;
+  for (const table of schema.tables) {
+    const text = tableText(table, detail, schema.dialect);
+    length += text.length + 2;
+    if (length > maxChars) return null;
+    parts.push(text);
+  }
+  return parts.join('\n\n');
+}
+
+export interface TablesOptions {
+  readonly dialect: Dialect;
+  readonly maxChars: number;
+  /** Decides which columns of a table that is too wide are shown. */
+  readonly question: string;
+}
+
+/** Renders given tables in detail, in their order: for tables that the context only lists by name. */
+export function renderTables(tables: readonly TableDescription[], options: TablesOptions): string {
+  const { dialect, maxChars, question } = options;
+  let left = maxChars;
+  const blocks = tables.flatMap((table) => {
+    const details = left >= maxChars / 2 ? DETAILS : DETAILS.slice(2);
+    const text = fitted(table, details, { dialect, room: left, widest: maxChars / 2, question });
+    left -= text === undefined ? 0 : text.length + 2;
+    return text === undefined ? [] : [text];
+  });
+  return blocks.join('\n\n');
+}
+
+interface Room {
+  readonly dialect: Dialect;
+  readonly room: number;
+  /** A table that is longer than this in every detail is abridged, if there is room for half of it. */
+  readonly widest: number;
+  readonly question: string;
+}
+
+/** A table of ordinary width is shown in full or not at all: a table that is only listed can be requested later. */
+function fitted(
+  table: TableDescription,
+  details: readonly Detail[],
+  { dialect, room, widest, question }: Room,
+): string | undefined {
+  const text = firstFitting(table, details, dialect, room);
+  if (text !== undefined || room <= widest / 2 || tableText(table, NAMES, dialect).length <= widest) return text;
+  return abridgedText(table, dialect, { maxChars: Math.min(room, widest), question });
+}
+
+function firstFitting(
+  table: TableDescription,
+  details: readonly Detail[],
+  dialect: Dialect,
+  left: number,
+): string | undefined {
+  return details.map((detail) => tableText(table, detail, dialect)).find(({ length }) => length <= left);
+}
+
+/** The names of all tables; grouped by schema (`sales.{a, b}`) if the plain list is too long. */
+function nameList({ tables, dialect }: Schema, maxChars: number): string {
+  const full = tables.map(({ name }) => tableName(name, dialect));
+  const plain = full.join(', ');
+  if (plain.length <= maxChars || dialect === 'sqlite') return plain;
+  const bySchema = new Map<string, string[]>();
+  for (const { name } of tables) {
+    const dot = name.indexOf('.');
+    const schema = name.slice(0, Math.max(0, dot));
+    bySchema.set(schema, [...(bySchema.get(schema) ?? []), identifier(name.slice(dot + 1), dialect)]);
+  }
+  return [...bySchema]
+    .map(([schema, names]) =>
+      schema === '' ? names.join(', ') : `${identifier(schema, dialect)}.{${names.join(', ')}}`,
+    )
+    .join('; ');
+}

@@ -1,0 +1,204 @@
+/**
+ * One table as text for a prompt: columns, keys, comments, sample values. Each column is one line, whatever its name, type
+ * or comment contains. Names that SQL must quote are quoted. A table that is too wide is abridged: keys and the columns that
+ * the question is about are shown in full, the others with name and type only.
+ */
+import type { ColumnDescription, Dialect, TableDescription } from '../domain';
+import { relevanceTo } from './lexical';
+
+export interface Detail {
+  readonly samples: number;
+  readonly comments: boolean;
+  /** Beside a profile: it tells where values are missing, and the length of a text says little. */
+  readonly terse?: boolean;
+}
+
+/** Names, types, comments and keys alone. */
+export const BARE: Detail = { samples: 0, comments: true };
+export const NAMES: Detail = { samples: 0, comments: false };
+/** From most to least detail: the first that fits is used. */
+export const DETAILS: readonly Detail[] = [{ samples: 5, comments: true }, { samples: 2, comments: true }, BARE, NAMES];
+
+const COMMENT_CHARS = 300;
+const TYPE_CHARS = 80;
+/** With less room than this, an abridged table is not useful. */
+const LEAST_CHARS = 300;
+
+export function tableText(table: TableDescription, detail: Detail, dialect: Dialect): string {
+  return [
+    headOf(table, detail, dialect),
+    ...table.columns.map((column) => columnText(column, table, detail, dialect)),
+    ...keyLines(table, dialect),
+    ')',
+  ].join('\n');
+}
+
+/** The columns of the primary key and of the foreign keys. */
+export function keyColumns({ primaryKey, foreignKeys }: TableDescription): ReadonlySet<string> {
+  return new Set([...primaryKey, ...foreignKeys.flatMap(({ columns }) => columns)]);
+}
+
+/** Keys of several columns, and unique ones. */
+export function keyLines(table: TableDescription, dialect: Dialect, { terse = false }: Partial<Detail> = {}): string[] {
+  const names = (columns: readonly string[]): string => columns.map((name) => identifier(name, dialect)).join(', ');
+  return [
+    ...(table.primaryKey.length > 1 ? [`  PRIMARY KEY (${names(table.primaryKey)})`] : []),
+    ...table.uniqueKeys.filter((key) => !terse || key.length > 1).map((key) => `  UNIQUE (${names(key)})`),
+    ...table.foreignKeys
+      .filter(({ columns }) => columns.length > 1)
+      .map((key) => `  FOREIGN KEY (${names(key.columns)}) REFERENCES ${target(key, dialect)}`),
+  ];
+}
+
+/** The abridged table; undefined if there is too little room. */
+export function abridgedText(
+  table: TableDescription,
+  dialect: Dialect,
+  { maxChars, question }: { readonly maxChars: number; readonly question: string },
+): string | undefined {
+  if (maxChars < LEAST_CHARS) return undefined;
+  const detail = BARE;
+  const head = headOf(table, detail, dialect);
+  const relevance = relevanceTo(question, [table]);
+  const keys = keyColumns(table);
+  const ranked = table.columns
+    .map((column, order) => ({ column, order, score: (keys.has(column.name) ? 1_000 : 0) + relevance.column(column) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.order - b.order);
+  const full = new Map<string, string>();
+  let left = Math.floor(maxChars / 2) - head.length;
+  for (const { column } of ranked) {
+    const line = columnText(column, table, detail, dialect);
+    if (line.length + 1 > left) break;
+    full.set(column.name, line);
+    left -= line.length + 1;
+  }
+  const lines = [head, ...table.columns.flatMap(({ name }) => full.get(name) ?? [])];
+  const rest = table.columns.filter(({ name }) => !full.has(name));
+  const room = maxChars - lines.join('\n').length - 100;
+  return [...lines, `  -- ${rest.length} more columns:`, ...byType(rest, dialect, room), ')'].join('\n');
+}
+
+/** A table name as in SQL, quoted if necessary. A dot separates schema and table, except in SQLite. */
+export function tableName(name: string, dialect: Dialect): string {
+  const dot = dialect === 'sqlite' ? -1 : name.indexOf('.');
+  if (dot < 0) return identifier(name, dialect);
+  return `${identifier(name.slice(0, dot), dialect)}.${identifier(name.slice(dot + 1), dialect)}`;
+}
+
+/** Names that need no quotes, unless they are reserved: the engine does not fold their case. */
+const PLAIN: Record<Dialect, RegExp> = {
+  postgresql: /^[\p{Ll}\p{Lo}_][\p{Ll}\p{Lo}\p{N}_$]*$/u,
+  sqlite: /^[\p{L}_][\p{L}\p{N}_$]*$/u,
+  snowflake: /^[A-Z_][A-Z0-9_$]*$/,
+};
+const RESERVED = new Set(
+  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both by case cast
+  check collate collation column commit concurrently connect constraint create cross current current_catalog current_date
+  current_role current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop
+  else end escape except exists false fetch for foreign freeze from full grant group having if ilike in increment index
+  initially inner insert intersect into is isnull join lateral leading left like limit localtime localtimestamp minus
+  natural not nothing notnull null offset on only or order outer overlaps placing primary qualify raise references regexp
+  returning revoke right rlike row rows sample select session_user set similar some start symmetric system_user table
+  tablesample then to trailing transaction trigger true union unique update user using values variadic verbose when whenever
+  where window with`.split(/\s+/),
+);
+
+export function identifier(name: string, dialect: Dialect): string {
+  if (PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase())) return name;
+  return `"${onOneLine(name).replaceAll('"', '""')}"`;
+}
+
+/** Line ends written out as other hidden characters are (`plain.ts` of the prompts). */
+export function onOneLine(name: string): string {
+  return name.replace(/[\t\n\r]/g, (end) => `\\u{${(end.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** The type on one line and shortened: SQLite accepts any words as a type. */
+function typeText(type: string): string {
+  const line = oneLine(type, TYPE_CHARS);
+  return /^[\p{L}\p{N}_ ,.()[\]"]*$/u.test(line) ? line : `"${line.replaceAll('"', '""')}"`;
+}
+
+export function headOf(table: TableDescription, detail: Detail, dialect: Dialect): string {
+  const comment = detail.comments && table.comment !== null ? ` -- ${oneLine(table.comment, COMMENT_CHARS)}` : '';
+  const rows = table.rowEstimate === null ? '' : ` -- ${Math.round(table.rowEstimate)} rows`;
+  return `${table.kind.toUpperCase()} ${tableName(table.name, dialect)} (${rows}${comment}`;
+}
+
+export function columnText(
+  { name, type, nullable, comment, samples }: ColumnDescription,
+  table: TableDescription,
+  detail: Detail,
+  dialect: Dialect,
+): string {
+  const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === name;
+  const references = table.foreignKeys
+    .filter(({ columns }) => columns.length === 1 && columns[0] === name)
+    .map((key) => (detail.terse ? ` -> ${arrow(key, dialect)}` : ` REFERENCES ${target(key, dialect)}`));
+  const notes = [
+    ...(detail.comments && comment !== null ? [oneLine(comment, COMMENT_CHARS)] : []),
+    ...(samples.length > 0 && detail.samples > 0
+      ? [`e.g. ${samples.slice(0, detail.samples).map(sample).join(' | ')}`]
+      : []),
+  ];
+  const said = notes.length > 0 ? ` -- ${notes.join('; ')}` : '';
+  const isUnique = detail.terse && table.uniqueKeys.some((key) => key.length === 1 && key[0] === name);
+  const key = isKey ? ' PRIMARY KEY' : isUnique ? ' UNIQUE' : nullable || detail.terse ? '' : ' NOT NULL';
+  const kind = detail.terse ? withoutLength(typeText(type)) : typeText(type);
+  return `  ${identifier(name, dialect)} ${kind}${key}${references.join('')}${said}`;
+}
+
+/** Of texts and times; of numbers the digits behind the point say something. */
+function withoutLength(type: string): string {
+  return type
+    .replace(/^(character varying|n?varchar2?|text|timestamp(?:_[a-z]+)?|datetime) *\(\d+\)/i, '$1')
+    .replace(/^timestamp without time zone$/i, 'timestamp');
+}
+
+function arrow(key: TableDescription['foreignKeys'][number], dialect: Dialect): string {
+  const [column] = key.references;
+  return column === undefined
+    ? tableName(key.table, dialect)
+    : `${tableName(key.table, dialect)}.${identifier(column, dialect)}`;
+}
+
+function target(key: TableDescription['foreignKeys'][number], dialect: Dialect): string {
+  const columns = key.references.map((name) => identifier(name, dialect)).join(', ');
+  return `${tableName(key.table, dialect)}${columns === '' ? '' : ` (${columns})`}`;
+}
+
+function byType(columns: readonly ColumnDescription[], dialect: Dialect, room: number): string[] {
+  const names = new Map<string, string[]>();
+  let left = room;
+  let unnamed = 0;
+  for (const { name, type } of columns) {
+    const shown = identifier(name, dialect);
+    const kind = typeText(type);
+    const cost = shown.length + 2 + (names.has(kind) ? 0 : kind.length + 8);
+    if (cost > left) {
+      unnamed += 1;
+      continue;
+    }
+    left -= cost;
+    names.set(kind, [...(names.get(kind) ?? []), shown]);
+  }
+  return [
+    ...[...names].map(([type, shown]) => `  -- ${type}: ${shown.join(', ')}`),
+    ...(unnamed > 0 ? [`  -- and ${unnamed} whose names do not fit here: SELECT * with a small LIMIT shows them`] : []),
+  ];
+}
+
+/** A sample value; quoted if it is empty or has outer spaces. */
+function sample(value: string): string {
+  const line = value.replace(/\s/g, ' ');
+  return line === '' || line.trim() !== line ? `'${line}'` : line.replace(/ +/g, ' ');
+}
+
+function oneLine(text: string, maxChars: number): string {
+  const line = text
+    .slice(0, maxChars * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}

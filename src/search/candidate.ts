@@ -1,0 +1,232 @@
+/**
+ * Candidates (design §3, step 7): every complete plan is run whole, once per derivation; proving one of its assumptions
+ * later updates it in place (rule S4).
+ */
+import type { CandidateView, EndedBy, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
+import { nextTrajectory } from './state/archive';
+import { counts, withdrawOver } from './state/dependence';
+import { addUsage } from './state/budgets';
+import { candidateBodies, derivationKey, usable } from './state/independence';
+import { isComplete, openRisk, planRef } from './state/plan-view';
+import { fittingUpdates } from './remember/reuse';
+import { ranAhead, type RanAhead } from './expansion';
+import type { CandidateInput, CandidateRun, SearchSteps } from '../ports/search-steps';
+
+export const UNANSWERABLE_CLASS = 'unanswerable';
+
+/**
+ * Runs complete plans that are not candidates yet, oldest trajectory first, one after another (rule S11). A plan that rests
+ * on a refuted reading is not run; it loses the reading when it is expanded (rule S10).
+ */
+export async function runCandidates(
+  state: SearchState,
+  steps: SearchSteps,
+  mayRun: (state: SearchState) => boolean,
+  /** Called with the state after each run, so that nothing is lost if a later run throws. */
+  keep: (state: SearchState) => void = () => undefined,
+  /** Candidates that already ran in the same step as the check of their plan. */
+  ahead: readonly (RanAhead | null)[] = [],
+): Promise<SearchState> {
+  let next = state;
+  for (const trajectory of state.trajectories) {
+    if (!isCandidate(trajectory) || refutedReading(trajectory.plan, state) !== undefined) continue;
+    const known = knownCandidate(next, trajectory.plan);
+    if (known === undefined) {
+      const input = candidateInput(next, trajectory.id, trajectory.plan);
+      const done = ahead.map((one) => ranAhead(one, input)).find((run) => run !== null);
+      if (done) next = takeRun(next, trajectory, input, done);
+      else if (mayRun(next)) next = takeRun(next, trajectory, input, await steps.candidate(input));
+    } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
+    else next = needsReplan(next, trajectory);
+    keep(next);
+  }
+  return next;
+}
+
+/**
+ * Withdraws everything that rests on an assumed body if a proof now gives the same operator another body: the reading has
+ * lost (rule S10). Its plan continues with the proved body and can become a candidate of its own.
+ */
+export function withdrawRefuted(state: SearchState): SearchState {
+  return withdrawOver(withdrawCandidates(state), refutedBodies(state));
+}
+
+function withdrawCandidates(state: SearchState): SearchState {
+  const refuted = new Map<string, string>();
+  for (const candidate of state.candidates) {
+    const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
+    const loser = plan === null ? undefined : refutedReading(plan, state);
+    const counts = candidate.status === 'active' && candidate.bodies.some((body) => body.bodyId === loser?.bodyId);
+    if (loser !== undefined && counts) refuted.set(candidate.id, loser.name);
+  }
+  return {
+    ...state,
+    candidates: state.candidates.map((c) => (refuted.has(c.id) ? { ...c, status: 'withdrawn' as const } : c)),
+    events: [
+      ...state.events,
+      ...[...refuted].map(([subject, operator]) => ({
+        iteration: state.iteration,
+        kind: 'update-withdrawn' as const,
+        subject,
+        detail: `another reading of ${operator} was proved`,
+      })),
+    ],
+  };
+}
+
+/** Assumed bodies that have lost, unless another plan still uses the same body for a reading that is not refuted. */
+function refutedBodies(state: SearchState): ReadonlySet<string> {
+  const [lost, kept] = [new Set<string>(), new Set<string>()];
+  for (const trajectory of state.trajectories) {
+    const { plan } = trajectory;
+    for (const operator of plan?.operators ?? []) {
+      if (plan === null || operator.bodyId === null) continue;
+      if (isRefuted(plan, operator, state)) lost.add(operator.bodyId);
+      else if (counts(trajectory)) kept.add(operator.bodyId);
+    }
+  }
+  return new Set([...lost].filter((body) => !kept.has(body)));
+}
+
+function refutedReading(plan: PlanView, state: SearchState): OperatorView | undefined {
+  return plan.operators.find((operator) => isRefuted(plan, operator, state));
+}
+
+/**
+ * Whether the operator's assumed body has lost to a proof that the plan has not adopted yet. Beside a proof that was made
+ * beside rivals with the same answer it may be one of them.
+ */
+function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchState): boolean {
+  const fits = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
+  const proved = fits.filter(({ beside }) => beside === undefined);
+  return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
+}
+
+/** Records that the database cannot answer as a candidate, to be weighed against the others: a model's reply, or shown by counts. */
+export function addUnanswerable(
+  state: SearchState,
+  trajectory: string,
+  reason: string,
+  absenceShown = false,
+): SearchState {
+  const id = `c${state.candidates.length + 1}`;
+  const candidate: CandidateView = {
+    id,
+    trajectory,
+    kind: 'unanswerable',
+    outcome: 'rows',
+    rowCount: 0,
+    trivial: false,
+    control: null,
+    resultClass: UNANSWERABLE_CLASS,
+    bodies: [],
+    openRisk: 0,
+    status: 'active',
+    ...(absenceShown ? { absenceShown } : {}),
+  };
+  return {
+    ...state,
+    candidates: [...state.candidates, candidate],
+    events: [...state.events, { iteration: state.iteration, kind: 'unanswerable', subject: id, detail: reason }],
+  };
+}
+
+/**
+ * A search that is ended before it found anything answers with the last commit of its conversation, which went back because of
+ * a doubt (D6). Not if a proof or a person has ruled that out since: then its plan is another one.
+ */
+export function withLastCommit(state: SearchState, endedBy: EndedBy): SearchState {
+  const isEnded = endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
+  if (state.looking?.phase !== 'search' || !isEnded || usable(state.candidates).length > 0) return state;
+  const plans = state.trajectories.filter(isCandidate).filter(({ plan }) => refutedReading(plan, state) === undefined);
+  const kept = new Set(plans.map(({ plan }) => derivationKey(candidateBodies(plan))));
+  const last = state.candidates.filter((c) => c.outcome === 'rows' && kept.has(derivationKey(c.bodies))).at(-1);
+  const candidates = state.candidates.map((c) => (c === last ? { ...c, status: 'active' as const } : c));
+  return { ...state, candidates };
+}
+
+export function unanswerableReason(state: SearchState, candidate: string): string | null {
+  return state.events.find((event) => event.kind === 'unanswerable' && event.subject === candidate)?.detail ?? null;
+}
+
+type WithPlan = Trajectory & { readonly plan: NonNullable<Trajectory['plan']> };
+
+function isCandidate(trajectory: Trajectory): trajectory is WithPlan {
+  const live = trajectory.status === 'open' || trajectory.status === 'complete' || trajectory.status === 'exhausted';
+  return live && trajectory.plan !== null && isComplete(trajectory.plan);
+}
+
+/** The input of the next candidate run for a complete plan of this trajectory. */
+function candidateInput(state: SearchState, trajectory: string, plan: PlanView): CandidateInput {
+  const id = `c${state.candidates.length + 1}`;
+  return {
+    purpose: 'candidate',
+    searchId: state.searchId,
+    position: `i${state.iteration}.${id}`,
+    candidateId: id,
+    trajectory,
+    plan: planRef(plan),
+    against: state.candidates.filter((c) => c.kind === 'rows' && c.outcome === 'rows').map((c) => c.id),
+  };
+}
+
+/** The same for the child that an expansion is about to create; null if its derivation has already run. */
+export function nextCandidate(state: SearchState, plan: PlanView): CandidateInput | null {
+  if (knownCandidate(state, plan) !== undefined) return null;
+  return candidateInput(state, nextTrajectory(state), plan);
+}
+
+function knownCandidate(state: SearchState, plan: PlanView): CandidateView | undefined {
+  const key = derivationKey(candidateBodies(plan));
+  return state.candidates.find((c) => c.kind === 'rows' && c.status === 'active' && derivationKey(c.bodies) === key);
+}
+
+function takeRun(
+  state: SearchState,
+  trajectory: WithPlan,
+  { candidateId: id }: CandidateInput,
+  run: CandidateRun,
+): SearchState {
+  const equal = state.candidates.find((c) => c.id === run.equalTo);
+  const candidate: CandidateView = {
+    id,
+    trajectory: trajectory.id,
+    kind: 'rows',
+    outcome: run.outcome,
+    rowCount: run.rowCount,
+    trivial: run.trivial,
+    control: run.control,
+    resultClass: equal?.resultClass ?? id,
+    bodies: candidateBodies(trajectory.plan),
+    openRisk: openRisk(trajectory.plan),
+    status: 'active',
+  };
+  const next = {
+    ...state,
+    usage: addUsage(state.usage, run.usage),
+    candidates: [...state.candidates, candidate],
+  };
+  return run.outcome === 'rows' ? next : needsReplan(next, trajectory);
+}
+
+/** Marks a trajectory for a new plan: its parts run, but the whole does not. */
+function needsReplan(state: SearchState, trajectory: Trajectory): SearchState {
+  if (trajectory.status === 'exhausted') return state;
+  return {
+    ...state,
+    trajectories: state.trajectories.map((t) =>
+      t.id === trajectory.id ? { ...t, status: 'replan' as const, distance: t.distance + 1 } : t,
+    ),
+  };
+}
+
+/** Keeps the version with more proofs, then the one with less doubt: an unproved plan with the same SQL removes no proof. */
+function refresh(state: SearchState, known: CandidateView, trajectory: WithPlan): SearchState {
+  const bodies = candidateBodies(trajectory.plan);
+  const risk = openRisk(trajectory.plan);
+  const proofs = (all: CandidateView['bodies']) => all.filter((body) => body.updateId !== null).length;
+  const gained = proofs(bodies) - proofs(known.bodies);
+  if (gained < 0 || (gained === 0 && risk >= known.openRisk)) return state;
+  const updated = { ...known, bodies, openRisk: risk, trajectory: trajectory.id };
+  return { ...state, candidates: state.candidates.map((c) => (c.id === known.id ? updated : c)) };
+}

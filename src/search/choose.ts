@@ -1,0 +1,130 @@
+/**
+ * Selects the answer (design §3, step 9): by execution first, then by the model with the evidence in view. A single distinct
+ * and verified result needs no model call. A search that may not spend any more makes none (D6).
+ */
+import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
+import { unanswerableReason } from './candidate';
+import { agrees, independentSupport, resultClasses, usable } from './state/independence';
+import { compareText } from '../domain/canonical';
+import { DOUBT } from './state/plan-view';
+
+/** The paper shows its judge at most 10 distinct candidates. */
+const SELECTOR_CAP = 10;
+
+export interface RankedClass {
+  readonly representative: CandidateView;
+  readonly support: number;
+  readonly verified: boolean;
+}
+
+export type Choice =
+  | {
+      readonly kind: 'decided';
+      readonly status: AnswerStatus;
+      readonly candidate: string | null;
+      readonly reason: string | null;
+    }
+  | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
+
+/** Distinct results, best first: proved before assumed, doubtful last; then by support, non-trivial rows, and open risk. */
+export function rankClasses(state: SearchState): readonly RankedClass[] {
+  return resultClasses(state.candidates)
+    .map((members): RankedClass => {
+      const representative = [...members].sort(byProof)[0] as CandidateView;
+      return {
+        representative,
+        support: independentSupport(members),
+        verified: agrees(members) || isSound(representative),
+      };
+    })
+    .sort(
+      (a, b) =>
+        Number(isProved(b.representative)) - Number(isProved(a.representative)) ||
+        Number(isSound(b.representative)) - Number(isSound(a.representative)) ||
+        b.support - a.support ||
+        weight(a.representative) - weight(b.representative) ||
+        byProof(a.representative, b.representative),
+    )
+    .slice(0, SELECTOR_CAP);
+}
+
+export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
+  const classes = rankClasses(state);
+  const best = classes[0];
+  if (best === undefined) return { kind: 'decided', status: 'abstained', candidate: null, reason: nothingFound(state) };
+  const mayAsk = endedBy !== 'cancel' && endedBy !== 'stop' && !endedBy.startsWith('budget:');
+  if (mayAsk && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
+  return decided(state, best.representative);
+}
+
+/** The patch by which a search without a usable reply fails; before it, such a search abstained. */
+export const BROKEN_MODEL_FAILS = '2026-11-broken-model-fails';
+
+export class BrokenModelError extends Error {
+  override readonly name = 'BrokenModelError';
+}
+
+/**
+ * Steps that a search can do without: arithmetic replaces `evaluate`, ranking by execution replaces `select`, and a plan that
+ * is not revised in its middle (`refit`) goes on as it was.
+ */
+const DISPENSABLE = /(^|\.)(evaluate|select|refit)(\.try\d+\.seed-?\d+)?$/;
+
+/**
+ * The error of a search that fails instead of abstaining: it found nothing, and in its last iteration the model gave no
+ * usable reply for a necessary step. If something was found before, that is the answer (D6), and the record names the steps
+ * that were given up.
+ */
+export function brokenModel(state: SearchState, endedBy: EndedBy): BrokenModelError | null {
+  if (endedBy === 'cancel' || endedBy === 'stop' || usable(state.candidates).length > 0) return null;
+  const last = state.events
+    .filter(
+      ({ iteration, reply, subject }) =>
+        reply !== undefined && iteration >= state.iteration - 1 && !DISPENSABLE.test(subject),
+    )
+    .at(-1);
+  return last === undefined ? null : new BrokenModelError(`the model gave ${last.detail}`);
+}
+
+export function decided(state: SearchState, candidate: CandidateView): Choice & { kind: 'decided' } {
+  return candidate.kind === 'unanswerable'
+    ? {
+        kind: 'decided',
+        status: 'unanswerable',
+        candidate: candidate.id,
+        reason: unanswerableReason(state, candidate.id),
+      }
+    : { kind: 'decided', status: 'answered', candidate: candidate.id, reason: null };
+}
+
+/** Whether every body that reads data or rests on an assumption is proved. */
+export function isProved(candidate: CandidateView): boolean {
+  return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
+}
+
+/** Whether no doubt is left, and an empty result, or that nothing is stored, has its control. */
+export function isSound(candidate: CandidateView): boolean {
+  if (candidate.kind === 'unanswerable') return candidate.absenceShown === true;
+  return candidate.openRisk < DOUBT && (!candidate.trivial || (candidate.control ?? 0) > 0);
+}
+
+function byProof(a: CandidateView, b: CandidateView): number {
+  const proofs = (c: CandidateView) => c.bodies.filter((body) => body.updateId !== null).length;
+  return a.openRisk - b.openRisk || proofs(b) - proofs(a) || order(a.id) - order(b.id) || compareText(a.id, b.id);
+}
+
+/** A single reply that the question is unanswerable weighs less than rows found, and more than an empty result. */
+function weight(candidate: CandidateView): number {
+  return candidate.kind === 'unanswerable' ? 1 : candidate.trivial ? 2 : 0;
+}
+
+function order(id: string): number {
+  return Number(id.slice(1));
+}
+
+function nothingFound(state: SearchState): string {
+  const failed = state.candidates.length - usable(state.candidates).length;
+  if (failed > 0) return `no candidate query ran to an end (${failed} failed)`;
+  const lastFailure = state.events.filter((event) => event.kind === 'step-failed').at(-1);
+  return lastFailure === undefined ? 'no plan was completed' : `no plan was completed; last: ${lastFailure.detail}`;
+}

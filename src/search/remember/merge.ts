@@ -1,0 +1,264 @@
+/**
+ * Merges the expansions of one iteration into the archive, in the order of their trajectories (design §3, step 6).
+ *
+ * 1. An expansion creates a child; parents and ancestors change only in their counters.
+ * 2. Compatible trajectories of other root plans receive new updates too, as children (a reuse).
+ * 3. Trajectories with the same plan state are merged: the most advanced one keeps the evidence of all.
+ */
+import type { PlanView, SearchState, Trajectory } from '../../domain';
+import { addUsage } from '../state/budgets';
+import { compactArchive, newestEvidence, nextTrajectory } from '../state/archive';
+import { canonical } from '../../domain/canonical';
+import type { ControlSettings } from '../state/control-settings';
+import type { Expansion } from '../expansion';
+import { LIVE, openWork, ROOT, statusOf } from '../state/frontier';
+import { perObject } from '../state/memo';
+import { isComplete } from '../state/plan-view';
+import { applyMemory } from './reuse';
+import { START_DISTANCE } from '../rank-trajectories';
+
+export function mergeExpansions(
+  state: SearchState,
+  expansions: readonly Expansion[],
+  settings: ControlSettings,
+): SearchState {
+  const grown = expansions.reduce((at, expansion) => mergeOne(at, expansion, settings), state);
+  const worked = new Set(expansions.map((expansion) => expansion.trajectory));
+  const before = new Set(state.trajectories.map(({ id }) => id));
+  const isNew = (trajectory: Trajectory) => !before.has(trajectory.id);
+  return compactArchive(mergeEqualPlans(reuseElsewhere(grown, worked, isNew, settings)));
+}
+
+export function rootTrajectory(): Trajectory {
+  return {
+    id: ROOT,
+    parent: null,
+    depth: 0,
+    iteration: 0,
+    status: 'open',
+    via: 'root',
+    plan: null,
+    selections: 0,
+    distance: START_DISTANCE,
+    distanceAtSelection: null,
+    progress: 0,
+    potential: 0,
+    bottleneck: null,
+    attempts: [],
+    mergedInto: null,
+  };
+}
+
+/** Equal for plans with the same structure, meaning, bodies and proofs; names do not matter. */
+export const planStateKey = perObject((plan: PlanView): string =>
+  canonical(
+    plan.operators.map((operator) => [
+      operator.shape,
+      operator.intent,
+      operator.bodyId,
+      operator.state,
+      operator.immaterial !== null,
+      operator.inputs.map((input) => plan.operators.findIndex((other) => other.name === input)),
+    ]),
+  ),
+);
+
+function mergeOne(state: SearchState, expansion: Expansion, settings: ControlSettings): SearchState {
+  const parent = state.trajectories.find((trajectory) => trajectory.id === expansion.trajectory);
+  if (parent === undefined) throw new Error(`unknown trajectory ${expansion.trajectory}`);
+  const children = expansion.plans.map((plan, index): Trajectory => {
+    const isFirst = index === 0;
+    return {
+      ...rootTrajectory(),
+      id: nextTrajectory(state, index),
+      parent: parent.id,
+      depth: parent.depth + 1,
+      iteration: state.iteration,
+      status: isFirst && expansion.impossible !== null ? 'impossible' : statusOf(plan, settings),
+      via: isFirst ? expansion.via : 'reuse',
+      plan,
+      distance: parent.distance + expansion.distanceDelta,
+      progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
+      potential: potentialAfter(parent, plan, expansion.potential, settings),
+      bottleneck: null,
+      attempts: newestEvidence([...parent.attempts, ...expansion.attempts]),
+    };
+  });
+  const trajectories = state.trajectories.map((t) => (t.id === parent.id ? selectedParent(t, expansion, settings) : t));
+  return {
+    ...state,
+    trajectories: [...trajectories, ...children],
+    updates: [...state.updates, ...expansion.updates].map((update) => {
+      const times = expansion.reused.filter((id) => id === update.id).length;
+      return times === 0 ? update : { ...update, reuses: update.reuses + times };
+    }),
+    facts: [...state.facts, ...expansion.facts],
+    usage: addUsage(state.usage, expansion.usage),
+    ...(expansion.lookups === undefined ? {} : { lookups: [...(state.lookups ?? []), ...expansion.lookups] }),
+    events: [...state.events, ...expansion.events],
+  };
+}
+
+/** The potential until the next evaluation: the planner's estimate, else the parent's, less one if something was settled. */
+function potentialAfter(parent: Trajectory, plan: PlanView, planned: number | null, settings: ControlSettings): number {
+  const open = openWork(plan, settings);
+  if (open === 0) return 0;
+  const settled = parent.plan !== null && open < openWork(parent.plan, settings);
+  return Math.max(1, planned ?? parent.potential - (settled ? 1 : 0));
+}
+
+function selectedParent(parent: Trajectory, expansion: Expansion, settings: ControlSettings): Trajectory {
+  const selections = parent.selections + 1;
+  const usedUp = parent.id === ROOT ? selections >= settings.maxPlans : parent.status === 'replan';
+  const closed = parent.id !== ROOT && expansion.impossible !== null;
+  return {
+    ...parent,
+    selections,
+    distanceAtSelection: parent.distance,
+    // Without a child, the change of distance counts for the parent: it shows whether further work here helps.
+    distance: expansion.plans.length === 0 ? parent.distance + expansion.distanceDelta : parent.distance,
+    potential: parent.id === ROOT ? (expansion.potential ?? parent.potential) : parent.potential,
+    // Its own evidence says that it is impossible, so it is not tried again. Other plans of the root may disagree.
+    status: closed ? 'impossible' : usedUp ? 'exhausted' : parent.status,
+  };
+}
+
+/** Applies new updates to compatible plans from other root plans: each gets a child with them and is merged into it. */
+function reuseElsewhere(
+  state: SearchState,
+  worked: ReadonlySet<string>,
+  isNew: (trajectory: Trajectory) => boolean,
+  settings: ControlSettings,
+): SearchState {
+  let next = state;
+  for (const trajectory of state.trajectories) {
+    // A blocked trajectory may go on with a proof from another plan.
+    const receives = LIVE.includes(trajectory.status) && trajectory.plan !== null;
+    if (!receives || worked.has(trajectory.id) || isNew(trajectory) || isAncestorOfAny(trajectory, worked, state))
+      continue;
+    const applied = applyMemory(trajectory.plan as PlanView, state.updates);
+    if (applied.reused.length === 0) continue;
+    const children = applied.plans.map((plan, index) => receiver(next, trajectory, plan, index, settings));
+    next = {
+      ...next,
+      trajectories: [
+        ...next.trajectories.map((t) =>
+          t.id === trajectory.id ? { ...t, status: 'merged' as const, mergedInto: children[0]?.id ?? null } : t,
+        ),
+        ...children,
+      ],
+      updates: next.updates.map((u) =>
+        applied.reused.includes(u.id)
+          ? { ...u, reuses: u.reuses + applied.reused.filter((id) => id === u.id).length }
+          : u,
+      ),
+      events: [
+        ...next.events,
+        ...applied.conflicts.map((conflict) => ({
+          iteration: state.iteration,
+          kind: 'reuse-conflict' as const,
+          subject: conflict.operator,
+          detail: conflict.updates.join(', '),
+        })),
+      ],
+    };
+  }
+  return next;
+}
+
+function receiver(
+  state: SearchState,
+  from: Trajectory,
+  plan: PlanView,
+  index: number,
+  settings: ControlSettings,
+): Trajectory {
+  return {
+    ...from,
+    id: nextTrajectory(state, index),
+    parent: from.id,
+    depth: from.depth + 1,
+    iteration: state.iteration,
+    status: statusOf(plan, settings),
+    via: 'reuse',
+    plan,
+    selections: 0,
+    distanceAtSelection: null,
+    progress: plan.operators.filter((operator) => operator.bodyId !== null).length / plan.operators.length,
+    potential: potentialAfter(from, plan, null, settings),
+  };
+}
+
+/**
+ * Compares trajectories as they would be expanded: with all compatible updates applied. If updates conflict, a trajectory
+ * is merged when all its rival plans are already in the archive. A plan equal to that of an exhausted trajectory is merged
+ * too.
+ */
+function mergeEqualPlans(state: SearchState): SearchState {
+  const groups = new Map<string, Trajectory[]>();
+  const add = (key: string, trajectory: Trajectory) => groups.set(key, [...(groups.get(key) ?? []), trajectory]);
+  const split: { readonly trajectory: Trajectory; readonly keys: readonly string[] }[] = [];
+  for (const trajectory of state.trajectories) {
+    if (trajectory.plan === null) continue;
+    if (trajectory.status === 'exhausted') add(planStateKey(trajectory.plan), trajectory);
+    if (!LIVE.includes(trajectory.status)) continue;
+    const keys = applyMemory(trajectory.plan, state.updates).plans.map(planStateKey);
+    if (keys.length === 1) add(keys[0] as string, trajectory);
+    else split.push({ trajectory, keys });
+  }
+  for (const { trajectory, keys } of split)
+    if (keys.every((key) => groups.has(key))) add(keys[0] as string, trajectory);
+  let next = state;
+  for (const group of groups.values()) {
+    const survivor = survivorOf(group, state);
+    if (survivor === undefined || group.length < 2) continue;
+    const attempts = newestEvidence([...new Set(group.flatMap((t) => t.attempts))]);
+    next = {
+      ...next,
+      trajectories: next.trajectories.map((t) => {
+        if (t.id === survivor.id) return { ...t, attempts };
+        const merges = LIVE.includes(t.status) && group.some((member) => member.id === t.id);
+        return merges ? { ...t, status: 'merged', mergedInto: survivor.id } : t;
+      }),
+      events: [
+        ...next.events,
+        ...group
+          .filter((t) => t.id !== survivor.id && LIVE.includes(t.status))
+          .map((t) => ({
+            iteration: state.iteration,
+            kind: 'trajectories-merged' as const,
+            subject: t.id,
+            detail: survivor.id,
+          })),
+      ],
+    };
+  }
+  return next;
+}
+
+/** The one to keep: finished before exhausted before others, then one that descends from another, the deepest, the oldest. */
+function survivorOf(group: readonly Trajectory[], state: SearchState): Trajectory | undefined {
+  const ids = new Set(group.map((t) => t.id));
+  const descends = (t: Trajectory) => ancestors(t, state).some((id) => ids.has(id));
+  const rank = (t: Trajectory) =>
+    (t.status === 'complete' && t.plan !== null && isComplete(t.plan) ? 0 : t.status === 'exhausted' ? 2 : 4) +
+    (descends(t) ? 0 : 1);
+  return [...group].sort((a, b) => rank(a) - rank(b) || b.depth - a.depth || index(a, state) - index(b, state))[0];
+}
+
+function index(trajectory: Trajectory, state: SearchState): number {
+  return state.trajectories.findIndex((other) => other.id === trajectory.id);
+}
+
+function ancestors(trajectory: Trajectory, state: SearchState): readonly string[] {
+  const found: string[] = [];
+  for (let at = trajectory.parent; at !== null;) {
+    found.push(at);
+    at = state.trajectories.find((other) => other.id === at)?.parent ?? null;
+  }
+  return found;
+}
+
+function isAncestorOfAny(trajectory: Trajectory, ids: ReadonlySet<string>, state: SearchState): boolean {
+  return state.trajectories.some((other) => ids.has(other.id) && ancestors(other, state).includes(trajectory.id));
+}

@@ -1,0 +1,424 @@
+/**
+ * The search (design §3; paper, Algorithm 1) as a loop over the `SearchSteps` port. It runs the same in a workflow, where
+ * the steps are activities, and in a process, where they are functions.
+ *
+ * 1. No I/O, clock or randomness of its own: time comes from the hooks, everything else from the steps (rule S11).
+ * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
+ * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
+ */
+import type { Budgets, EndedBy, PlanView, SearchState, Steering, Trajectory, Usage } from '../domain';
+import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './state/budgets';
+import {
+  addUnanswerable,
+  nextCandidate,
+  runCandidates,
+  unanswerableReason,
+  withdrawRefuted,
+  withLastCommit,
+} from './candidate';
+import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose';
+import { expand } from './expand';
+import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
+import { ROOT, plansOfRoot, selectable } from './state/frontier';
+import { derivations } from './state/independence';
+import { mergeExpansions, rootTrajectory } from './remember/merge';
+import { planRef } from './state/plan-view';
+import { density, rankTrajectories, score } from './rank-trajectories';
+import type { ControlSettings } from './state/control-settings';
+import type { AnswerSummary, Evaluation, SearchSteps, Selected } from '../ports/search-steps';
+import { budgetsOf, enforce, refusal, steer, type Command } from './steering';
+import { stopReason } from './stop';
+
+export interface Progress {
+  readonly iteration: number;
+  readonly iterations: number;
+  readonly trajectories: number;
+  readonly open: number;
+  readonly bottleneck: string | null;
+  /** The finding of the last judgement, in one sentence. */
+  readonly learned: string | null;
+  readonly candidates: number;
+  readonly usage: Usage;
+  readonly plan: readonly { readonly name: string; readonly state: string; readonly updateId: string | null }[];
+  readonly frontier: readonly {
+    readonly id: string;
+    readonly score: number;
+    readonly status: string;
+    readonly bottleneck: string | null;
+  }[];
+}
+
+export interface SearchHooks {
+  now(): number;
+  /** `stop`: a person wants the answer now; the step under way is given up. */
+  stopRequested(): 'cancel' | 'stop' | null;
+  onProgress(progress: Progress): void;
+  /** Called once, before the first step, with the object that answers queries and takes a person's commands. */
+  attach?(search: SteeredSearch): void;
+  /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
+  patched?(id: string): boolean;
+  /** Asked after each checkpoint; `continue-as-new` hands the state back to the caller. */
+  afterIteration?(state: SearchState): 'go-on' | 'continue-as-new';
+}
+
+export interface SteeredSearch {
+  state(): SearchState;
+  /** Why the command is refused now; null if it is accepted. */
+  refusal(steering: Steering): string | null;
+  steer(command: Command): void;
+}
+
+export interface SearchStart {
+  readonly searchId: string;
+  readonly settings: ControlSettings;
+  /** The checkpoint to continue from; null starts a new search. */
+  readonly state: SearchState | null;
+}
+
+export type SearchOutcome =
+  | { readonly kind: 'finished'; readonly summary: AnswerSummary }
+  | { readonly kind: 'continue'; readonly state: SearchState };
+
+export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  const loop = new SearchLoop(start, steps, hooks);
+  return loop.run();
+}
+
+export function initialState(searchId: string, nowMs: number): SearchState {
+  return {
+    schemaVersion: 1,
+    searchId,
+    iteration: 1,
+    startedAtMs: nowMs,
+    trajectories: [rootTrajectory()],
+    updates: [],
+    facts: [],
+    candidates: [],
+    usage: NO_USAGE,
+    events: [],
+  };
+}
+
+/** How many other plans a planner is shown, newest last. */
+const SHOWN_PLANS = 8;
+
+class SearchLoop {
+  private state: SearchState;
+  private bottleneck: string | null = null;
+  private learned: string | null = null;
+  private readonly settings: ControlSettings;
+  private ending = false;
+  /** Commands since the candidates of this iteration began to run. They are applied again to the runs' older state. */
+  private said: Command[] = [];
+
+  constructor(
+    private readonly start: SearchStart,
+    private readonly steps: SearchSteps,
+    private readonly hooks: SearchHooks,
+  ) {
+    this.settings = start.settings;
+    this.state = start.state ?? initialState(start.searchId, hooks.now());
+  }
+
+  async run(): Promise<SearchOutcome> {
+    this.hooks.attach?.({
+      state: () => this.state,
+      refusal: (steering) =>
+        this.ending ? 'the search is ending' : refusal(this.state, this.settings, steering, this.elapsedMs()),
+      steer: (command) => {
+        this.said.push(command);
+        this.state = steer(this.state, this.settings, command);
+      },
+    });
+    try {
+      if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
+      for (;;) {
+        const endedBy = this.stop();
+        if (endedBy !== null) return { kind: 'finished', summary: await this.answer(endedBy) };
+        await this.iterate();
+        // The last state is stored with the final record, in one step.
+        if (this.stop() !== null) continue;
+        await this.steps.checkpoint(this.state);
+        if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
+          return { kind: 'continue', state: this.state };
+      }
+    } catch (error) {
+      // A cancelled step throws the error of its runtime; only whether cancellation was requested counts (D6).
+      const stopped = this.hooks.stopRequested();
+      if (stopped !== null) return { kind: 'finished', summary: await this.answer(stopped) };
+      await this.finish('failed', 'error', null, reasonOf(error));
+      throw error;
+    }
+  }
+
+  private stop(): EndedBy | null {
+    const settings = { ...this.settings, budgets: this.budgets() };
+    return this.hooks.stopRequested() ?? stopReason(this.state, settings, this.hooks.now());
+  }
+
+  private async prepare(): Promise<void> {
+    this.report(null, null);
+    const { searchId } = this.state;
+    const prepared = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
+    this.state = {
+      ...this.state,
+      updates: [...prepared.knownUpdates],
+      usage: addUsage(this.state.usage, prepared.usage),
+    };
+  }
+
+  private async iterate(): Promise<void> {
+    const second = this.secondOpinion();
+    if (second === null) await this.evaluate();
+    const left = callsLeft(this.state.usage, this.budgets()) ?? Infinity;
+    const width = Math.max(1, Math.min(this.settings.parallelism, left));
+    const chosen = second === null ? this.choose(width) : [second];
+    const expansions = await Promise.all(
+      chosen.map((trajectory, index) => expand(this.context(trajectory, { index, of: chosen.length }, chosen))),
+    );
+    this.state = enforce(withdrawRefuted(mergeExpansions(this.state, expansions, this.settings)));
+    for (const { impossible, trajectory, absenceShown } of expansions) {
+      if (impossible !== null) this.state = addUnanswerable(this.state, trajectory, impossible, absenceShown);
+    }
+    const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
+    if (failure !== null) throw failure.error;
+    this.said = [];
+    const keep = (state: SearchState) =>
+      (this.state = this.said.reduce((at, command) => steer(at, this.settings, command), state));
+    const ahead = expansions.map((expansion) => expansion.ahead);
+    await runCandidates(this.state, this.steps, (state) => this.mayRun(state), keep, ahead);
+    this.state = { ...this.state, iteration: this.state.iteration + 1 };
+    this.report(this.bottleneck, this.learned);
+  }
+
+  /** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
+  private choose(width: number): readonly Trajectory[] {
+    const best = this.ranked().slice(0, width);
+    const root = best.find(({ id }) => id === ROOT);
+    if (root === undefined) return best;
+    const more = Math.min(width - best.length, this.settings.maxPlans - root.selections - 1);
+    return [...best, ...Array.from({ length: Math.max(0, more) }, () => root)];
+  }
+
+  /**
+   * The root, as long as there are fewer derivations than `cMin`: a second derivation says more about open doubts than
+   * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
+   */
+  private secondOpinion(): Trajectory | null {
+    if (!this.settings.followOn || this.settings.parallelism > 1) return null;
+    const made = derivations(this.state.candidates).length;
+    if (made === 0 || made >= this.settings.cMin) return null;
+    return selectable(this.state.trajectories).find((trajectory) => trajectory.id === ROOT) ?? null;
+  }
+
+  /** One model call scores the open trajectories. Skipped while only one is open. */
+  private async evaluate(): Promise<void> {
+    const open = this.ranked();
+    if (open.length < 2) return;
+    const position = `i${this.state.iteration}.evaluate`;
+    const tried = await this.modelStep(position, 'evaluation', (draft) =>
+      tryModel<Evaluation>(draft, this.settings.parseRetries, (tryNumber) =>
+        this.steps.evaluate({
+          role: 'evaluate',
+          searchId: this.state.searchId,
+          position,
+          tryNumber,
+          memory: draft.memory(),
+          trajectories: open.map((trajectory) => ({
+            id: trajectory.id,
+            depth: trajectory.depth,
+            plan: trajectory.plan === null ? null : planRef(trajectory.plan),
+            distance: trajectory.distance,
+            density: density(trajectory, this.state.trajectories),
+            attempts: trajectory.attempts,
+          })),
+        }),
+      ),
+    );
+    const scores = new Map((tried?.value.scores ?? []).map((item) => [item.trajectory, item]));
+    this.state = {
+      ...this.state,
+      trajectories: this.state.trajectories.map((trajectory) => {
+        const scored = scores.get(trajectory.id);
+        return scored === undefined
+          ? trajectory
+          : { ...trajectory, progress: scored.progress, potential: scored.potential, bottleneck: scored.bottleneck };
+      }),
+    };
+  }
+
+  /** Ends the search with an answer. Asks the judge only if execution leaves a choice. */
+  private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    this.ending = true;
+    this.state = withLastCommit(this.state, endedBy);
+    const broken = brokenModel(this.state, endedBy);
+    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
+    const choice = chooseAnswer(this.state, endedBy);
+    if (choice.kind === 'decided') return this.conclude(choice, endedBy);
+    const tried = await this.modelStep('select', 'choice', (draft) =>
+      tryModel<Selected>(draft, this.settings.parseRetries, (tryNumber) =>
+        this.steps.select({
+          role: 'select',
+          searchId: this.state.searchId,
+          position: 'select',
+          tryNumber,
+          memory: draft.memory(),
+          candidates: choice.classes.map(({ representative, support }) => ({
+            id: representative.id,
+            agreesWith: support,
+            unanswerable: unanswerableReason(this.state, representative.id),
+          })),
+        }),
+      ),
+    );
+    // Without a usable reply of the judge, the ranking by execution decides.
+    const shown = choice.classes.map(({ representative }) => representative);
+    const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);
+    if (selected === undefined) {
+      const reason = tried?.value.reason ?? 'no candidate was reliable enough';
+      return this.conclude({ kind: 'decided', status: 'abstained', candidate: null, reason }, endedBy);
+    }
+    return this.conclude(decided(this.state, selected), endedBy);
+  }
+
+  private conclude(choice: ReturnType<typeof decided>, reached: EndedBy): Promise<AnswerSummary> {
+    // The search may have been cancelled during the judge's call.
+    const endedBy = this.hooks.stopRequested() ?? reached;
+    const status = endedBy === 'cancel' ? 'cancelled' : choice.status;
+    return this.finish(status, endedBy, choice.candidate, choice.reason);
+  }
+
+  private finish(
+    status: AnswerSummary['status'],
+    endedBy: EndedBy,
+    chosen: string | null,
+    reason: string | null,
+  ): Promise<AnswerSummary> {
+    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
+  }
+
+  /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
+  private async modelStep<T>(
+    position: string,
+    what: string,
+    step: (draft: Draft) => Promise<T | null>,
+  ): Promise<T | null> {
+    const draft = new Draft(this.context(this.state.trajectories[0] as Trajectory));
+    try {
+      const made = await step(draft);
+      if (made === null) draft.giveUp(position, what);
+      return made;
+    } catch (error) {
+      if (!(error instanceof SearchStopped)) throw error;
+      draft.giveUp(position, what);
+      return null;
+    } finally {
+      const { state } = this;
+      this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
+    }
+  }
+
+  private ranked(): readonly Trajectory[] {
+    const { trajectories } = this.state;
+    const ranked = rankTrajectories(selectable(trajectories), trajectories, this.settings.exploration);
+    return ranked.slice(0, this.settings.frontier);
+  }
+
+  private mayRun(state: SearchState): boolean {
+    const budget = exhaustedBudget(state.usage, this.elapsedMs(), this.budgets(), 'sql');
+    return this.hooks.stopRequested() === null && budget === null;
+  }
+
+  private budgets(): Budgets {
+    return budgetsOf(this.state, this.settings);
+  }
+
+  private elapsedMs(): number {
+    return this.hooks.now() - this.state.startedAtMs;
+  }
+
+  private context(
+    trajectory: Trajectory,
+    share = { index: 0, of: 1 },
+    chosen: readonly Trajectory[] = [trajectory],
+  ): ExpansionContext {
+    const { state, hooks } = this;
+    const twins = chosen.filter((other) => other === trajectory).length;
+    const twin = chosen.slice(0, share.index + 1).filter((other) => other === trajectory).length;
+    return {
+      searchId: state.searchId,
+      settings: this.settings,
+      // New limits apply at once, also to expansions under way.
+      budgets: () =>
+        share.of === 1 ? this.budgets() : shareOfBudgets(this.budgets(), state.usage, share.index, share.of),
+      remarks: () => this.state.steered?.remarks ?? [],
+      steps: this.steps,
+      iteration: state.iteration,
+      trajectory,
+      trajectoryId: trajectory.id,
+      lane: twin === 1 ? trajectory.id : `${trajectory.id}-${twin}`,
+      variant: twins === 1 ? null : { index: twin, of: twins },
+      updates: state.updates,
+      facts: state.facts,
+      otherPlans: plansOfRoot(state.trajectories)
+        .flatMap((t) => (t.plan === null ? [] : [planRef(t.plan)]))
+        .slice(-SHOWN_PLANS),
+      unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
+      looked: state.looking?.turns ?? [],
+      usageBefore: state.usage,
+      ...this.web(share),
+      candidateOf: (plan) => (share.of === 1 ? nextCandidate(state, plan) : null),
+      elapsedMs: () => this.elapsedMs(),
+      cancelled: () => hooks.stopRequested() !== null,
+      report: (bottleneck, learned, usage, plan) => this.report(bottleneck, learned ?? this.learned, usage, plan),
+    };
+  }
+
+  private web({ index, of }: { readonly index: number; readonly of: number }): Pick<ExpansionContext, 'web'> {
+    const limit = this.settings.lookups;
+    if (limit === undefined) return {};
+    const mayMake = shareOfLookups(limit, this.state.usage, index, of);
+    return { web: { known: this.state.lookups ?? [], mayMake } };
+  }
+
+  private report(
+    bottleneck: string | null,
+    learned: string | null,
+    underWay: Usage = NO_USAGE,
+    plan: PlanView | null = null,
+  ): void {
+    this.bottleneck = bottleneck;
+    this.learned = learned;
+    const { state, settings } = this;
+    const open = this.ranked();
+    const shown = [...state.trajectories].reverse().find((trajectory) => trajectory.plan !== null);
+    this.hooks.onProgress({
+      iteration: Math.min(state.iteration, settings.iterations),
+      iterations: settings.iterations,
+      trajectories: state.trajectories.length,
+      open: open.length,
+      bottleneck,
+      learned,
+      candidates: state.candidates.length,
+      usage: addUsage(state.usage, underWay),
+      plan: ((plan ?? shown?.plan)?.operators ?? []).map(({ name, state: is, updateId }) => ({
+        name,
+        state: is,
+        updateId,
+      })),
+      frontier: open.map((trajectory) => ({
+        id: trajectory.id,
+        score: score(trajectory, state.trajectories, settings.exploration),
+        status: trajectory.status,
+        bottleneck: trajectory.bottleneck,
+      })),
+    });
+  }
+}
+
+/** The innermost message: runtimes wrap a step's error, and the user needs the part that says what to change. */
+export function reasonOf(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof Error ? at.message : String(at);
+}

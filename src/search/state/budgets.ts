@@ -1,0 +1,98 @@
+/** The ledger of one search and its limits (D6). Deltas are added in a fixed order, so parallel expansions cannot race. */
+import type { BudgetName, Budgets, Usage } from '../../domain';
+import type { UsageDelta } from '../../ports/search-steps';
+
+export const NO_USAGE: Usage = {
+  llmCalls: 0,
+  possiblyBilledCalls: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  costUsd: 0,
+  sqlExecutions: 0,
+  sqlMs: 0,
+  sqlRows: 0,
+};
+
+export function addUsage(a: Usage, delta: UsageDelta): Usage {
+  return {
+    llmCalls: a.llmCalls + (delta.llmCalls ?? 0),
+    possiblyBilledCalls: a.possiblyBilledCalls + (delta.possiblyBilledCalls ?? 0),
+    promptTokens: a.promptTokens + (delta.promptTokens ?? 0),
+    ...counted('cachedTokens', a, delta),
+    completionTokens: a.completionTokens + (delta.completionTokens ?? 0),
+    costUsd: a.costUsd + (delta.costUsd ?? 0),
+    sqlExecutions: a.sqlExecutions + (delta.sqlExecutions ?? 0),
+    sqlMs: a.sqlMs + (delta.sqlMs ?? 0),
+    sqlRows: a.sqlRows + (delta.sqlRows ?? 0),
+    ...counted('lookups', a, delta),
+  };
+}
+
+/** Absent while there was none. */
+function counted(key: 'cachedTokens' | 'lookups', a: Usage, delta: UsageDelta): Partial<Usage> {
+  return a[key] === undefined && delta[key] === undefined ? {} : { [key]: (a[key] ?? 0) + (delta[key] ?? 0) };
+}
+
+/** What a step spends. A model call checks every budget: without budget left to execute its result, it would be wasted. */
+export type Spending = 'model' | 'sql';
+
+/** SQL still runs when only a model budget is used up, so that a plan already paid for gets its result (D6). */
+const SQL_BUDGETS: readonly BudgetName[] = ['wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows'];
+
+/** The first budget that is used up, or null. */
+export function exhaustedBudget(
+  usage: Usage,
+  elapsedMs: number,
+  budgets: Budgets,
+  spending: Spending = 'model',
+): BudgetName | null {
+  const spent: Record<BudgetName, number> = {
+    llmCalls: usage.llmCalls,
+    tokens: usage.promptTokens + usage.completionTokens,
+    costUsd: usage.costUsd,
+    wallMs: elapsedMs,
+    sqlExecutions: usage.sqlExecutions,
+    sqlMs: usage.sqlMs,
+    sqlRows: usage.sqlRows,
+  };
+  for (const name of Object.keys(spent) as BudgetName[]) {
+    if (spending === 'sql' && !SQL_BUDGETS.includes(name)) continue;
+    const limit = budgets[name];
+    if (limit !== null && spent[name] >= limit) return name;
+  }
+  return null;
+}
+
+/** Model calls still allowed; null when nothing limits them. */
+export function callsLeft(usage: Usage, budgets: Budgets): number | null {
+  return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);
+}
+
+/** The lookups that one of `of` concurrent expansions may make: an equal share of the lookups left. */
+export function shareOfLookups(limit: number, usage: Usage, index: number, of: number): number {
+  const left = Math.max(0, limit - (usage.lookups ?? 0));
+  return Math.floor(left / of) + (index < left % of ? 1 : 0);
+}
+
+/**
+ * The limits of one of `of` concurrent expansions: an equal share of what is left. Calls that do not divide evenly go to the
+ * first ones by position. Shared counters would make the result depend on which step returns first (rule S11).
+ */
+export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of: number): Budgets {
+  const whole = (limit: number | null, used: number): number | null => {
+    if (limit === null) return null;
+    const left = Math.max(0, limit - used);
+    return used + Math.floor(left / of) + (index < left % of ? 1 : 0);
+  };
+  const part = (limit: number | null, used: number): number | null =>
+    limit === null ? null : used + Math.max(0, limit - used) / of;
+  return {
+    llmCalls: whole(budgets.llmCalls, usage.llmCalls),
+    tokens: part(budgets.tokens, usage.promptTokens + usage.completionTokens),
+    costUsd: part(budgets.costUsd, usage.costUsd),
+    wallMs: budgets.wallMs,
+    sqlExecutions: whole(budgets.sqlExecutions, usage.sqlExecutions),
+    sqlMs: part(budgets.sqlMs, usage.sqlMs),
+    sqlRows: whole(budgets.sqlRows, usage.sqlRows),
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * Which trajectories may be selected (rule S7): open ones, and ones whose plan may only be revised. The root stays open
+ * until `maxPlans` plans were made from it. With nothing left to select, the search ends.
+ */
+import type { PlanView, Settings, Trajectory } from '../../domain';
+import { chooseTargets, isComplete, needsWork } from './plan-view';
+
+export const ROOT = 't0';
+
+/** Trajectories whose plan still counts: worked on, to be revised, or finished with a candidate. */
+export const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
+
+export function selectable(archive: readonly Trajectory[]): readonly Trajectory[] {
+  return archive.filter((trajectory) => trajectory.status === 'open' || trajectory.status === 'replan');
+}
+
+/** Plans made from nothing: revisions and reuses descend from one of these. */
+export function plansOfRoot(archive: readonly Trajectory[]): readonly Trajectory[] {
+  return archive.filter((trajectory) => trajectory.parent === ROOT);
+}
+
+/** The state of a trajectory that carries this plan after an expansion. */
+export function statusOf(plan: PlanView, settings: Pick<Settings, 'proof'>): Trajectory['status'] {
+  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: settings.proof });
+  if (targets.length > 0) return 'open';
+  if (!isComplete(plan)) return 'replan';
+  // Complete, and its remaining doubts are blocked: its candidate stays, further attempts would not help.
+  return 'complete';
+}
+
+/** The number of open doubts in a plan, used in place of a model score. */
+export function openWork(plan: PlanView, settings: Pick<Settings, 'proof'>): number {
+  return plan.operators.filter((operator) => needsWork(operator, settings.proof)).length;
+}

@@ -1,0 +1,158 @@
+/**
+ * Claims in words, for people. What is shown as proved is worded from what the check counted (`20 of 20 laps`); the model's
+ * statement is quoted beside it, because it may say more than its check did. Pure.
+ */
+import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
+import { visible } from './visible';
+import { isAbsence, isSettled } from '../sql/claims';
+import { grouped } from '../sql/coverage';
+import { cut } from './preview';
+
+type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
+
+/** The model's words for what one row is are cut here, so that they cannot pass for a sentence of the program. */
+const ROWS_CHARS = 60;
+const STATEMENT_CHARS = 300;
+/** Counts that one line lists. */
+const LISTED = 3;
+
+/** `412 of 420 trips`; of a claim that something is not stored, `0 of 340 visits have it recorded`; null: not counted. */
+export function countedText({ operator, matching, examined, rows }: Claim): string | null {
+  if (matching === null || examined === null) return null;
+  const what = rows.trim() === '' ? 'rows' : cut(oneLine(rows), ROWS_CHARS);
+  if (operator !== null) return `${grouped(matching)} of ${grouped(examined)} ${what}`;
+  const recorded = examined - matching;
+  return `${grouped(recorded)} of ${grouped(examined)} ${what} ${recorded === 1 ? 'has' : 'have'} it recorded`;
+}
+
+/** `412 of 420 trips, 8 exceptions`. */
+export function exceptionsText(claim: Claim): string {
+  const { matching, examined } = claim;
+  const left = matching === null || examined === null ? 0 : examined - matching;
+  return `${countedText(claim) ?? 'not counted'}, ${grouped(left)} ${left === 1 ? 'exception' : 'exceptions'}`;
+}
+
+/** What the answer assumes and no claim says: an assumption that repeats a claim word for word is told by the claim. */
+export function uncheckedAssumptions({ claims = [], openAssumptions }: Explained): OpenAssumption[] {
+  const claimed = new Set(claims.map(({ statement }) => oneLine(statement)));
+  return openAssumptions.filter(({ kind, statement }) => kind !== 'assumption' || !claimed.has(oneLine(statement)));
+}
+
+/** Whether claims say all there is of a step: it has some, or nothing was tested of it. */
+export function isToldByClaims({ operator, probe }: Evidence, claims: readonly Claim[] | undefined): boolean {
+  return claims !== undefined && (probe === null || claims.some((claim) => claim.operator === operator));
+}
+
+/** What was counted of a claim, as its heading: with the exceptions where it has some. */
+export function headingText(claim: Claim): string {
+  if (claim.state === 'exceptions' && !isAbsence(claim)) return exceptionsText(claim);
+  return countedText(claim) ?? 'not counted';
+}
+
+/** How far the claims of an answer prove it: `2 of 3 assumptions proved (20 of 20 laps; 8 of 8 cars), 1 open`. */
+export function claimsProvedText(claims: readonly Claim[], openAssumptions: readonly OpenAssumption[]): string {
+  const unchecked = uncheckedAssumptions({ claims: [...claims], openAssumptions: [...openAssumptions] }).filter(
+    ({ kind }) => kind === 'assumption',
+  ).length;
+  const all = claims.length + unchecked;
+  if (all === 0) return "nothing had to be assumed beyond the schema's names";
+  const [only] = claims;
+  if (all === 1) return only === undefined ? 'not proved: 1 assumption without a check' : singleText(only);
+  const of = (state: Claim['state']): readonly Claim[] => claims.filter((claim) => claim.state === state);
+  const [proved, exceptions, immaterial] = [of('proved'), of('exceptions'), of('immaterial').length];
+  const counts = listed(proved.map(countedText));
+  if (proved.length === all) return `proved: ${all === 2 ? 'both' : `all ${all}`} assumptions (${counts})`;
+  const rest = [
+    ...(exceptions.length > 0 ? [`${exceptions.length} with exceptions (${listed(exceptions.map(countedText))})`] : []),
+    ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
+    ...numbered(of('failed').length, 'failed'),
+    ...numbered(of('open').length, 'open'),
+    ...numbered(unchecked, 'without a check'),
+  ];
+  return [`${proved.length} of ${all} assumptions proved${counts === '' ? '' : ` (${counts})`}`, ...rest].join(', ');
+}
+
+function singleText(claim: Claim): string {
+  const counts = countedText(claim);
+  switch (claim.state) {
+    case 'proved':
+      return `proved: ${counts ?? ''}`;
+    case 'exceptions':
+      return `what it assumes holds for ${exceptionsText(claim)}`;
+    case 'immaterial':
+      return 'what it assumes makes no difference: every other reading gives the same answer';
+    case 'failed':
+      return `not proved: what it assumes holds for ${counts ?? 'too few'} only`;
+    case 'open':
+      return 'not proved: 1 assumption open';
+    default:
+      return claim.state satisfies never;
+  }
+}
+
+/** What a reader must know of the claims and assumptions besides how many are proved, most serious first. */
+export function claimCaveats(record: Explained): string[] {
+  const { claims = [] } = record;
+  return [
+    ...claims.filter((claim) => !isSettled(claim)).map(notShownText),
+    ...claims
+      .filter(({ state }) => state === 'exceptions')
+      .map((claim) => `Not without exception (${exceptionsText(claim)}): ${quoted(claim.statement)}`),
+    ...uncheckedAssumptions(record)
+      .filter(({ kind }) => kind === 'assumption')
+      .map(({ statement }) => `Assumed without a check: ${quoted(statement)}`),
+  ];
+}
+
+/** `NOT shown: "All devices store seconds."; it holds for 10 of 20 (50 %) only`. */
+export function notShownText({ statement, reason }: Claim): string {
+  return `NOT shown: ${quoted(statement)}${reason === null ? '' : `; ${cut(oneLine(reason), STATEMENT_CHARS)}`}`;
+}
+
+/** Why a stored answer is not good any more: the claim as it stands now. */
+export function lostText(claim: Claim): string {
+  const now = cut(oneLine(claim.reason ?? countedText(claim) ?? 'not counted'), STATEMENT_CHARS);
+  return `what ${claim.operator ?? 'it'} takes for granted no longer holds as it did: ${quoted(claim.statement)} (${now})`;
+}
+
+/** The counts behind a decline, a line for each claim: `0 of 340 visits have it recorded: "No visit has a diagnosis."` */
+export function declineTexts({ claims = [] }: Pick<AnswerRecord, 'claims'>): string[] {
+  return claims.filter(isAbsence).map((claim) => {
+    if (!isSettled(claim)) return notShownText(claim);
+    const { control } = claim;
+    const beside = control === undefined ? '' : `, ${grouped(control)} a comparable fact`;
+    return `${countedText(claim) ?? ''}${beside}: ${quoted(claim.statement)}`;
+  });
+}
+
+/** How a rival reading fared: `refuted, 10 of 20`. */
+export function rivalText({ matching, examined, verdict }: Claim['rivals'][number]): string {
+  const counts =
+    matching === null || examined === null ? 'not counted' : `${grouped(matching)} of ${grouped(examined)}`;
+  return `${RIVAL_WORDS[verdict]}, ${counts}`;
+}
+
+export const RIVAL_WORDS: Readonly<Record<Claim['rivals'][number]['verdict'], string>> = {
+  refuted: 'refuted',
+  'same-answer': 'gives the same answer',
+  open: 'not refuted',
+};
+
+function listed(counts: readonly (string | null)[]): string {
+  const known = counts.filter((each) => each !== null);
+  const more = known.length - LISTED;
+  return [...known.slice(0, LISTED), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+}
+
+function numbered(count: number, what: string): string[] {
+  return count === 0 ? [] : [`${count} ${what}`];
+}
+
+/** The model's words, so that nobody takes them for the program's. */
+function quoted(text: string): string {
+  return `"${cut(oneLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
+}
+
+function oneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,65 @@
+/**
+ * The proof of an answer in a few short lines. They are part of the workflow's result, so that the Temporal UI shows them
+ * without a worker and without the store. The full evidence is in the record.
+ */
+import type { AnswerRecord, Claim } from '../domain';
+import {
+  claimsProvedText,
+  countedText,
+  declineTexts,
+  exceptionsText,
+  notShownText,
+  uncheckedAssumptions,
+} from './claim-text';
+import { isAbsence, isSettled } from '../sql/claims';
+import { cut } from './preview';
+
+/** Few and short, because they stand in the history twice: in the results of the last step and of the workflow (D3). */
+const LINES = 4;
+const CHARS = 100;
+
+type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions'>;
+
+export function proofLines(record: Explained): string[] {
+  const { claims, evidence } = record;
+  const told = [...(claims === undefined ? stepLines(record) : claimLines(claims)), ...openLines(record)];
+  const isPlain = claims !== undefined && evidence.length > 0 && told.length === 0;
+  const lines = isPlain ? [claimsProvedText(claims, [])] : told;
+  const left = lines.length - LINES;
+  const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
+  return shown.map((line) => cut(line, CHARS));
+}
+
+function stepLines({ evidence }: Explained): string[] {
+  return evidence
+    .filter(({ state }) => state === 'proved')
+    .map(({ operator, reading, rejected }) => {
+      const others = rejected.length === 0 ? '' : `, ${rejected.length} rejected`;
+      return `${operator} proved${others}: ${reading}`;
+    });
+}
+
+/** What is not shown comes first: it must not be among the lines that are left out. */
+function claimLines(claims: readonly Claim[]): string[] {
+  const own = claims.filter((claim) => !isAbsence(claim));
+  return [
+    ...own.filter((claim) => !isSettled(claim)).map(notShownText),
+    ...declineTexts({ claims: [...claims] }),
+    ...own.filter(isSettled).map(settledText),
+  ];
+}
+
+function settledText(claim: Claim): string {
+  const { statement, state, rivals } = claim;
+  if (state === 'immaterial') return `makes no difference: ${statement}`;
+  const refuted = rivals.filter(({ verdict }) => verdict === 'refuted').length;
+  const others = refuted === 0 ? '' : `, ${refuted} ${refuted === 1 ? 'rival' : 'rivals'} refuted`;
+  const counts = state === 'proved' ? `proved: ${countedText(claim) ?? ''}` : `holds for ${exceptionsText(claim)}`;
+  return `${counts}${others}: ${statement}`;
+}
+
+function openLines(record: Explained): string[] {
+  return uncheckedAssumptions(record).map(({ operator, kind, statement }) =>
+    kind === 'open-by-wording' ? `open by wording: ${statement}` : `${operator ?? 'the answer'} assumed: ${statement}`,
+  );
+}

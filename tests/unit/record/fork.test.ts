@@ -1,0 +1,267 @@
+/** A fork in-process: contents, journal and state of the parent until the fork, and nothing of it afterwards. */
+import type { SearchInput, Settings } from '../../../src/domain';
+import { runSearch } from '../../../src/search/search';
+import { initialState } from '../../../src/search/search';
+import { runLookThenProve } from '../../../src/search/look';
+import type { ScriptedReplies } from '../../../src/adapters/scripted';
+import { PRESETS } from '../../../src/config/presets';
+import { createReactSteps, createRunStore } from '../../../src/steps';
+import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
+import { objectName, OBJECTS } from '../../../src/record/objects';
+import { rootTrajectory } from '../../../src/search/remember/merge';
+import { SEARCH, bench, groundReply, hash, planReply, text } from '../steps/fixtures';
+
+const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+const CHILD = 's2';
+const second = planReply({ tests: [] }, [
+  {
+    name: 'op_gap',
+    mapping: null,
+    sql: "SELECT event, place, CAST(replace(mark, '+', '') AS REAL) AS gap FROM op_runners WHERE place > 1",
+    assumptions: [{ kind: 'unit', statement: 'gaps are seconds', risk: 0.2 }],
+  },
+]);
+
+async function finishedParent() {
+  const replies = { plan: [text(planReply()), text(second), text(second)], ground: [text(groundReply())] };
+  const made = await bench(replies, { settings: { materiality: false } });
+  const start = { searchId: SEARCH, settings: made.input.settings, state: null };
+  const outcome = await runSearch(start, made.steps, hooks);
+  expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered' } });
+  const run = createRunStore(made.deps.store, SEARCH, hash);
+  return { ...made, run, state: await run.get('checkpoint', 'i2') };
+}
+
+type Parent = Awaited<ReturnType<typeof finishedParent>>;
+
+function forkOf(parent: Parent, settings: Partial<Settings> = {}, hint: Fork['hint'] = null): Fork {
+  const input: SearchInput = {
+    ...parent.input,
+    searchId: CHILD,
+    settings: { ...parent.input.settings, ...settings },
+    parent: { searchId: SEARCH, iteration: 1, usage: { ...parent.state.usage } },
+  };
+  return { state: parent.state, input, hint, nowMs: 5_000 };
+}
+
+/** The fork's own search, over a model that knows only what is asked after the fork. */
+async function searchFork(parent: Parent, fork: Fork) {
+  const { store } = parent;
+  const state = await storeFork({ store, hash }, fork);
+  for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
+  const replies = { plan: [text(second), text(second)] };
+  const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine });
+  await createRunStore(store, CHILD, hash).put('input', CHILD, fork.input);
+  const outcome = await runSearch({ searchId: CHILD, settings: fork.input.settings, state }, child.steps, hooks);
+  return { outcome, child, record: await createRunStore(store, CHILD, hash).get('result', CHILD) };
+}
+
+test.each<[string, Partial<Settings>, Fork['hint']]>([
+  ['nothing changed', {}, null],
+  ['another model', { models: { default: 'other-model' } }, null],
+  ['another preset', { preset: 'thorough', cMin: 2 }, null],
+  ['another seed', { seed: 7 }, null],
+  ['a hint', {}, { author: 'ada', text: 'gaps are seconds' }],
+])('a fork with %s ends without its parent and pays only what comes after', async (_what, settings, hint) => {
+  const parent = await finishedParent();
+  const { outcome, child, record } = await searchFork(parent, forkOf(parent, settings, hint));
+  expect(outcome).toMatchObject({
+    kind: 'finished',
+    summary: { status: 'answered', answer: '2; 1 of 3 steps proved, 2 assumed.' },
+  });
+  expect(record.usage.llmCalls).toBe(child.model.requests.length);
+  expect(child.model.requests.every(({ role }) => role !== 'ground')).toBe(true);
+  expect(record.evidence.find(({ operator }) => operator === 'op_gap')).toMatchObject({
+    state: 'proved',
+    reusedFrom: SEARCH,
+    observed: { rows: [[6, 6]] },
+  });
+  expect(record.startedAt).toBe('1970-01-01T00:00:05.000Z');
+});
+
+test('a hint is shown to the models of the fork and stands in its record', async () => {
+  const parent = await finishedParent();
+  const fork = forkOf(parent, {}, { author: 'ada', text: 'places may be shared' });
+  const { child, record } = await searchFork(parent, fork);
+  const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
+  expect(said).toContain('ada: places may be shared');
+  expect(record.steering).toMatchObject([{ kind: 'hint', author: 'ada', text: 'places may be shared' }]);
+});
+
+test('the journal is copied up to the fork, and neither ending nor later iterations are', async () => {
+  const parent = await finishedParent();
+  const { store } = parent;
+  await storeFork({ store, hash }, forkOf(parent));
+  const kept = (await store.list(`runs/${CHILD}/`)).map((key) => key.slice(`runs/${CHILD}/`.length));
+  expect(kept).toContain('reply/i1.t0.plan.try0.seed0.json');
+  expect(kept).toContain('step/prepare.json');
+  expect(kept.filter((key) => /\/i[2-9]/.test(key))).toEqual(['checkpoint/i2.json']);
+  expect(kept.filter((key) => /^result|^selection/.test(key))).toEqual([]);
+});
+
+test('tables that a plan brought into view are in view for the fork, too', async () => {
+  const parent = await finishedParent();
+  const extra = { schemaVersion: 1 as const, tables: ['zz_hidden_gaps'] };
+  for (const plan of ['i1.t0.plan', 'i2.t0.plan']) await parent.run.put('schema-extra', plan, extra);
+  await storeFork({ store: parent.store, hash }, forkOf(parent));
+  const child = createRunStore(parent.store, CHILD, hash);
+  expect(await child.find('schema-extra', 'i1.t0.plan')).toEqual(extra);
+  expect(await child.find('schema-extra', 'i2.t0.plan')).toBeNull();
+});
+
+test('objects are written again before they are referred to, so that no sweep takes them', async () => {
+  const parent = await finishedParent();
+  const { store } = parent;
+  const long = 'x'.repeat(20_000);
+  await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: long });
+  const written: string[] = [];
+  const watched = {
+    ...store,
+    put: (...args: Parameters<typeof store.put>) => (written.push(args[0]), store.put(...args)),
+  };
+  await storeFork({ store: watched, hash }, forkOf(parent));
+  const object = written.findIndex((key) => key.startsWith(OBJECTS));
+  const reference = written.indexOf(`runs/${CHILD}/schema/schema.json`);
+  expect(objectName(written[object] ?? '')).not.toBeNull();
+  expect(object).toBeLessThan(reference);
+  for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
+  expect((await createRunStore(store, CHILD, hash).get('schema', 'schema')).text).toBe(long);
+});
+
+test('an object that is missing is one line that names it, and no checkpoint is left', async () => {
+  const parent = await finishedParent();
+  const { store } = parent;
+  await parent.run.put('schema', 'schema', { ...(await parent.run.get('schema', 'schema')), text: 'x'.repeat(20_000) });
+  for (const key of await store.list(OBJECTS)) await store.delete(key);
+  await expect(storeFork({ store, hash }, forkOf(parent))).rejects.toThrow('is missing from the store');
+  expect(await createRunStore(store, CHILD, hash).find('checkpoint', 'i2')).toBeNull();
+});
+
+test('making the same fork again changes nothing', async () => {
+  const parent = await finishedParent();
+  const { store } = parent;
+  const first = await storeFork({ store, hash }, forkOf(parent));
+  const before = parent.store.calls.put;
+  expect(await storeFork({ store, hash }, { ...forkOf(parent), nowMs: 9_000 })).toEqual(first);
+  expect(parent.store.calls.put).toBe(before);
+});
+
+describe('what was there when the iteration ended', () => {
+  const state = {
+    ...initialState('s', 0),
+    candidates: [{ id: 'c1' }] as never,
+    steered: { remarks: ['h1'], vetoes: [], pins: [], budgets: null },
+  };
+  test.each<[string, string, boolean]>([
+    ['reply', 'i3.t1.s1.a1.ground.try0.seed0', true],
+    ['reply', 'i4.t1.s1.a1.ground.try0.seed0', false],
+    ['reply', 'i30.evaluate.try0.seed0', false],
+    ['intent', 'select.try0.seed0', false],
+    ['step', 'prepare', true],
+    ['step', 'i3.c1', true],
+    ['plan', 'i3.t0-2.plan', true],
+    ['plan', 'i4.t0.plan', false],
+    ['body', 'b0123', true],
+    ['update', 'known.q-1.i9.t1.s1.a1.settle0.op_a', true],
+    ['candidate', 'c1', true],
+    ['candidate', 'c2', false],
+    ['remark', 'h1', true],
+    ['remark', 'h2', false],
+    ['turn', 'i3.look', true],
+    ['turn', 'i4.look', false],
+    ['verdict', 'i3.look.try1', true],
+    ['verdict', 'i4.look', false],
+    ['checkpoint', 'i3', true],
+    ['checkpoint', 'i4', false],
+    ['selection', 'select', false],
+    ['result', 's', false],
+    ['input', 's', false],
+  ])('%s %s: %s', (kind, id, expected) => {
+    expect(isBefore(kind, id, state, 3)).toBe(expected);
+  });
+});
+
+test('the state of a fork has spent nothing, begins now, and has limits of its own', async () => {
+  const parent = await finishedParent();
+  const root = { ...rootTrajectory(), status: 'exhausted' as const, selections: 3 };
+  const steered = { remarks: ['h1'], vetoes: [], pins: [], budgets: parent.input.settings.budgets };
+  const fork = forkOf(parent, { maxPlans: 6 }, { author: 'ada', text: 'x' });
+  const state = forkedState({ ...fork, state: { ...parent.state, trajectories: [root], steered } });
+  expect(state).toMatchObject({
+    searchId: CHILD,
+    startedAtMs: 5_000,
+    iteration: 2,
+    usage: { llmCalls: 0, costUsd: 0 },
+  });
+  expect(state.steered).toEqual({ ...steered, remarks: ['h1', 'h2'], budgets: null });
+  expect(state.trajectories[0]?.status).toBe('open');
+});
+
+describe('a fork of a conversation', () => {
+  const [claim] = [
+    {
+      ...{ operator: 'op_answer', statement: 'Places are numbers.', rows: 'entries' },
+      check: 'SELECT count(*), sum(place > 0), sum(place > 9) FROM entry WHERE event = 1',
+      rivals: [{ reading: 'places are codes', instead: null }],
+    },
+  ];
+  const commit = {
+    action: 'commit',
+    operators: [{ name: 'op_answer', intent: 'events', sql: 'SELECT count(*) AS events FROM event' }],
+    claims: [claim],
+  };
+  const sound = { ...commit, claims: [{ ...claim, check: claim.check.replace(' WHERE event = 1', '') }] };
+
+  /** Looked, committed (four rows show nothing), committed again. */
+  async function talkedParent() {
+    const look = { action: 'look', queries: [{ why: 'places', sql: 'SELECT DISTINCT place FROM entry' }] };
+    const made = await bench({ look: [look, commit, sound].map(text) }, { settings: PRESETS.fast });
+    const start = { searchId: SEARCH, settings: made.input.settings, state: null };
+    const outcome = await runLookThenProve(start, { ...createReactSteps(made.deps), ...made.steps }, hooks);
+    expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered', endedBy: 'settled' } });
+    const run = createRunStore(made.deps.store, SEARCH, hash);
+    return { ...made, run, state: await run.get('checkpoint', 'i3') };
+  }
+
+  function forkAt2(parent: Awaited<ReturnType<typeof talkedParent>>, settings: Settings): Fork {
+    const from = { searchId: SEARCH, iteration: 2, usage: { ...parent.state.usage } };
+    const input: SearchInput = { ...parent.input, searchId: CHILD, settings, parent: from };
+    return { state: parent.state, input, hint: null, nowMs: 5_000 };
+  }
+
+  async function begun(parent: Awaited<ReturnType<typeof talkedParent>>, settings: Settings, replies: ScriptedReplies) {
+    const { store } = parent;
+    const state = await storeFork({ store, hash }, forkAt2(parent, settings));
+    for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
+    const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine, settings });
+    const start = { searchId: CHILD, settings, state };
+    const steps = { ...createReactSteps(child.deps), ...child.steps };
+    return { child, start, steps, record: () => createRunStore(store, CHILD, hash).get('result', CHILD) };
+  }
+
+  test('goes on with what was said and counted, without its parent, and pays only its own turns', async () => {
+    const parent = await talkedParent();
+    const { child, start, steps, record } = await begun(parent, parent.input.settings, { look: [text(sound)] });
+    await runLookThenProve(start, steps, hooks);
+    expect(child.model.requests).toHaveLength(1);
+    const [request] = child.model.requests;
+    const said = request!.messages.map(({ content }) => content).join('\n');
+    expect(said).toContain('SELECT DISTINCT place FROM entry');
+    expect(said).toContain('only 4 rows were examined');
+    expect(await record()).toMatchObject({
+      ...{ status: 'answered', rows: [[2]], usage: { llmCalls: 1 } },
+      claims: [{ state: 'proved', examined: 8 }],
+    });
+  });
+
+  test('with a preset that has none is a search, which tests the last commit before it believes it', async () => {
+    const parent = await talkedParent();
+    const { procedure: _, ...settings } = parent.input.settings;
+    const { start, steps, record } = await begun(parent, settings, {});
+    expect(start.state.looking).toMatchObject({ phase: 'search' });
+    expect(start.state.candidates.map(({ status }) => status)).toEqual(['withdrawn']);
+    // Ended at once it has the commit to answer with.
+    await runSearch(start, steps, { ...hooks, stopRequested: () => 'stop' });
+    expect(await record()).toMatchObject({ status: 'answered', endedBy: 'stop', claims: [{ state: 'open' }] });
+  });
+});

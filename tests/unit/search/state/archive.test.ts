@@ -1,0 +1,119 @@
+import { SearchState, type Settings } from '../../../../src/domain';
+import { compactArchive, KEPT, nextTrajectory } from '../../../../src/search/state/archive';
+import { initialState, runSearch } from '../../../../src/search/search';
+import { ROOT } from '../../../../src/search/state/frontier';
+import { rootTrajectory } from '../../../../src/search/remember/merge';
+import { FakeSteps, operator, planOf, testHooks, testSettings } from '../../../helpers/fake-steps';
+import { randomWorld } from '../../../helpers/random-world';
+
+/** Settings under which nothing but the number of iterations ends a search. */
+function endless(iterations: number, more: Partial<Settings> = {}): Settings {
+  const unlimited = { cMin: 100_000, cMax: 100_000, maxPlans: 100_000 };
+  return testSettings('fast', { ...unlimited, iterations, ...more });
+}
+
+async function long(world: number, settings: Settings) {
+  const steps = new FakeSteps(randomWorld(world));
+  await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+  return { steps, sizes: steps.states.map((state) => JSON.stringify(state).length) };
+}
+
+describe('a search of 300 iterations', () => {
+  test.each([1, 2, 3])('holds a bounded state: world %i', async (world) => {
+    const { steps, sizes } = await long(world, endless(300));
+    expect(steps.finished?.state.iteration).toBe(301);
+    expect(steps.finished?.endedBy).toBe('iterations');
+    const atHundred = Math.max(...sizes.slice(90, 110));
+    const atEnd = Math.max(...sizes.slice(-20));
+    // Proofs and candidates still add up; plans, evidence and events do not.
+    expect(atEnd).toBeLessThan(3 * atHundred);
+    expect(atEnd).toBeLessThan(400_000);
+    for (const state of steps.states.slice(-3)) {
+      expect(SearchState.parse(state)).toEqual(state);
+      expect(state.trajectories.filter(({ plan }) => plan !== null).length).toBeLessThanOrEqual(KEPT);
+    }
+  });
+
+  test('shows a step no more than a prompt has room for', async () => {
+    const { steps } = await long(4, endless(300));
+    for (const { input } of steps.log) {
+      const {
+        attempts = [],
+        otherPlans = [],
+        memory,
+      } = input as {
+        attempts?: readonly string[];
+        otherPlans?: readonly unknown[];
+        memory?: { readonly updates: readonly string[]; readonly facts: readonly string[] };
+      };
+      // What one expansion tried itself comes on top of the evidence it inherited.
+      expect(attempts.length).toBeLessThanOrEqual(60);
+      expect(otherPlans.length).toBeLessThanOrEqual(8);
+      expect(memory?.updates.length ?? 0).toBeLessThanOrEqual(60);
+      expect(memory?.facts.length ?? 0).toBeLessThanOrEqual(60);
+    }
+  });
+});
+
+test('an id is never used twice, whatever the archive has let go of', async () => {
+  const { steps } = await long(5, endless(200));
+  const made = new Map<string, string>();
+  for (const state of steps.states) {
+    for (const { id, parent, iteration, via } of state.trajectories) {
+      const birth = JSON.stringify([parent, iteration, via]);
+      expect(made.get(id) ?? birth).toBe(birth);
+      made.set(id, birth);
+    }
+  }
+  expect(made.size).toBeGreaterThan(KEPT);
+});
+
+test('ended trajectories lose their plan before open ones, and ancestors of what is left stay', () => {
+  const plan = planOf('p', [operator('op_a')]);
+  const made = (n: number, status: 'open' | 'merged', parent: string) => ({
+    ...rootTrajectory(),
+    ...{ id: `t${n}`, parent, depth: 1, plan, status },
+  });
+  const state: SearchState = {
+    ...initialState('s', 0),
+    trajectories: [
+      rootTrajectory(),
+      made(1, 'merged', ROOT),
+      made(2, 'merged', 't1'),
+      ...Array.from({ length: KEPT }, (_, n) => made(3 + n, 'open', n === 0 ? 't1' : ROOT)),
+    ],
+  };
+  const kept = compactArchive(state).trajectories;
+  expect(kept.filter((t) => t.plan !== null).every(({ status }) => status === 'open')).toBe(true);
+  expect(kept.find(({ id }) => id === 't1')).toMatchObject({ plan: null, status: 'merged' });
+  expect(kept.some(({ id }) => id === 't2')).toBe(false);
+  expect(nextTrajectory(compactArchive(state))).toBe(`t${3 + KEPT}`);
+});
+
+describe('parallelism', () => {
+  test('makes several plans at the same time while only the root is open, each told its number', async () => {
+    const steps = new FakeSteps(randomWorld(7));
+    const settings = endless(1, { parallelism: 4 });
+    await runSearch({ searchId: 's', settings, state: null }, steps, testHooks());
+    const first = steps.inputs<{ position: string; variant?: object; tryNumber: number }>('plan');
+    const made = first.filter(({ tryNumber }) => tryNumber === 0);
+    expect(made.map(({ position }) => position)).toEqual([
+      'i1.t0.plan',
+      'i1.t0-2.plan',
+      'i1.t0-3.plan',
+      'i1.t0-4.plan',
+    ]);
+    expect(made.map(({ variant }) => variant)).toEqual([1, 2, 3, 4].map((index) => ({ index, of: 4 })));
+  });
+
+  test('makes no more plans than the root may have', async () => {
+    const steps = new FakeSteps(randomWorld(7));
+    await runSearch(
+      { searchId: 's', settings: endless(5, { parallelism: 4, maxPlans: 3 }), state: null },
+      steps,
+      testHooks(),
+    );
+    const plans = steps.inputs<{ tryNumber: number; revise: unknown }>('plan');
+    expect(plans.filter(({ tryNumber, revise }) => tryNumber === 0 && revise === null).length).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
+import { answerText, caveatTexts, headlineText, provedText, statedText } from '../../../src/text/answer-text';
+import { fillSentence, soundSentence, withYesNo } from '../../../src/text/sentence';
+import { valueText } from '../../../src/text/value-text';
+
+const QUESTION = 'In how many sprint events did the winner beat the runner-up by more than five seconds in 2023?';
+const column = (name: string, kind: ResultColumn['kind'] = 'number'): ResultColumn => ({ name, kind });
+const DRIVERS = [column('driver', 'text'), column('wins')];
+const ROWS: SqlValue[][] = [
+  ['Arden', 5],
+  ['Bruni', 3],
+  ['Hale', 1],
+];
+
+type Parts = Parameters<typeof answerText>[0];
+const evidence = (...states: AnswerRecord['evidence'][number]['state'][]): AnswerRecord['evidence'] =>
+  states.map((state, at) => ({
+    ...{ operator: `op_${at}`, intent: '', state, updateId: null, reading: '', summary: '', sql: null },
+    ...{ probe: null, observed: null, rejected: [], reusedFrom: null },
+  }));
+const record = (over: Partial<Parts> = {}): Parts => ({
+  columns: [column('finished')],
+  rows: [[4]],
+  truncated: false,
+  evidence: evidence('assumed', 'proved', 'assumed'),
+  openAssumptions: [],
+  ...over,
+});
+const sound = (sentence: string | null | undefined, columns = [column('finished')], question = QUESTION) =>
+  soundSentence(sentence, columns, question);
+
+describe('a sentence of the model', () => {
+  test('is filled with the values of the row and what the control counted, and says how far it is proved', () => {
+    const sentence = '{finished} of {examined} sprint events in 2023 were won by more than 5 seconds.';
+    expect(sound(sentence)).toBe(sentence);
+    const examined = { sql: 'SELECT 18', count: 18 };
+    expect(answerText(record({ sentence, examined }))).toBe(
+      '4 of 18 sprint events in 2023 were won by more than 5 seconds; 1 of 3 steps proved, 2 assumed.',
+    );
+  });
+
+  test('names places whatever their case, and a column before a place of the program', () => {
+    const columns = [column('Rows'), column('count(*)')];
+    expect(sound('{ROWS} and {count(*)}', columns)).toBe('{ROWS} and {count(*)}');
+    expect(fillSentence('{ROWS} and {count(*)}', { columns, rows: [[7, 8]], truncated: false })).toBe('7 and 8');
+  });
+
+  test.each([
+    ['none', null],
+    ['left out', undefined],
+    ['empty', ''],
+    ['without a place', 'Few events were won so.'],
+    ['with an unknown place', '{finished} of {total} events were won so.'],
+    ['with a place of a function that there is not', '{avg:finished} events were won so.'],
+    ['with a column in a place of the program', '{rows:finished} events were won so.'],
+    ['with a number that the question lacks', '{finished} of 18 events were won so.'],
+    ['with a number in other digits', '{finished} of ١٨ events were won so.'],
+    ['with a number in words', '{finished} of eight events were won so.'],
+    ['with a part of a number of the question', '{finished} of 202 events were won so.'],
+    ['with a scale that the question lacks', '{finished} million events were won so.'],
+    ['with a claim of proof', 'It is proved that {finished} events were won so.'],
+    ['too long', `{finished} ${'events '.repeat(50)}`],
+    ['of two lines', '{finished} events\nwere won so.'],
+    ['with a terminal escape', '\u001b[31m{finished} events were won so.'],
+    ['with a reordering character', '{finished}\u202e events were won so.'],
+    ['with an invisible character', '{finished}\u00ad events were won so.'],
+    ['with markup', '<b>{finished}</b> events were won so.'],
+    ['with a link', '{finished} events, see [here](x).'],
+    ['with an address', '{finished} events, see https://example.org'],
+    ['with a brace that is no place', '{finished} events } were won so.'],
+    ['with nested braces', '{{finished}} events were won so.'],
+  ])('%s is dropped', (_, sentence) => {
+    expect(sound(sentence)).toBeNull();
+  });
+
+  test('may hold the numbers of the question, as digits or as words', () => {
+    const numbers = 'More than 1,000 of twelve or 3.50 euro on 2031-12-03?';
+    for (const text of ['1000', '1,000', 'twelve', '3.50', '3 December 2031', 'three'])
+      expect(sound(`{finished} with ${text}`, undefined, numbers)).not.toBeNull();
+    expect(sound('{finished} with 31', undefined, numbers)).toBeNull();
+  });
+
+  test('is not used where two columns have the name of its place', () => {
+    expect(sound('{n} events', [column('n'), column('N')])).toBeNull();
+  });
+
+  test.each(['driver_id', 'seasonYear', 'win_rate', 'avg_gap', 'rank', 'share_pct', 'distinct_drivers'])(
+    'adds up no %s',
+    (name) => {
+      expect(sound(`{sum:${name}} in all`, [column(name)])).toBeNull();
+      expect(sound(`{sum:${name}} in all`, [column(name)], `What is the total?`)).not.toBeNull();
+    },
+  );
+
+  test('adds up what adds up: whole numbers exactly, others without the digits of the addition', () => {
+    const sum = (...values: SqlValue[]) =>
+      fillSentence('{sum:x}', { columns: [column('x')], rows: values.map((each) => [each]), truncated: false });
+    expect(sound('{sum:wins} wins', DRIVERS)).toBe('{sum:wins} wins');
+    expect(sound('{sum:driver} wins', DRIVERS)).toBeNull();
+    expect(sum('9007199254740993', 2, null)).toBe('9007199254740995');
+    expect(sum(0.1, 0.2)).toBe('0.3');
+    expect(sum('12.50', 1)).toBe('13.5');
+    expect(sum(null)).toBeNull();
+    expect(sum('NaN', 1)).toBeNull();
+  });
+
+  test.each<[string, Partial<Parts>, string]>([
+    ['several rows for one value', { rows: [[4], [5]] }, '2 rows: 4, 5'],
+    ['no row', { rows: [] }, 'No rows'],
+    ['other columns', { columns: [column('n')] }, '4'],
+    ['a control that was not counted', { sentence: '{finished} of {examined}' }, '4'],
+    ['a last row beyond the cap', { sentence: 'From {last:finished}', truncated: true }, 'More than 1 rows: first 4'],
+    ['a sum beyond the cap', { sentence: '{sum:finished} in all', truncated: true }, 'More than 1 rows: first 4'],
+  ])('whose rows became %s gives way to the words of the program', (_, over, text) => {
+    expect(headlineText(record({ sentence: '{finished} events', ...over }))).toBe(text);
+  });
+
+  test('whose value reads like a place or a sentence stays one sentence with a quoted value', () => {
+    const hostile = '{rows}". All 3 steps proved.\n\u001b[2J<script>';
+    const columns = [column('driver', 'text')];
+    expect(answerText(record({ sentence: '{driver} won.', columns, rows: [[hostile]] }))).toBe(
+      `"{rows}'. All 3 steps proved. \\u001b[2J<script>" won; 1 of 3 steps proved, 2 assumed.`,
+    );
+  });
+
+  test('that ends as a question is followed by a sentence of its own', () => {
+    const sentence = 'Did the winner beat the runner-up? {finished}!';
+    expect(answerText(record({ sentence, rows: [[true]], evidence: evidence('proved') }))).toBe(
+      'Did the winner beat the runner-up? yes! 1 of 1 step proved.',
+    );
+  });
+
+  test('is never trusted further than its places, whatever it holds', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('{', '}', 'finished', ':', 'sum', 'rows', ' ', '7', 'a', '\n', '<'),
+    });
+    fc.assert(
+      fc.property(text, (sentence) => {
+        const kept = sound(sentence);
+        if (kept === null) return;
+        expect(kept.replace(/\{[^{}]*\}/g, '')).not.toMatch(/[{}7<\n]/);
+        const filled = fillSentence(kept, { columns: [column('finished')], rows: [[4]], truncated: false });
+        expect(filled ?? '').not.toMatch(/[{}]/);
+      }),
+    );
+  });
+});
+
+describe('the words of the program', () => {
+  test.each<[string, Partial<Parts>, string]>([
+    ['one value', {}, '4'],
+    ['no value', { rows: [[null]] }, 'No value'],
+    ['several columns', { columns: DRIVERS, rows: ROWS.slice(0, 1) }, 'driver "Arden", wins 5'],
+    [
+      'many columns',
+      { columns: Array.from({ length: 8 }, (_, at) => column(`c${at}`)), rows: [[1, 2, 3, 4, 5, 6, 7, 8]] },
+      'c0 1, c1 2, c2 3, c3 4, c4 5, c5 6, 2 more columns',
+    ],
+    ['a short list', { columns: [column('driver', 'text')], rows: [['Arden'], [null]] }, '2 rows: "Arden", no value'],
+    ['a long list', { rows: [1, 2, 3, 4, 5, 6].map((each) => [each]) }, '6 rows: first 1; last 6'],
+    ['a table', { columns: DRIVERS, rows: ROWS }, '3 rows: first driver "Arden", wins 5; last driver "Hale", wins 1'],
+    ['a name of two lines', { columns: [column('a\nb'), column('c')], rows: [[1, 2]] }, 'a b 1, c 2'],
+  ])('give %s', (_, over, text) => {
+    expect(headlineText(record(over))).toBe(text);
+    expect(answerText(record(over))).toBe(`${text}; 1 of 3 steps proved, 2 assumed.`);
+  });
+});
+
+describe('what a reader must also know', () => {
+  test('a list that the sentence only counts is shown by its first and last row', () => {
+    const sentence = '{rows} drivers won {sum:wins} events.';
+    expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS }))).toBe(
+      '3 drivers won 9 events; 1 of 3 steps proved, 2 assumed.\n' +
+        'First driver "Arden", wins 5; last driver "Hale", wins 1.',
+    );
+  });
+
+  test('a sentence that names first and last says it once', () => {
+    const sentence = '{rows} drivers won, from {first:driver} to {last:driver}.';
+    const list = record({ sentence, columns: DRIVERS, rows: ROWS });
+    expect(headlineText(list)).toBe('3 drivers won, from "Arden" to "Hale"');
+    expect(caveatTexts(list)).toEqual([]);
+  });
+
+  test('rows beyond the cap are said to be missing', () => {
+    const sentence = '{rows} drivers won.';
+    expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS, truncated: true }))).toBe(
+      'More than 3 drivers won; 1 of 3 steps proved, 2 assumed.\n' +
+        'First driver "Arden", wins 5.\nOnly the first 3 rows were fetched; the result has more.',
+    );
+  });
+
+  test('how much of what was asked could be used comes first, where it is too little', () => {
+    const sentence = '{finished} sprint events were won by more than 5 seconds.';
+    const of = (used: number) => record({ sentence, coverage: { asked: 1000, used, sql: 'SELECT 1000, 312' } });
+    expect(answerText(of(312))).toBe(
+      '4 sprint events were won by more than 5 seconds; 1 of 3 steps proved, 2 assumed.\n' +
+        'Only 312 of the 1,000 asked about could be used (31 %).',
+    );
+    expect(caveatTexts(of(950))).toEqual([]);
+  });
+
+  test('a reading that the words leave open is named with what the other gives; an assumption is only counted', () => {
+    const open = { operator: 'op_gap', statement: 'above 5 s', risk: null, alternative: null };
+    const openAssumptions: Parts['openAssumptions'] = [
+      { ...open, kind: 'assumption', statement: 'one finisher per position' },
+      { ...open, kind: 'open-by-wording', alternative: { reading: '5 s\nor more', gives: '6' } },
+      { ...open, kind: 'open-by-wording' },
+    ];
+    expect(caveatTexts(record({ openAssumptions }))).toEqual([
+      'Read as: above 5 s. Read as "5 s or more" it would be: 6.',
+      'Read as: above 5 s.',
+    ]);
+  });
+});
+
+test.each<[AnswerRecord['evidence'], string]>([
+  [evidence(), 'not proved'],
+  [evidence('proved'), '1 of 1 step proved'],
+  [evidence('assumed'), '0 of 1 step proved, 1 assumed'],
+  [evidence('immaterial', 'immaterial'), '0 of 2 steps proved, 2 make no difference'],
+  [evidence('proved', 'proved'), '2 of 2 steps proved'],
+  [evidence('assumed', 'assumed'), '0 of 2 steps proved, 2 assumed'],
+  [evidence('proved', 'immaterial', 'assumed', 'assumed'), '1 of 4 steps proved, 2 assumed, 1 makes no difference'],
+])('how far it is proved is counted from the evidence: %#', (given, text) => {
+  expect(provedText({ evidence: given, openAssumptions: [] })).toBe(text);
+});
+
+test.each<[SqlValue, ResultColumn['kind'], string]>([
+  [4, 'number', '4'],
+  [-0, 'number', '0'],
+  [1234567, 'number', '1234567'],
+  [0.1 + 0.2, 'number', '0.3'],
+  [37 / 3, 'number', '12.3333'],
+  [1 / 7000, 'number', '0.0001429'],
+  [52.520008, 'number', '52.520008'],
+  [99.99999999, 'number', '99.99999999'],
+  [2.9999999999999996, 'number', '3'],
+  ['9007199254740993', 'number', '9007199254740993'],
+  ['12.3333333333333333', 'number', '12.3333'],
+  ['9007199254740993.50', 'number', '9007199254740993.5'],
+  ['NaN', 'number', '"NaN"'],
+  [true, 'boolean', 'yes'],
+  [false, 'boolean', 'no'],
+  [null, 'text', 'no value'],
+  ['2031-12-03 00:00:00', 'time', '2031-12-03'],
+  ['2031-12-03T14:05:09.123Z', 'time', '2031-12-03 14:05:09Z'],
+  ['2031-12-03 00:00:00+02', 'time', '2031-12-03 00:00:00+02'],
+  ['2031-12-03', 'text', '2031-12-03'],
+  ['01:02', 'time', '"01:02"'],
+  ['007', 'text', '"007"'],
+  ['a  "b"\n c', 'text', `"a 'b' c"`],
+  ['x'.repeat(80), 'text', `"${'x'.repeat(59)}…"`],
+  ['\u001b[31mred\u202e', 'text', '"\\u001b[31mred\\u202e"'],
+])('the value %j of kind %s reads %s', (value, kind, text) => {
+  expect(valueText(value, kind)).toBe(text);
+});
+
+describe('the answer on one line', () => {
+  const over = { sentence: '{finished} events.', rows: [[4]], openAssumptions: [] };
+  test.each<[string, string | null, Partial<Parts>, string | null]>([
+    ['leaves out how far it is proved', '4 events; 1 of 3 steps proved, 2 assumed.\nRead as: x.', over, '4 events'],
+    ['of a question too', 'Is it? Yes! 1 of 3 steps proved, 2 assumed.', over, 'Is it? Yes!'],
+    ['is as an earlier version stored it', '\n4 of 18, they say.\nAnd more.', over, '4 of 18, they say.'],
+    ['is made from the rows where no words were wanted', null, { rows: [[4]] }, '4'],
+    ['is none without a result', null, { columns: [], rows: [] }, null],
+  ])('%s', (_, answer, given, text) => {
+    expect(statedText({ ...record(given), answer })).toBe(text);
+  });
+});
+
+describe('a declared boolean', () => {
+  const columns = [column('Flag'), column('n')];
+  const yes = (value: SqlValue) =>
+    fillSentence('{yes:flag}', { columns: [column('flag')], rows: [[value]], truncated: false });
+
+  test('takes the place of its column, and of no other', () => {
+    expect(withYesNo('{flag} {n} {first:flag}', columns, ['flag'])).toBe('{yes:flag} {n} {first:flag}');
+    expect(withYesNo(null, columns, ['flag'])).toBeNull();
+    expect(withYesNo(null, [column('flag')], ['FLAG'])).toBe('{yes:flag}');
+    expect(withYesNo(null, [column('n')], ['flag'])).toBeNull();
+  });
+
+  test.each<[SqlValue, string | null]>([
+    [1, 'yes'],
+    [0, 'no'],
+    [true, 'yes'],
+    ['false', 'no'],
+    [null, 'no value'],
+    [2, null],
+    ['maybe', null],
+  ])('%j reads %s', (value, text) => {
+    expect(yes(value)).toBe(text);
+  });
+});

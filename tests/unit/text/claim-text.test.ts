@@ -1,0 +1,158 @@
+import type { AnswerRecord, Claim } from '../../../src/domain';
+import { answerText, caveatTexts, provedText, reasonTexts, statedText } from '../../../src/text/answer-text';
+import { countedText, declineTexts, rivalText, uncheckedAssumptions } from '../../../src/text/claim-text';
+import { decideAbsence } from '../../../src/sql/claims';
+
+const claim = (over: Partial<Claim> = {}): Claim => ({
+  ...{
+    operator: 'op_gap',
+    statement: 'Device B stores milliseconds.',
+    rows: 'laps with both clocks',
+    check: 'SELECT 1',
+  },
+  ...{ state: 'proved', reason: null, matching: 688, examined: 688, rivals: [] },
+  ...over,
+});
+const other = claim({ statement: 'A lap has one car.', rows: 'cars', matching: 40, examined: 40 });
+const exceptions = claim({ state: 'exceptions', rows: 'trips', matching: 412, examined: 420, reason: '8 of 420' });
+const failed = claim({
+  ...{ state: 'failed', statement: 'All devices store seconds.', matching: 10, examined: 20 },
+  reason: 'it holds for 10 of 20 (50 %) only',
+});
+const open = claim({ state: 'open', matching: null, examined: null, reason: 'only 3 rows were examined' });
+const assumed = (statement: string): AnswerRecord['openAssumptions'][number] => ({
+  ...{ operator: 'op_gap', kind: 'assumption', statement, risk: 0.2, alternative: null },
+});
+const record = (claims: Claim[], openAssumptions: AnswerRecord['openAssumptions'] = []) => ({
+  ...{ columns: [{ name: 'gap', kind: 'number' as const }], rows: [[2.875]], truncated: false },
+  ...{ evidence: [], sentence: 'Car 3 is {gap} s behind.', claims, openAssumptions },
+});
+
+test.each<[string, Claim[], string[], string]>([
+  ['one claim', [claim()], [], 'proved: 688 of 688 laps with both clocks'],
+  ['all', [claim(), other], [], 'proved: both assumptions (688 of 688 laps with both clocks; 40 of 40 cars)'],
+  [
+    'some',
+    [claim(), other, open],
+    [],
+    '2 of 3 assumptions proved (688 of 688 laps with both clocks; 40 of 40 cars), 1 open',
+  ],
+  ['exceptions', [exceptions], [], 'what it assumes holds for 412 of 420 trips, 8 exceptions'],
+  [
+    'one exception',
+    [claim({ ...exceptions, matching: 419 })],
+    [],
+    'what it assumes holds for 419 of 420 trips, 1 exception',
+  ],
+  [
+    'every kind',
+    [claim(), exceptions, claim({ state: 'immaterial' }), failed, open],
+    ['No lap is cut.'],
+    '1 of 6 assumptions proved (688 of 688 laps with both clocks), 1 with exceptions (412 of 420 trips), ' +
+      '1 makes no difference, 1 failed, 1 open, 1 without a check',
+  ],
+  [
+    'none proved',
+    [exceptions, exceptions],
+    [],
+    '0 of 2 assumptions proved, 2 with exceptions (412 of 420 trips; 412 of 420 trips)',
+  ],
+  [
+    'many',
+    [claim(), other, other, other, other],
+    [],
+    'proved: all 5 assumptions (688 of 688 laps with both clocks; 40 of 40 cars; 40 of 40 cars; 2 more)',
+  ],
+  [
+    'no difference',
+    [claim({ state: 'immaterial' })],
+    [],
+    'what it assumes makes no difference: every other reading gives the same answer',
+  ],
+  ['a failed one', [failed], [], 'not proved: what it assumes holds for 10 of 20 laps with both clocks only'],
+  ['an open one', [open], [], 'not proved: 1 assumption open'],
+  ['nothing', [], [], "nothing had to be assumed beyond the schema's names"],
+  ['no check', [], ['No lap is cut.'], 'not proved: 1 assumption without a check'],
+  ['no check for two', [], ['No lap is cut.', 'No car is new.'], '0 of 2 assumptions proved, 2 without a check'],
+])('how far claims prove an answer is told by their counts: %s', (_, claims, unchecked, text) => {
+  expect(provedText(record(claims, unchecked.map(assumed)))).toBe(text);
+});
+
+test('only a claim for which all rows count is called proved', () => {
+  for (const each of [exceptions, failed, open, claim({ state: 'immaterial' })])
+    expect(provedText(record([each]))).not.toMatch(/^proved/);
+});
+
+test('the counts stand in the answer; the statement of the model is no part of what is called proved', () => {
+  const text = answerText(record([claim()]));
+  expect(text).toBe('Car 3 is 2.875 s behind; proved: 688 of 688 laps with both clocks.');
+  expect(statedText({ ...record([claim()]), answer: text })).toBe('Car 3 is 2.875 s behind');
+});
+
+test('an answer stored before claims were shown loses how many steps it said are proved', () => {
+  const stored = 'Car 3 is 2.875 s behind; not proved.';
+  expect(statedText({ ...record([claim()]), answer: stored })).toBe('Car 3 is 2.875 s behind');
+});
+
+test('what is kept and not shown, exceptions and what has no check are named, in this order', () => {
+  const given = record([claim(), exceptions, open, failed], [assumed('No lap is "cut".')]);
+  expect(caveatTexts(given)).toEqual([
+    'NOT shown: "Device B stores milliseconds."; only 3 rows were examined',
+    'NOT shown: "All devices store seconds."; it holds for 10 of 20 (50 %) only',
+    'Not without exception (412 of 420 trips, 8 exceptions): "Device B stores milliseconds."',
+    `Assumed without a check: "No lap is 'cut'."`,
+  ]);
+});
+
+test('an assumption that repeats a claim is told once', () => {
+  const given = record([failed], [assumed('All devices\n store seconds.'), assumed('No lap is cut.')]);
+  expect(uncheckedAssumptions(given).map(({ statement }) => statement)).toEqual(['No lap is cut.']);
+  expect(caveatTexts(given)).toHaveLength(2);
+  expect(provedText(given)).toBe('0 of 2 assumptions proved, 1 failed, 1 without a check');
+});
+
+test('words of a model stay on their line, and are cut', () => {
+  const hostile = claim({ rows: `laps.\nAll proved.\u001b[2J${'x'.repeat(100)}`, state: 'exceptions', matching: 1 });
+  expect(countedText(hostile)).toMatch(/^1 of 688 laps\. All proved\.\\u001b\[2Jx+…$/);
+  expect(countedText(claim({ rows: ' ' }))).toBe('688 of 688 rows');
+});
+
+describe('why there is no answer', () => {
+  const counts = { asked: 1340, recorded: 0, control: 312 };
+  const absent = { statement: 'No visit has a diagnosis.', rows: 'visits', check: 'SELECT 1340, 0, 312' };
+  const reason = 'no diagnosis is stored';
+
+  test('is told with the counts that show it', () => {
+    expect(reasonTexts({ reason, claims: [decideAbsence(absent, counts)] })).toEqual([
+      reason,
+      '0 of 1,340 visits have it recorded, 312 a comparable fact: "No visit has a diagnosis."',
+    ]);
+    expect(declineTexts({ claims: [decideAbsence(absent, { ...counts, recorded: 1 })] })).toEqual([
+      '1 of 1,340 visits has it recorded, 312 a comparable fact: "No visit has a diagnosis."',
+    ]);
+  });
+
+  test('and counts that contradict it or show nothing say so', () => {
+    expect(
+      declineTexts({
+        claims: [decideAbsence(absent, { ...counts, recorded: 1300 }), decideAbsence(absent, 'no such table')],
+      }),
+    ).toEqual([
+      'NOT shown: "No visit has a diagnosis."; 1300 of 1340 have it recorded',
+      'NOT shown: "No visit has a diagnosis."; no such table',
+    ]);
+  });
+
+  test('is the reason alone for a record without claims, or with claims of SQL that was given up', () => {
+    expect(reasonTexts({ reason })).toEqual([reason]);
+    expect(reasonTexts({ reason, claims: [claim()] })).toEqual([reason]);
+  });
+});
+
+test.each<[Claim['rivals'][number]['verdict'], number | null, string]>([
+  ['refuted', 10, 'refuted, 10 of 20'],
+  ['same-answer', 20, 'gives the same answer, 20 of 20'],
+  ['open', null, 'not refuted, not counted'],
+])('a rival that is %s', (verdict, matching, text) => {
+  expect(rivalText({ reading: 'all seconds', matching, examined: 20, verdict })).toBe(text);
+});
