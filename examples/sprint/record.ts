@@ -18,7 +18,7 @@ import { buildSprintDatabase } from '../../src/cli/sprint-database';
 import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
-import { runLookThenProve } from '../../src/search/look';
+import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { createReactSteps, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
 

@@ -1,5 +1,5 @@
 /** `callModel`: one activity for every model step of the search; `role` says which (design D1). */
-import type { ActInput, Acted } from '../methods/react';
+import type { ActInput, Acted } from '../ports/react-steps';
 import { brief, whole, type Brief } from '../ports/brief';
 import { MODEL_INPUT, modelOutcome } from '../ports/brief-steps';
 import type {

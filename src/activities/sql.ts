@@ -1,5 +1,5 @@
 /** One activity for every round trip to the question's database; `purpose` says which (design D1). */
-import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
+import type { FinalInput, FinalRun, ToolInput, ToolRun } from '../ports/react-steps';
 import { brief, type Brief } from '../ports/brief';
 import { SQL_RESULT } from '../ports/brief-steps';
 import type {

@@ -7,7 +7,7 @@
  * 2. A model that keeps no format goes on with one query at a time (`methods/react.ts`); if that fails too, the search fails.
  */
 import type { Budgets, EndedBy, Looking, SearchState } from '../domain';
-import { runReact, type ReactSteps } from '../methods/react';
+import type { ReactSteps } from '../ports/react-steps';
 import { addUsage, exhaustedBudget, NO_USAGE } from './state/budgets';
 import { addUnanswerable } from './candidate';
 import { decided } from './choose';
@@ -28,13 +28,17 @@ const SINGLE_QUERIES = 20;
 
 type Answered = Extract<Committed, { kind: 'answer' }>;
 
-export async function runLookThenProve(
+/** `single`: how a model goes on that keeps no format but may manage one query at a time. */
+export async function runLook(
   start: SearchStart,
   steps: SearchSteps & ReactSteps & LookSteps,
   hooks: SearchHooks,
+  single: Fallback,
 ): Promise<SearchOutcome> {
-  return new LookLoop(start, steps, hooks).run();
+  return new LookLoop(start, steps, hooks, single).run();
 }
+
+type Fallback = (start: SearchStart, steps: ReactSteps, hooks: SearchHooks) => Promise<SearchOutcome>;
 
 class LookLoop {
   private state: SearchState;
@@ -46,6 +50,7 @@ class LookLoop {
     private readonly start: SearchStart,
     private readonly steps: SearchSteps & ReactSteps & LookSteps,
     private readonly hooks: SearchHooks,
+    private readonly single: Fallback,
   ) {
     this.state = start.state ?? initialState(start.searchId, hooks.now());
   }
@@ -100,7 +105,7 @@ class LookLoop {
     const { phase, turns } = this.looking;
     const start = { ...this.start, state: this.state };
     if (phase === 'single')
-      return runReact({ ...start, settings: { ...settings, rounds: SINGLE_QUERIES } }, this.steps, this.hooks);
+      return this.single({ ...start, settings: { ...settings, rounds: SINGLE_QUERIES } }, this.steps, this.hooks);
     const iterations = settings.iterations + turns.length;
     return runSearch({ ...start, settings: { ...settings, iterations } }, this.steps, this.hooks);
   }

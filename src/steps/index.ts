@@ -3,7 +3,7 @@
  * method `react`. A composition root builds them once; activities and in-process runs call the same functions.
  */
 import type { Remark, SearchInput, SearchState } from '../domain';
-import type { ReactSteps } from '../methods/react';
+import type { ReactSteps } from '../ports/react-steps';
 import type { LookSteps, SearchSteps, StepOptions } from '../ports/search-steps';
 import { candidate } from './candidate';
 import { check } from './check';

@@ -1,6 +1,6 @@
 /** The steps of the method `react` (paper, App. B.1) over the same journal, store, schema text and record. */
 import type { Coverage, Observation } from '../domain';
-import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../methods/react';
+import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../ports/react-steps';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from '../prompts';
 import { readCoverage } from '../sql/coverage';
 import { resultTexts } from '../text/preview';

@@ -27,7 +27,7 @@ import {
   type SteeredSearch,
 } from '../search/search';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
-import { runLookThenProve } from '../search/look';
+import { runLookThenProve } from '../methods/look-then-prove';
 import type { AnswerSummary } from '../ports/search-steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';

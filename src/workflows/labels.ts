@@ -3,7 +3,7 @@
  * `iter 2 · ground op_gaps (attempt 1)`. Only names, ids and counters: no row values, no text of a model (design D7).
  * Pure; the names behind an id come from earlier replies of this run.
  */
-import type { ActInput, FinalInput, ToolInput } from '../methods/react';
+import type { ActInput, FinalInput, ToolInput } from '../ports/react-steps';
 import type {
   FinishInput,
   FollowUp,

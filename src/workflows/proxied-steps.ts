@@ -24,7 +24,7 @@ import type { SqlActivities, SqlStepValue } from '../activities/sql';
 import type { StoreActivities } from '../activities/store';
 import type { WebActivities } from '../activities/web';
 import type { Settings } from '../domain';
-import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../methods/react';
+import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../ports/react-steps';
 import { brief, whole, type Brief } from '../ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
 import type { LookSteps, ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../ports/search-steps';

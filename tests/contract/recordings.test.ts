@@ -12,7 +12,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import { loadQuestions, scoreAnswer } from '../../src/benchmarks';
 import type { ObjectStore } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
-import { runLookThenProve } from '../../src/search/look';
+import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import { createReactSteps, createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';
 import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';

@@ -13,7 +13,7 @@ import { runReact } from '../../src/methods/react';
 import type { SqlEngine, SqlInspector } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runSearch } from '../../src/search/search';
-import { runLookThenProve } from '../../src/search/look';
+import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import {
   createReactSteps,

@@ -8,7 +8,7 @@ import { runReact } from '../../src/methods/react';
 import { settingsFor } from '../../src/config/presets';
 import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
 import { runSearch } from '../../src/search/search';
-import { runLookThenProve } from '../../src/search/look';
+import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';

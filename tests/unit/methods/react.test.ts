@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
-import {
-  runReact,
-  type Acted,
-  type ActInput,
-  type FinalInput,
-  type FinalRun,
-  type ReactSteps,
-  type ToolInput,
-} from '../../../src/methods/react';
+import { runReact } from '../../../src/methods/react';
+import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/react-steps';
 import { settingsFor } from '../../../src/config/presets';
 import { addUsage, NO_USAGE } from '../../../src/search/state/budgets';
 import type { AnswerSummary, FinishInput, ModelOutcome, WebInput } from '../../../src/ports/search-steps';

@@ -2,7 +2,7 @@
 import type { SearchInput, Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/search';
-import { runLookThenProve } from '../../../src/search/look';
+import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../../src/adapters/scripted';
 import { PRESETS } from '../../../src/config/presets';
 import { createReactSteps, createRunStore } from '../../../src/steps';

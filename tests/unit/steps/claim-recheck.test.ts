@@ -2,7 +2,7 @@
 import type { AnswerRecord } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import type { LookReply } from '../../../src/prompts';
-import { runLookThenProve } from '../../../src/search/look';
+import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { createReactSteps, createRunStore, openStep, refresh } from '../../../src/steps';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 

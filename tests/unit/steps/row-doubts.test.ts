@@ -1,6 +1,6 @@
 /** What the program asks about by itself: repeated rows and placeholders that change an answer. */
 import { createReactSteps, createRunStore } from '../../../src/steps';
-import { runLookThenProve } from '../../../src/search/look';
+import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
