@@ -5,6 +5,11 @@ import { answerText } from '../../../src/text/answer-text';
 import { HOSTILE, hostile, record, state, trace } from './fixture';
 
 const report = renderReport(trace);
+/** The beginning of HOSTILE as a page and as a terminal may show it. */
+const ESCAPED = '&lt;/script&gt;&lt;/style&gt;&lt;script&gt;alert(1)&lt;/script&gt;';
+const SPOKEN = '</script></style><script>alert(1)</script>';
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u202e]/;
 const csvOf = (page: string): string =>
   Buffer.from(/href="data:text\/csv;charset=utf-8;base64,([^"]*)"/.exec(page)![1]!, 'base64').toString('utf8');
 
@@ -49,6 +54,7 @@ describe('renderReport', () => {
     const ids = [...report.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]);
     const targets = [...report.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
     expect(new Set(ids).size).toBe(ids.length);
+    expect(targets.length).toBeGreaterThan(3);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
   });
 
@@ -71,14 +77,15 @@ describe('renderReport', () => {
     expect(buttons.length).toBeGreaterThan(3);
     expect(buttons.filter((button) => !button.endsWith(' hidden>'))).toEqual([]);
     const ids = [...report.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]);
-    expect([...report.matchAll(/data-copy="([^"]+)"/g)].filter(([, id]) => !ids.includes(id))).toEqual([]);
+    const copied = [...report.matchAll(/data-copy="([^"]+)"/g)].map(([, id]) => id);
+    expect(copied.length).toBeGreaterThan(1);
+    expect(copied.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
   test('hostile text in every field stays text', () => {
     const page = renderReport(hostile(trace));
-    expect(page).toContain('&lt;/script&gt;');
-    expect(page).not.toContain(HOSTILE);
-    expect(page).not.toMatch(/<img/i);
+    expect(page).toContain(ESCAPED);
+    expect(page).not.toMatch(/<img|<script>alert/i);
     expect(page.match(/<script|<\/script>|<style|<\/style>/gi)).toHaveLength(4);
     expect(page).not.toMatch(/[\u001b\u202e]/);
     const body = (page.split('</head>')[1] ?? '').replace(/<script>[\s\S]*<\/script>/, '');
@@ -224,15 +231,18 @@ describe('what people told the search', () => {
 
   test('is in the report and in the trace, with kind, author and time', () => {
     expect(renderReport(told)).toContain('gaps are seconds');
+    expect(renderReport(told)).toContain('id="steering"');
     expect(renderTraceText(told)).toContain('pin by ada, 2026-01-05 10:00 UTC: gaps are seconds');
     expect(renderReport(trace)).not.toContain('id="steering"');
   });
 
   test('stays text when it is hostile', () => {
-    const page = renderReport(hostile(told));
-    expect(page).not.toContain(HOSTILE);
+    const page = renderReport({ ...trace, record: { ...record, steering: hostile(steering) } });
+    expect(page).toContain(ESCAPED);
     expect(page).not.toMatch(/<script>alert|<img/i);
-    expect(renderTraceText(hostile(told))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    const lines = renderTraceText({ ...trace, record: { ...record, steering: hostile(steering) } });
+    expect(lines).toContain(SPOKEN);
+    expect(lines).not.toMatch(CONTROL);
   });
 });
 
@@ -249,7 +259,9 @@ describe('renderTraceText', () => {
   });
 
   test('a database cannot send terminal escapes', () => {
-    expect(renderTraceText(hostile(trace))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    const lines = renderTraceText(hostile(trace));
+    expect(lines).toContain(SPOKEN);
+    expect(lines).not.toMatch(CONTROL);
   });
 
   test('an attempt that no trajectory carries is still shown', () => {
@@ -274,6 +286,7 @@ describe('what the web said', () => {
     expect(page).toContain('Sources');
     expect(page).toContain('2031-05-01 10:00:00 UTC');
     expect(page).toContain('fetch_url');
+    expect(page).toContain(`https://example.org/${ESCAPED}`);
     expect(page).not.toMatch(/<script>alert|<img|href="https?:/i);
     expect(page).not.toContain('\u202e');
   });
@@ -282,7 +295,8 @@ describe('what the web said', () => {
     const lines = renderTraceText(told);
     expect(lines).toContain('fetch_url');
     expect(lines).toContain('Sources');
-    expect(lines).not.toMatch(/\u001b|\u202e/);
+    expect(lines).toContain(`https://example.org/${SPOKEN}`);
+    expect(lines).not.toMatch(CONTROL);
   });
 
   test('is not spoken of where nobody asked the web', () => {

@@ -64,5 +64,6 @@ test('a value cannot begin a line of its own', async () => {
     dialect: 'postgresql',
     maxChars: 5_000,
   });
+  expect(shown).toContain('TABLE x (');
   expect(shown.split('\n').filter((line) => line.startsWith('TABLE'))).toHaveLength(1);
 });
