@@ -13,26 +13,34 @@ import { resolveDatabase } from '../config/databases';
 import type { SearchInput } from '../domain';
 import { clockAt } from '../sql/clock';
 import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
-import type { AskFlags } from './ask';
 import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
-import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice } from './ask-input';
+import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice, type QuestionFlags } from './ask-input';
 import { checkDatabase } from './check-database';
 import { asAskedBefore, askedAnewLine } from './earlier-search';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { noteSeen, recognise } from './seen-databases';
 import { onlyDatabase } from './only-database';
+import type { SearchFlags } from './options';
 import { openServices, sha256 } from './services';
 
-export interface RunFlags extends AskFlags {
+export interface AskFlags extends SearchFlags, QuestionFlags {
+  readonly db?: string;
+  readonly detach?: boolean;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly record?: string;
+  readonly replay?: string;
+  readonly web?: boolean;
   readonly debug?: boolean;
   /** Also print the plan behind the answer. */
   readonly showPlan?: boolean;
 }
 
-export async function runAsk(argument: string, flags: RunFlags, io: Io): Promise<ExitCode> {
+export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise<ExitCode> {
   const text = await questionText(argument, io);
   if (flags.detach && (flags.record ?? flags.replay) !== undefined) {
     throw new UsageError('--record and --replay do not work in the background: leave --detach out');

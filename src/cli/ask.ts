@@ -1,20 +1,9 @@
 /** `gate ask`: the command line of a question; the work is in `ask-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
-import type { QuestionFlags } from './ask-input';
-import { addSearchOptions, collectDocs, csvOption, withExamples, type SearchFlags } from './options';
-import type { CommandFactory } from './program';
+import type { AskFlags } from './ask-run';
+import { addSearchOptions, collectDocs, csvOption, withExamples } from './options';
+import type { CommandFactory } from './command';
 import { joinedWords } from './question-words';
-
-export interface AskFlags extends SearchFlags, QuestionFlags {
-  readonly db?: string;
-  readonly detach?: boolean;
-  readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly csv?: boolean;
-  readonly record?: string;
-  readonly replay?: string;
-  readonly web?: boolean;
-}
 
 export const askCommand: CommandFactory = (io, outcome) =>
   withExamples(

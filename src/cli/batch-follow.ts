@@ -16,7 +16,7 @@ import { awaitBatch, awaitQuestion, batchProgress, runningWorkflow, startBatch, 
 import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
-import type { BatchProgress } from '../workflows/run-batch';
+import type { BatchProgress } from '../workflows/batch-progress';
 import type { Batch } from './batch-plan';
 import { pause, watchBatch } from './batch-watch';
 import type { BatchDisplay } from './batch-table';

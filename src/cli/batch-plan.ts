@@ -11,19 +11,37 @@ import { basename, extname } from 'node:path';
 import type { BenchmarkItem } from '../benchmarks';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
-import type { DatabaseDescription, SearchInput, Settings } from '../domain';
+import type { DatabaseDescription, Question, SearchInput, Settings } from '../domain';
 import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
 import { earlierSettings } from '../config/presets';
 import { canonical } from '../domain/canonical';
 import { documentationOf, searchInput, toolsOf } from './ask-input';
-import type { BatchFlags } from './batch';
 import type { BatchDatabases } from './batch-databases';
 import type { Documentation } from './docs-input';
 import { asAskedBefore, type AskedAnew } from './earlier-search';
 import { UsageError } from './errors';
+import type { SearchFlags } from './options';
 import type { Recognised } from './seen-databases';
 import { sha256 } from './services';
+
+export interface BatchFlags extends SearchFlags {
+  readonly db?: readonly string[];
+  readonly out?: string;
+  readonly concurrency: number;
+  readonly name?: string;
+  readonly limit?: number;
+  readonly ids?: readonly string[];
+  readonly knowledge?: boolean;
+  readonly docs?: readonly string[] | false;
+  readonly output: Question['outputMode'];
+  readonly web?: boolean;
+  readonly maxTotalCost?: number;
+  readonly dryRun?: boolean;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
 
 export interface BatchQuestion {
   readonly item: BenchmarkItem;

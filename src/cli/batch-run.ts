@@ -17,12 +17,11 @@ import { earlierModelQueues, modelQueues, queuesByModel } from '../workers/model
 import { servingOf } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { checkWeb, modelsFor, webNotice } from './ask-input';
-import type { BatchFlags } from './batch';
 import { batchDatabases } from './batch-databases';
 import { takeOverBatch } from './batch-earlier';
 import { estimateBatch, estimateText } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
-import { batchName, planBatch, selectItems, type Batch } from './batch-plan';
+import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder } from './batch-results';
 import { resultLine, type Ended } from './batch-score';
 import { batchSummary, shownCommand, summaryText } from './batch-summary';

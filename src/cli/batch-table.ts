@@ -2,15 +2,21 @@
  * A batch as it goes, on stderr. With a person watching: counts, pace, and a table of what is in flight, redrawn in
  * place; otherwise a line per question that ends.
  */
+import type { Progress } from '../search/search';
 import { counted, cut, dollars, duration } from '../report/printable';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
 import { percent } from './batch-summary';
-import type { InFlight } from './batch-watch';
 import type { Io } from './io';
 import { liveLines } from './live-lines';
 import { outageText, type Outage } from './outages';
 import { textTable } from './table';
+
+export interface InFlight {
+  readonly searchId: string;
+  /** Null: not known, or nobody looks at it. */
+  readonly progress: Progress | null;
+}
 
 export interface BatchDisplay {
   readonly live: boolean;

@@ -1,15 +1,8 @@
 /** What is in flight in a batch and what is being retried, read from Temporal for the display. */
-import type { Progress } from '../search/search';
-import type { BatchDisplay } from './batch-table';
+import type { BatchDisplay, InFlight } from './batch-table';
 import { outageLines, outagesOf, type Outage } from './outages';
 import { counted } from '../report/printable';
 import type { TemporalSession } from './temporal-session';
-
-export interface InFlight {
-  readonly searchId: string;
-  /** Null: not known, or nobody looks at it. */
-  readonly progress: Progress | null;
-}
 
 const ROUND_MS = 1_500;
 /** Retries are looked up every this many rounds. */

@@ -1,34 +1,8 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
-import type { Question } from '../domain';
-import {
-  addSearchOptions,
-  collect,
-  collectDocs,
-  positiveInteger,
-  positiveNumber,
-  withExamples,
-  type SearchFlags,
-} from './options';
-import type { CommandFactory } from './program';
-
-export interface BatchFlags extends SearchFlags {
-  readonly db?: readonly string[];
-  readonly out?: string;
-  readonly concurrency: number;
-  readonly name?: string;
-  readonly limit?: number;
-  readonly ids?: readonly string[];
-  readonly knowledge?: boolean;
-  readonly docs?: readonly string[] | false;
-  readonly output: Question['outputMode'];
-  readonly web?: boolean;
-  readonly maxTotalCost?: number;
-  readonly dryRun?: boolean;
-  readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly debug?: boolean;
-}
+import type { BatchFlags } from './batch-plan';
+import { addSearchOptions, collect, collectDocs, positiveInteger, positiveNumber, withExamples } from './options';
+import type { CommandFactory } from './command';
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(

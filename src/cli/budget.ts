@@ -1,7 +1,7 @@
 /** `gate budget`: new limits for a running search. */
 import { UsageError } from './errors';
 import { addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
 
 export const budgetCommand: CommandFactory = (io) =>

@@ -1,6 +1,6 @@
 /** `gate cancel`: a running search ends as cancelled, with the best answer so far in its record. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { onRunning, steeringCommand } from './steer';
 
 export const cancelCommand: CommandFactory = (io) =>

@@ -5,7 +5,7 @@ import { embeddedPlace } from '../config/store';
 import { UsageError } from './errors';
 import type { Io } from './io';
 import { collect, port, withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const CODEC_TOKEN_VARIABLE = 'GATE_CODEC_TOKEN';
 

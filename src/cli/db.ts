@@ -1,7 +1,7 @@
 /** `gate db`: the command line of the configured databases; each action is in a file of its own. */
 import { Command } from 'commander';
 import { collect, positiveNumber, withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import type { AddFlags } from './db-add';
 import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';

@@ -1,7 +1,7 @@
 /** `gate demo`: the sprint question of the paper on a small sample database, with the model's replies replayed. */
 import { Command } from 'commander';
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const demoCommand: CommandFactory = (io, outcome) =>
   withExamples(

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { counted } from '../report/printable';
 import { port, withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { startUiCodec } from './ui-codec';
 
 interface DevFlags {

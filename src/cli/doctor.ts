@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { EXIT } from './errors';
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const doctorCommand: CommandFactory = (io, outcome) =>
   withExamples(

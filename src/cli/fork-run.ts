@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { SearchInput, SearchState, Settings } from '../domain';
+import type { PresetName, SearchInput, SearchState, Settings } from '../domain';
 import { looksLikeReasoning, MODEL_DEFAULTS, presetOf, PRESETS, REACT_TOOL_CALLS } from '../config/presets';
 import { forkIdOf } from '../record/search-id';
 import { clockAt } from '../sql/clock';
@@ -22,12 +22,26 @@ import { askAgain } from './ask-again';
 import { closeOpened, follow } from './ask-run';
 import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
-import type { ForkFlags } from './fork';
 import type { Io } from './io';
-import { limitsOf } from './options';
+import { limitsOf, type LimitFlags, type ModelFlags } from './options';
 import { recognise, seenUnder } from './seen-databases';
 import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from './services';
 import { authorOf, words } from './steer';
+
+export interface ForkFlags extends LimitFlags {
+  readonly at: number;
+  readonly hint?: string;
+  readonly author?: string;
+  readonly db?: string;
+  readonly model?: ModelFlags;
+  readonly preset?: PresetName;
+  readonly seed?: number;
+  readonly iterations?: number;
+  readonly detach?: boolean;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
 
 export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise<ExitCode> {
   const hint = flags.hint === undefined ? null : { author: authorOf(flags, io), text: words(flags.hint, 'hint') };

@@ -1,33 +1,9 @@
 /** `gate fork`: the command line; the work is in `fork-run.ts`. */
 import { Command, Option } from 'commander';
-import type { PresetName } from '../domain';
-import {
-  addLimitOptions,
-  collectModels,
-  integer,
-  positiveInteger,
-  PRESET_NAMES,
-  withExamples,
-  type LimitFlags,
-  type ModelFlags,
-} from './options';
-import type { CommandFactory } from './program';
+import { addLimitOptions, collectModels, integer, positiveInteger, PRESET_NAMES, withExamples } from './options';
+import type { CommandFactory } from './command';
+import type { ForkFlags } from './fork-run';
 import { addSteerOptions, STEERING_GROUP } from './steer';
-
-export interface ForkFlags extends LimitFlags {
-  readonly at: number;
-  readonly hint?: string;
-  readonly author?: string;
-  readonly db?: string;
-  readonly model?: ModelFlags;
-  readonly preset?: PresetName;
-  readonly seed?: number;
-  readonly iterations?: number;
-  readonly detach?: boolean;
-  readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly debug?: boolean;
-}
 
 const NOTES = `
 A fork starts from the state of its parent after that iteration, with all that was proved by then. It pays only its own

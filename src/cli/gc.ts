@@ -1,7 +1,7 @@
 /** `gate gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 

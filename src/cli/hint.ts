@@ -1,6 +1,6 @@
 /** `gate hint`: tells a running search something that the data does not say. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, words, type SteerFlags } from './steer';
 
 export const hintCommand: CommandFactory = (io) =>

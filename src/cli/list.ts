@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { cut } from '../report/printable';
 import { statedText } from '../text/answer-text';
 import { positiveInteger, withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 /** Width of the table when it is not printed on a terminal. */
 const PIPED_WIDTH = 200;

@@ -1,6 +1,6 @@
 /** `gate pause`: a running search makes no further model call until it is resumed; budgets of time stand still. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
 
 export const pauseCommand: CommandFactory = (io) =>

@@ -1,6 +1,6 @@
 /** `gate pin`: keeps a reading and withdraws its rivals. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, words, type SteerFlags } from './steer';
 
 export const pinCommand: CommandFactory = (io) =>

@@ -7,6 +7,7 @@ import { batchCommand } from './batch';
 import { budgetCommand } from './budget';
 import { cancelCommand } from './cancel';
 import { codecServerCommand } from './codec-server';
+import type { CommandFactory, Outcome } from './command';
 import { dbCommand } from './db';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
@@ -31,13 +32,6 @@ import { temporalCommand } from './temporal';
 import { traceCommand } from './trace';
 import { vetoCommand } from './veto';
 import { workerCommand } from './worker';
-
-/** How an action hands its exit code back; commander itself knows only exceptions. */
-export interface Outcome {
-  code: ExitCode;
-}
-
-export type CommandFactory = (io: Io, outcome: Outcome) => Command;
 
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { CommandFailed } from './errors';
 import { csvOption, withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const resultCommand: CommandFactory = (io, outcome) =>
   withExamples(

@@ -1,6 +1,6 @@
 /** `gate resume`: a paused search goes on. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
 
 export const resumeCommand: CommandFactory = (io) =>

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { CommandFailed } from './errors';
 import { positiveInteger, positiveNumber, withExamples } from './options';
 import { counted } from '../report/printable';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 interface SqlFlags {
   readonly db?: string;

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { counted, dollars, visible } from '../report/printable';
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import type { ViewFlags } from './search-views';
 
 export const statusCommand: CommandFactory = (io) =>

@@ -1,6 +1,6 @@
 /** `gate stop`: a running search gives up the step under way and answers with what it has. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, type SteerFlags } from './steer';
 
 export const stopCommand: CommandFactory = (io) =>

@@ -1,7 +1,7 @@
 /** `gate temporal setup`: registers the search attributes by which the Temporal UI lists searches. */
 import { Command } from 'commander';
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const temporalCommand: CommandFactory = (io) =>
   withExamples(

@@ -1,6 +1,6 @@
 /** `gate veto`: withdraws a proved reading, with everything that rests on it. */
 import { withExamples } from './options';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 import { addSteerOptions, sendSteering, steeringCommand, words, type SteerFlags } from './steer';
 
 export const vetoCommand: CommandFactory = (io) =>

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { collect, withExamples } from './options';
 import { collectParts, type ServedParts } from './served-parts';
-import type { CommandFactory } from './program';
+import type { CommandFactory } from './command';
 
 export const workerCommand: CommandFactory = (io) =>
   withExamples(

@@ -5,7 +5,7 @@
 import type { Usage } from '../domain';
 import type { Progress } from '../search/search';
 import type { AnswerSummary } from '../ports/search-steps';
-import type { BatchProgress } from './run-batch';
+import type { BatchProgress } from './batch-progress';
 
 const MAX_CHARS = 15_000;
 

@@ -24,17 +24,15 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
-import type { AnswerStatus } from '../domain/answer';
 import { reasonOf } from '../search/search';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
+import type { BatchCounts, BatchProgress } from './batch-progress';
 import { continueUpgraded } from './continue-upgraded';
 import { batchMarkdown } from './details';
 import { asWorkflowFailure, failureType } from './failures';
 import { questionWorkflowId } from './ids';
 import { GATE_ATTRIBUTES, startAttributes } from './search-attributes';
 import { openAttributes, type Attributes } from './set-attributes';
-
-export type BatchCounts = Readonly<Record<AnswerStatus | 'infrastructure-failure', number>>;
 
 export interface RunBatchInput {
   readonly batchId: string;
@@ -51,15 +49,6 @@ export interface RunBatchInput {
     readonly counts: BatchCounts;
     readonly inFlight: readonly BatchEntry[];
   } | null;
-}
-
-export interface BatchProgress {
-  readonly batchId: string;
-  readonly total: number;
-  readonly done: number;
-  readonly counts: BatchCounts;
-  readonly inFlight: readonly { readonly n: number; readonly searchId: string }[];
-  readonly stopping: boolean;
 }
 
 export const batchProgressQuery = defineQuery<BatchProgress>('progress');

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchmarkItem } from '../../../src/benchmarks';
 import { createMemoryStore } from '../../../src/adapters/scripted';
-import type { BatchFlags } from '../../../src/cli/batch';
+import type { BatchFlags } from '../../../src/cli/batch-plan';
 import { batchDatabases } from '../../../src/cli/batch-databases';
 import { batchName, planBatch, selectItems } from '../../../src/cli/batch-plan';
 import { ResultFile, withResultFolder } from '../../../src/cli/batch-results';

@@ -1,0 +1,13 @@
+/** How far a batch is: what its query and its workflow give. */
+import type { AnswerStatus } from '../domain/answer';
+
+export type BatchCounts = Readonly<Record<AnswerStatus | 'infrastructure-failure', number>>;
+
+export interface BatchProgress {
+  readonly batchId: string;
+  readonly total: number;
+  readonly done: number;
+  readonly counts: BatchCounts;
+  readonly inFlight: readonly { readonly n: number; readonly searchId: string }[];
+  readonly stopping: boolean;
+}
