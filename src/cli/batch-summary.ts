@@ -5,7 +5,8 @@
 import { summarise, type Summary, type Verdict } from '../benchmarks';
 import type { Settings, Usage } from '../domain';
 import { counted, dollars, tokensText } from '../report/printable';
-import { addUsage, NO_USAGE } from '../search/state/budgets';
+import { NO_USAGE } from '../domain/control-view';
+import { addUsage } from '../search/state/budgets';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';
 import { withoutPasswords } from './errors';

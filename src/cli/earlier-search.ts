@@ -11,7 +11,7 @@ import type { ObjectStore } from '../ports';
 import { earlierSettings } from '../config/presets';
 import { idByName, searchIdOf } from '../record/search-id';
 import { createRunStore } from '../steps';
-import { SCHEMA_ID } from '../steps/prompt-context';
+import { SCHEMA_ID } from '../record/contents';
 import { sha256 } from './services';
 
 export interface Asked {

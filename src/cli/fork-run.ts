@@ -14,7 +14,7 @@ import { usageRecord, type Fork } from '../record/fork';
 import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
 import { createRunStore } from '../steps';
-import { SCHEMA_ID } from '../steps/prompt-context';
+import { SCHEMA_ID } from '../record/contents';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import { knownIdentity } from '../workers/database-aliases';
 import type { Asking } from './ask-checks';

@@ -101,9 +101,6 @@ export const DEFAULT_BUDGETS: Budgets = {
 /** The sampling and output settings of the paper; a reasoning model gets the larger cap. */
 export const MODEL_DEFAULTS = { temperature: 0.2, topP: 0.95, maxOutputTokens: 4096, reasoningOutputTokens: 16_384 };
 
-/** A reply that was cut is asked for once more with four times the room, and at most this much. */
-export const LARGEST_OUTPUT_TOKENS = 32_768;
-
 const REASONING = /^(o[1-9]|gpt-[5-9]|deepseek-r|qwq|magistral|grok-[34]-mini)|reason|thinking/i;
 
 /** By the model's name (provider prefixes aside); `models.reasoning` of the configuration overrules it. */

@@ -28,6 +28,9 @@ import {
 
 const version = z.literal(1);
 
+/** The one id of a search's `schema` and of its `ranking`. */
+export const SCHEMA_ID = 'schema';
+
 /** What one search knows about its database; read once, so that all its prompts agree. */
 export const SchemaContent = z.object({
   schemaVersion: version,

@@ -10,8 +10,7 @@
 import type { Remark, SearchInput, SearchState, Usage } from '../domain';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
-import { NO_USAGE } from '../search/state/budgets';
-import { ROOT } from '../search/state/frontier';
+import { NO_USAGE, ROOT } from '../domain/control-view';
 import { objectKey } from './objects';
 import { createRunStore, referenceIn, type RunStore } from './run-store';
 import { broughtBack } from './swept';

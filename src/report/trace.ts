@@ -17,8 +17,7 @@ import type {
 } from '../domain';
 import type { ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
-import type { Contents, Kind } from '../record/contents';
-import { SCHEMA_ID } from '../steps/prompt-context';
+import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
 import { latestRecord } from '../record/freshness';
 import { createRunStore, type RunStore } from '../record/run-store';
 import type { Side } from './diff';

@@ -3,6 +3,7 @@
  * and verified result needs no model call. A search that may not spend any more makes none (D6).
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
+import { isProved } from '../domain/control-view';
 import { unanswerableReason } from './candidate';
 import { agrees, independentSupport, resultClasses, usable } from './state/independence';
 import { compareText } from '../domain/canonical';
@@ -95,11 +96,6 @@ export function decided(state: SearchState, candidate: CandidateView): Choice & 
         reason: unanswerableReason(state, candidate.id),
       }
     : { kind: 'decided', status: 'answered', candidate: candidate.id, reason: null };
-}
-
-/** Whether every body that reads data or rests on an assumption is proved. */
-export function isProved(candidate: CandidateView): boolean {
-  return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
 }
 
 /** Whether no doubt is left, and an empty result, or that nothing is stored, has its control. */

@@ -2,7 +2,7 @@
 import type { PlanView } from '../domain';
 import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
 import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
-import { ROOT } from './state/frontier';
+import { ROOT } from '../domain/control-view';
 import { makePlan, type NewPlan } from './plan';
 import { chooseTargets, findOperator, isTestable, needsWork } from './state/plan-view';
 import { applyMemory } from './remember/reuse';

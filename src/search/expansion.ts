@@ -4,7 +4,8 @@
  * so that nothing depends on arrival order (rule S11).
  */
 import type { Budgets, EndedBy, FactView, PlanView, SearchEvent, Trajectory, UpdateView, Usage } from '../domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, type Spending } from './state/budgets';
+import { NO_USAGE } from '../domain/control-view';
+import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
 import { canonical } from '../domain/canonical';
 import type { ControlSettings } from './state/control-settings';
 import type {

@@ -8,12 +8,12 @@
  */
 import type { Budgets, EndedBy, Looking, SearchState } from '../domain';
 import type { ReactSteps } from '../ports/react-steps';
-import { addUsage, exhaustedBudget, NO_USAGE } from './state/budgets';
+import { NO_USAGE, ROOT } from '../domain/control-view';
+import { addUsage, exhaustedBudget } from './state/budgets';
 import { addUnanswerable } from './candidate';
 import { decided } from './choose';
 import { initialState, reasonOf, runSearch, type SearchHooks, type SearchOutcome, type SearchStart } from './search';
 import { Draft, SearchStopped, tryModel } from './expansion';
-import { ROOT } from './state/frontier';
 import { nextTrajectory } from './state/archive';
 import { candidateBodies } from './state/independence';
 import { mergeExpansions } from './remember/merge';

@@ -7,7 +7,8 @@
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
 import type { Budgets, EndedBy, PlanView, SearchState, Steering, Trajectory, Usage } from '../domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets, shareOfLookups } from './state/budgets';
+import { NO_USAGE, ROOT } from '../domain/control-view';
+import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets, shareOfLookups } from './state/budgets';
 import {
   addUnanswerable,
   nextCandidate,
@@ -19,7 +20,7 @@ import {
 import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose';
 import { expand } from './expand';
 import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
-import { ROOT, plansOfRoot, selectable } from './state/frontier';
+import { plansOfRoot, selectable } from './state/frontier';
 import { derivations } from './state/independence';
 import { mergeExpansions, rootTrajectory } from './remember/merge';
 import { planRef } from './state/plan-view';

@@ -1,7 +1,8 @@
 /** When a search ends, and why (design §3, step 8). A search always ends: iterations and plans of the root are bounded. */
 import type { CandidateView, EndedBy, SearchState } from '../domain';
 import { exhaustedBudget } from './state/budgets';
-import { isProved, isSound } from './choose';
+import { isProved } from '../domain/control-view';
+import { isSound } from './choose';
 import type { ControlSettings } from './state/control-settings';
 import { selectable } from './state/frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './state/independence';

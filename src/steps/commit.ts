@@ -29,7 +29,7 @@ import {
 } from './commit-plan';
 import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
 import { planOperators, withBodies, type LoadedPlan } from './load-plan';
-import { SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
 import { withClock } from './look';
 import { foundByCommit, foundByDecline } from './look-texts';
 

@@ -3,12 +3,13 @@
  * tokens. A cut reply is requested once more with the same messages and a larger limit, as the next try of its step:
  * journalled, charged and counted against the budgets like any other (D2). Later tries keep the larger limit.
  */
-import { LARGEST_OUTPUT_TOKENS } from '../config/presets';
 import { clip } from '../text/clip';
 import type { Called } from '../record/journal';
 
 /** The factor by which the limit is raised after a cut reply. */
 const MORE = 4;
+/** The most room that a cut reply gets, unless the configuration says otherwise. */
+const LARGEST_OUTPUT_TOKENS = 32_768;
 const CAUSE_CHARS = 300;
 /** How many characters of a cut reply a later try shows. */
 const SEEN_CHARS = 2_000;

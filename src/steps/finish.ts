@@ -14,16 +14,15 @@ import type {
   SteeringNote,
 } from '../domain';
 import { answerText } from '../text/answer-text';
-import { isProved } from '../search/choose';
+import { isProved } from '../domain/control-view';
 import { isSettled } from '../sql/claims';
 import { cut, resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
 import type { AnswerSummary, FinishInput } from '../ports/search-steps';
 import { now, type StepContext } from './context';
-import type { CandidateContent, Contents } from '../record/contents';
+import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { publishMemory } from './memory';
-import { SCHEMA_ID } from './prompt-context';
 import { proofLines } from '../text/proof-lines';
 import { writeEnvelope, type RunStore } from '../record/run-store';
 

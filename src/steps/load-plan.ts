@@ -7,7 +7,7 @@ import { clockOperator, CLOCK, readsClock } from '../sql/clock';
 import type { PlanOperator } from '../sql/compile';
 import type { PlanRef } from '../ports/search-steps';
 import type { StepContext } from './context';
-import { SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
 
 export interface LoadedOperator {
   readonly operator: Operator;

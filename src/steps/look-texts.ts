@@ -6,9 +6,8 @@ import { coverageText } from '../sql/coverage';
 import { toCsv } from '../text/csv';
 import { resultText } from '../text/preview';
 import type { StepContext } from './context';
-import type { Contents } from '../record/contents';
+import { SCHEMA_ID, type Contents } from '../record/contents';
 import { extraTables } from './shown-tables';
-import { SCHEMA_ID } from './prompt-context';
 
 /** Characters of one result. */
 const RESULT_CHARS = 3_500;

@@ -12,7 +12,8 @@ import { bodyScope, buildCommit, type CommitScope } from './commit-plan';
 import { addDeltas, once, openInspector, openParser, runSql, type StepContext } from './context';
 import { turnsOf } from './look-texts';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
-import { promptContext, SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
+import { promptContext } from './prompt-context';
 import { columnsOfNamed, profileExtra, showTables } from './shown-tables';
 
 /** Observations need an operator; this name stands for a look, which has none. */

@@ -14,7 +14,8 @@ import { buildTests, storeProposal, type BuiltTest } from './build-tests';
 import { openParser, readableRelations, type StepContext } from './context';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
-import { promptContext, SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
+import { promptContext } from './prompt-context';
 import { columnsOfNamed, showTables } from './shown-tables';
 import { evidenceTexts, planTextOf } from './texts';
 

@@ -12,7 +12,7 @@ import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
 import { takeMemory } from './memory';
 import { profileShown, showsValues } from './profiles';
-import { SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
 import { rankByMeaning } from './rank-tables';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {

@@ -6,11 +6,10 @@ import { renderDocumentation } from '../schema/documentation/notes';
 import { shownDocuments } from '../schema/documents';
 import { renderProfiles } from '../schema/column-profiles';
 import type { MemoryRef } from '../ports/search-steps';
+import { SCHEMA_ID } from '../record/contents';
 import type { StepContext } from './context';
 import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
-
-export const SCHEMA_ID = 'schema';
 
 const PROFILE_CHARS = 16_000;
 

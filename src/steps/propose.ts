@@ -12,7 +12,8 @@ import { openParser, readableRelations, type StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
-import { promptContext, SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID } from '../record/contents';
+import { promptContext } from './prompt-context';
 import { columnsOfNamed } from './shown-tables';
 import { evidenceTexts, planText } from './texts';
 

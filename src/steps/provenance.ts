@@ -1,9 +1,8 @@
 /** The dependencies of an observation and of everything concluded from it (rule S10). */
 import type { Dependencies } from '../domain';
 import type { StepContext } from './context';
-import type { Contents } from '../record/contents';
+import { SCHEMA_ID, type Contents } from '../record/contents';
 import { restsOn, type LoadedPlan } from './load-plan';
-import { SCHEMA_ID } from './prompt-context';
 
 /** Covers the operators that the probes name in their SQL, and the operators that the given ones read. */
 export async function dependencies(

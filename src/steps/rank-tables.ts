@@ -8,8 +8,7 @@ import { fitsWhole, type SchemaContext } from '../schema/context';
 import type { Nearness } from '../schema/ranking';
 import type { UsageDelta } from '../ports/search-steps';
 import { addDeltas, databaseKey, type StepContext } from './context';
-import type { Contents } from '../record/contents';
-import { SCHEMA_ID } from './prompt-context';
+import { SCHEMA_ID, type Contents } from '../record/contents';
 import { questionVector, unanswered } from './question-vector';
 import { nearnessOf, type Paid } from './table-vectors';
 

@@ -20,12 +20,11 @@ import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
 import { openEngine, runSql, type StepContext } from './context';
 import { claimRecheck, type RecheckedClaims } from './claim-recheck';
-import type { CandidateContent, Contents } from '../record/contents';
+import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { wordingOf } from './evidence-record';
 import { answerOf, stillOpen } from './finish';
 import { LAST, shownAs } from '../record/freshness';
 import { loadPlan, type LoadedPlan } from './load-plan';
-import { SCHEMA_ID } from './prompt-context';
 import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
 

@@ -9,9 +9,8 @@ import { renderTables } from '../schema/context';
 import type { UsageDelta } from '../ports/search-steps';
 import { sameRelation } from '../sql/validate';
 import type { StepContext } from './context';
-import type { SchemaContent } from '../record/contents';
+import { SCHEMA_ID, type SchemaContent } from '../record/contents';
 import { profileShown } from './profiles';
-import { SCHEMA_ID } from './prompt-context';
 
 const EXTRA_CHARS = 16_000;
 const EXTRA_TABLES = 20;

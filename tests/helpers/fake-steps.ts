@@ -6,7 +6,8 @@
  * 2. Every model reply costs one call, every SQL step one execution: `charged` sums what was returned.
  */
 import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
-import { addUsage, NO_USAGE } from '../../src/search/state/budgets';
+import { NO_USAGE } from '../../src/domain/control-view';
+import { addUsage } from '../../src/search/state/budgets';
 import { BrokenModelError } from '../../src/search/choose';
 import type { SearchHooks, SearchOutcome } from '../../src/search/search';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';

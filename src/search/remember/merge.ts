@@ -11,7 +11,8 @@ import { compactArchive, newestEvidence, nextTrajectory } from '../state/archive
 import { canonical } from '../../domain/canonical';
 import type { ControlSettings } from '../state/control-settings';
 import type { Expansion } from '../expansion';
-import { LIVE, openWork, ROOT, statusOf } from '../state/frontier';
+import { ROOT } from '../../domain/control-view';
+import { LIVE, openWork, statusOf } from '../state/frontier';
 import { perObject } from '../state/memo';
 import { isComplete } from '../state/plan-view';
 import { applyMemory } from './reuse';

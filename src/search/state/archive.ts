@@ -7,7 +7,7 @@
  * 3. What rules still read is always kept: reasons of unanswerable replies, remarks of people, active candidates.
  */
 import type { SearchEvent, SearchState, Trajectory } from '../../domain';
-import { ROOT } from './frontier';
+import { ROOT } from '../../domain/control-view';
 import { rankTrajectories } from '../rank-trajectories';
 
 export const KEPT = 64;

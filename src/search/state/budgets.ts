@@ -2,17 +2,6 @@
 import type { BudgetName, Budgets, Usage } from '../../domain';
 import type { UsageDelta } from '../../ports/search-steps';
 
-export const NO_USAGE: Usage = {
-  llmCalls: 0,
-  possiblyBilledCalls: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  costUsd: 0,
-  sqlExecutions: 0,
-  sqlMs: 0,
-  sqlRows: 0,
-};
-
 export function addUsage(a: Usage, delta: UsageDelta): Usage {
   return {
     llmCalls: a.llmCalls + (delta.llmCalls ?? 0),

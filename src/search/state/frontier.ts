@@ -3,9 +3,8 @@
  * until `maxPlans` plans were made from it. With nothing left to select, the search ends.
  */
 import type { PlanView, Settings, Trajectory } from '../../domain';
+import { ROOT } from '../../domain/control-view';
 import { chooseTargets, isComplete, needsWork } from './plan-view';
-
-export const ROOT = 't0';
 
 /** Trajectories whose plan still counts: worked on, to be revised, or finished with a candidate. */
 export const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];

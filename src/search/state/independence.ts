@@ -10,7 +10,7 @@
 import type { CandidateView, PlanView } from '../../domain';
 import { textOf } from '../../sql/body';
 import { compareText } from '../../domain/canonical';
-import { ROOT } from './frontier';
+import { ROOT } from '../../domain/control-view';
 import { perObject } from './memo';
 
 export const derivationKey = perObject((bodies: readonly { readonly bodyId: string }[]): string =>

@@ -7,7 +7,7 @@ import type { CandidateRun } from '../../../src/ports/search-steps';
 import { planRef } from '../../../src/search/state/plan-view';
 import { createRunStore, readEnvelope } from '../../../src/steps';
 import { openStep } from '../../../src/steps/context';
-import { SCHEMA_ID } from '../../../src/steps/prompt-context';
+import { SCHEMA_ID } from '../../../src/record/contents';
 import { publishMemory, updateView } from '../../../src/steps/memory';
 import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, groundReply, hash, planReply, text } from './fixtures';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 /** A schema of 1,000 tables, one of which says in other words what the question asks for. */
 import type { DatabaseDescription } from '../../../src/domain';
 import { ModelError, type Embedder } from '../../../src/ports';
-import { NO_USAGE } from '../../../src/search/state/budgets';
+import { NO_USAGE } from '../../../src/domain/control-view';
 import { schemaContext, SCHEMA_CHARS } from '../../../src/schema/context';
 import { createRunStore, createSteps, storeInput, type StepDeps } from '../../../src/steps';
 import { state } from '../report/fixture';

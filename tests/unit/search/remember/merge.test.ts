@@ -1,5 +1,5 @@
 import type { PlanView, SearchState, Trajectory } from '../../../../src/domain';
-import { NO_USAGE } from '../../../../src/search/state/budgets';
+import { NO_USAGE } from '../../../../src/domain/control-view';
 import { initialState } from '../../../../src/search/search';
 import type { Expansion } from '../../../../src/search/expansion';
 import { mergeExpansions, planStateKey, rootTrajectory } from '../../../../src/search/remember/merge';

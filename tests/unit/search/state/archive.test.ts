@@ -1,7 +1,7 @@
 import { SearchState, type Settings } from '../../../../src/domain';
 import { compactArchive, KEPT, nextTrajectory } from '../../../../src/search/state/archive';
 import { initialState, runSearch } from '../../../../src/search/search';
-import { ROOT } from '../../../../src/search/state/frontier';
+import { ROOT } from '../../../../src/domain/control-view';
 import { rootTrajectory } from '../../../../src/search/remember/merge';
 import { FakeSteps, operator, planOf, testHooks, testSettings } from '../../../helpers/fake-steps';
 import { randomWorld } from '../../../helpers/random-world';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Budgets, Settings } from '../../../../src/domain';
-import { addUsage, callsLeft, exhaustedBudget, NO_USAGE, shareOfBudgets } from '../../../../src/search/state/budgets';
+import { NO_USAGE } from '../../../../src/domain/control-view';
+import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets } from '../../../../src/search/state/budgets';
 import { runSearch } from '../../../../src/search/search';
 import {
   FakeSteps,

@@ -1,0 +1,21 @@
+/** Words of the control view that are no schemas: apart from those, because a workflow's bundle has no zod. */
+import type { CandidateView, Usage } from './state';
+
+/** The trajectory that every plan made from nothing descends from. */
+export const ROOT = 't0';
+
+export const NO_USAGE: Usage = {
+  llmCalls: 0,
+  possiblyBilledCalls: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  costUsd: 0,
+  sqlExecutions: 0,
+  sqlMs: 0,
+  sqlRows: 0,
+};
+
+/** Whether every body that reads data or rests on an assumption is proved. */
+export function isProved(candidate: CandidateView): boolean {
+  return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
+}
