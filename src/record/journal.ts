@@ -5,22 +5,30 @@
  * 1. A stored reply is returned, and nothing is paid.
  * 2. An intent is written before the call, and the reply before it is returned. So a crash repeats at most the call in
  *    flight, which then counts as possibly billed. No reply is lost if the store is unreachable or full: storing it is tried
- *    again, space is freed for it, and at last it is kept in memory (`flights.ts`).
+ *    again, space is freed for it, and at last it is kept in memory, where the next try finds it.
  * 3. A request that differs from the answered one under the same key is an error, because the program cannot know which one
  *    is right. An intent without a reply is replaced: the call must be made again, after a deploy perhaps with other words.
  * 4. The first stored reply wins: a worker that was thought dead and returns later uses the stored one, not its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ModelError, StoreError, type LanguageModel, type ModelErrorCode, type ModelRequest } from '../ports';
+import {
+  ModelError,
+  StoreError,
+  type Clock,
+  type LanguageModel,
+  type ModelErrorCode,
+  type ModelRequest,
+  type ObjectStore,
+} from '../ports';
 import { told } from '../prompts';
-import type { Clock } from '../ports';
 import type { Hash } from '../sql/body';
 import type { UsageDelta } from '../ports/search-steps';
 import type { CallIntent, CallReply } from './contents';
-import type { Flights } from './flights';
 import type { RunStore } from './run-store';
+import { shareWork } from './shared-work';
 
 export interface Call {
+  readonly store: ObjectStore;
   readonly run: RunStore;
   readonly position: string;
   readonly tryNumber: number;
@@ -29,7 +37,8 @@ export interface Call {
   readonly clock: Clock;
   readonly hash: Hash;
   readonly signal: AbortSignal;
-  readonly flights: Flights;
+  /** Pauses before further attempts to store a reply. */
+  readonly storeAgainAfterMs?: readonly number[];
 }
 
 export interface Called {
@@ -52,6 +61,12 @@ const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
   'recording-ended',
 ]);
 
+/** Eleven seconds in total: longer than most outages of a store, shorter than a step's time beyond its model call. */
+const STORE_AGAIN_AFTER_MS = [100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000];
+
+/** Paid replies that could not be stored yet. */
+const UNSTORED = new WeakMap<ObjectStore, Map<string, CallReply>>();
+
 export async function callOnce(call: Call): Promise<Called> {
   const id = callId(call.position, call.tryNumber, call.request.seed);
   const inputHash = call.hash(JSON.stringify(fingerprint(call.request)));
@@ -64,14 +79,17 @@ export async function callOnce(call: Call): Promise<Called> {
     return answered(id, reply);
   }
   const key = `${call.run.searchId}/${id} ${call.request.model} ${inputHash}`;
-  const reply = await call.flights.ride(key, call.signal, async (signal) => {
-    const flying = { ...call, signal };
-    const paid = call.flights.unstored.get(key) ?? (await ask(flying, id, inputHash));
-    call.flights.unstored.set(key, paid);
-    const stored = await storeReply(flying, id, paid);
-    call.flights.unstored.delete(key);
+  const unstored = UNSTORED.get(call.store) ?? new Map<string, CallReply>();
+  UNSTORED.set(call.store, unstored);
+  const askAndStore = async (signal: AbortSignal): Promise<CallReply> => {
+    const shared = { ...call, signal };
+    const paid = unstored.get(key) ?? (await ask(shared, id, inputHash));
+    unstored.set(key, paid);
+    const stored = await storeReply(shared, id, paid);
+    unstored.delete(key);
     return stored;
-  });
+  };
+  const reply = await shareWork(call.store, key, call.signal, askAndStore, 'stops');
   return answered(id, reply);
 }
 
@@ -161,7 +179,7 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
 
 /** Stores a paid reply, with retries. Returns the reply that the store holds at the end. */
 async function storeReply(call: Call, id: string, paid: CallReply): Promise<CallReply> {
-  const pauses = [...call.flights.storeAgainAfterMs];
+  const pauses = [...(call.storeAgainAfterMs ?? STORE_AGAIN_AFTER_MS)];
   let intent: CallIntent | null = null;
   for (;;) {
     try {

@@ -7,7 +7,6 @@ import { ModelError, type ChatMessage, type ModelRequest } from '../ports';
 import { retryMessages, type Parsed } from '../prompts';
 import type { MemoryRef, ModelOutcome } from '../ports/search-steps';
 import type { StepContext } from './context';
-import { flightsOf } from '../record/flights';
 import { causeOf, cutFailure, isCut, moreRoom } from './cut-reply';
 import { begun, callOnce, journalled, type Called } from '../record/journal';
 
@@ -73,6 +72,7 @@ async function askedWith<R, V>(
   const request = modelRequest(context, task, messages, limit);
   try {
     const called = await callOnce({
+      store: deps.store,
       run,
       position: step.position,
       tryNumber: step.tryNumber,
@@ -81,7 +81,6 @@ async function askedWith<R, V>(
       clock: deps.clock,
       hash: deps.hash,
       signal,
-      flights: flightsOf(deps.store),
     });
     return { called, limit };
   } catch (error) {

@@ -13,7 +13,7 @@ import type { SqlEngine } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
 import { databaseKey, openEngine, sqlUsage, type StepContext } from './context';
 import { readEnvelope, writeEnvelope } from '../record/run-store';
-import { shareWork } from './shared-work';
+import { shareWork } from '../record/shared-work';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** No further table is begun after this much time. */

@@ -8,7 +8,7 @@ import { unitVector } from '../schema/ranking';
 import type { UsageDelta } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { embedded, mayBeBilled } from './embed';
-import { shareWork } from './shared-work';
+import { shareWork } from '../record/shared-work';
 import { fromBase64, toBase64 } from '../record/vector-store';
 
 /** The most characters of the question that are embedded; more do not help to rank tables. */

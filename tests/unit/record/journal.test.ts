@@ -1,7 +1,6 @@
 import { createMemoryStore, scriptedModel, type ScriptedReply } from '../../../src/adapters/scripted';
 import { ModelError, StoreError, type ModelRequest, type ObjectStore, type StoreErrorCode } from '../../../src/ports';
 import { createRunStore } from '../../../src/steps';
-import { createFlights } from '../../../src/record/flights';
 import { callOnce, journalled } from '../../../src/record/journal';
 import { containing, hash } from '../steps/fixtures';
 
@@ -16,7 +15,7 @@ const request: ModelRequest = {
   schema: { name: 's', schema: {} },
 };
 
-function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore(), flights = createFlights([1, 1])) {
+function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore()) {
   const model = scriptedModel({ replies: { plan: replies } });
   const run = createRunStore(store, 's1', hash);
   const call = (
@@ -25,13 +24,14 @@ function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore
     signal: AbortSignal = new AbortController().signal,
   ) =>
     callOnce({
+      store,
       run,
       position: 'i1.plan',
       tryNumber,
       request: { ...request, ...change },
       model,
       clock: { now: () => 5 },
-      ...{ hash, signal, flights },
+      ...{ hash, signal, storeAgainAfterMs: [1, 1] },
     });
   return { call, model, run, store };
 }
@@ -192,9 +192,9 @@ describe('D2: two that make the same call', () => {
 
   test('the first stored reply stays, and the other call is counted as possibly billed', async () => {
     const store = createMemoryStore();
-    // A worker that was thought dead, and the one that took its step over, each with a process of its own.
-    const sleeper = caller(['from the sleeper'], store);
-    const successor = caller(['from the successor'], store);
+    // A worker that was thought dead, and the one that took its step over, each with a store object of its own process.
+    const sleeper = caller(['from the sleeper'], { ...store });
+    const successor = caller(['from the successor'], { ...store });
     await sleeper.run.put('intent', 'i1.plan.try0.seed7', await intentOfOneCall());
     const [one, other] = await Promise.all([sleeper.call(), successor.call()]);
     expect(one.text).toBe(other.text);
