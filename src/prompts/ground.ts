@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';
-import { AssumptionReply, checkAssumption } from './plan';
+import { AssumptionReply, checkAssumption } from './plan-reply';
 import { parseReply, replySchema, sketch } from './reply';
 import type { Parsed, Problem } from './reply';
 import * as shared from './shared';

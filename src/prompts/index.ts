@@ -3,8 +3,9 @@ export { parseEvaluate, renderEvaluate, evaluateSchema, EvaluateReply } from './
 export type { EvaluateInput, TrajectoryText } from './evaluate';
 export { lookSchema, parseLook, renderLook, LookReply, SHOWN_ROWS } from './look';
 export type { ClaimReply, LookInput, LookTurn } from './look';
-export { parsePlan, parsePlanOrLookups, renderPlan, planSchema, planSchemaFor, PlanReply } from './plan';
+export { parsePlan, parsePlanOrLookups, renderPlan, planSchema, planSchemaFor } from './plan';
 export type { PlanInput } from './plan';
+export { PlanReply } from './plan-reply';
 export {
   parsePropose,
   parseProposeOrLookups,

@@ -3,7 +3,7 @@
  * operator reads is known from its text, so a forgotten or misplaced declaration changes nothing (the engine's parser still
  * has the last word, rule S8). A doubt that the reply states anywhere is never dropped.
  */
-import type { PlanReply } from './plan';
+import type { PlanReply } from './plan-reply';
 
 type OperatorReply = PlanReply['operators'][number];
 

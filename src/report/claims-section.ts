@@ -8,10 +8,10 @@ import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-te
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
-import { badge, type Tone } from './parts';
+import { badge } from './parts';
 import { capital } from './printable';
 import { coverageSql, statement, type Rerun } from './sql-section';
-import { CLAIM_WORDS } from './words';
+import { CLAIM_WORDS, type Tone } from './words';
 
 export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): string {
   return claims.some(isAbsence) ? 'What is not stored' : 'What it takes for granted';

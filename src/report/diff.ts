@@ -6,18 +6,12 @@
  *    by ids or names: those are counters, and a planner names things anew each time.
  * 2. Remarks of people and usage are shown too, but do not count as a difference in what was found.
  */
-import type { AnswerRecord, CandidateView, Claim, SearchInput, SearchState, SteeringNote } from '../domain';
+import type { AnswerRecord, CandidateView, Claim, SearchInput, SteeringNote } from '../domain';
 import { statedText } from '../text/answer-text';
 import { canonical, compareText } from '../domain/canonical';
 import { headingText, rivalText } from '../text/claim-text';
-import type { Trace } from './trace';
+import type { Side, Trace } from './trace';
 import { CLAIM_WORDS } from './words';
-
-export interface Side {
-  readonly trace: Trace;
-  /** Every checkpoint, by the iteration that it follows. */
-  readonly states: ReadonlyMap<number, SearchState>;
-}
 
 export type Letter = 'a' | 'b';
 

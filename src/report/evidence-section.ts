@@ -4,11 +4,11 @@ import { isToldByClaims, uncheckedAssumptions } from '../text/claim-text';
 import { isSettled } from '../sql/claims';
 import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
-import { badge, rowsTable, verdictBadge, type Tone } from './parts';
+import { badge, rowsTable, verdictBadge } from './parts';
 import { capital } from './printable';
 import { statement, type Rerun } from './sql-section';
 import { sqlHtml } from './sql-html';
-import { CLAIM_WORDS, STATE_WORDS } from './words';
+import { CLAIM_WORDS, STATE_WORDS, type Tone } from './words';
 
 const OBSERVED_SHOWN = 20;
 

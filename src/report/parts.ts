@@ -4,8 +4,7 @@ import { clip } from '../text/clip';
 import { anchor, markup, type Html } from './html';
 import { cell, counted } from './printable';
 import type { HypothesisNode } from './tree';
-
-export type Tone = 'good' | 'bad' | 'warn' | 'calm';
+import type { Tone } from './words';
 
 export function badge(text: string, tone: Tone): Html {
   return markup`<span class="badge ${tone}">${text}</span>`;

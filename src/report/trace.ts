@@ -20,7 +20,6 @@ import type { Hash } from '../sql/body';
 import { SCHEMA_ID, type Contents, type Kind } from '../record/contents';
 import { latestRecord } from '../record/freshness';
 import { createRunStore, type RunStore } from '../record/run-store';
-import type { Side } from './diff';
 import { compareIds } from './printable';
 
 type ById<T> = Readonly<Record<string, T>>;
@@ -50,6 +49,13 @@ export interface Trace {
   readonly lastBadReply?: BadReply;
   /** Bodies that a judgement wanted and execution refused, oldest first. */
   readonly rejections: readonly Rejection[];
+}
+
+/** One side of a comparison: a trace with all its checkpoints. */
+export interface Side {
+  readonly trace: Trace;
+  /** Every checkpoint, by the iteration that it follows. */
+  readonly states: ReadonlyMap<number, SearchState>;
 }
 
 export interface ShownTables {
@@ -159,7 +165,7 @@ async function rejections(run: RunStore, steps: readonly string[]): Promise<Reje
   return (await Promise.all(found)).flat();
 }
 
-/** The trace with every checkpoint, by the iteration that it follows; null when the store knows no such search. */
+/** Null when the store knows no such search. */
 export async function loadSide(store: ObjectStore, searchId: string, hash: Hash): Promise<Side | null> {
   const trace = await loadTrace(store, searchId, hash);
   if (trace === null) return null;

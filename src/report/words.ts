@@ -3,8 +3,10 @@
  * share them, so that no reader meets an internal name without its meaning.
  */
 import type { AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
-import type { Tone } from './parts';
 import type { Trace } from './trace';
+
+/** How a word is coloured. */
+export type Tone = 'good' | 'bad' | 'warn' | 'calm';
 
 const BUDGETS: Readonly<Record<BudgetName, string>> = {
   llmCalls: 'model calls',

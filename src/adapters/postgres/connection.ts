@@ -11,7 +11,6 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig } from 'pg';
 import { SqlEngineError } from '../../ports/sql-engine';
-import type { Settled } from './settings';
 
 export interface Target {
   readonly host: string;
@@ -34,6 +33,18 @@ interface Wire {
   connect(port: number | string, host?: string): void;
   requestSsl(): void;
   cancel(processId: number, secretKey: number): void;
+}
+
+/** Names and values, as `set_config` takes them. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** The settings that hold for the whole session. */
+export interface Settled {
+  /** The server process of the session; null behind a pooler, where nothing is set for the session. */
+  readonly process: number | null;
+  readonly settings: Settings;
+  /** The time limit that they were set for. An engine's role and schemas never change. */
+  readonly timeoutMs: number | null;
 }
 
 export class GateClient extends Client {

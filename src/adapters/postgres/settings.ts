@@ -11,7 +11,7 @@
  *    its transaction.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
-import type { GateClient } from './connection';
+import type { GateClient, Settings, Settled } from './connection';
 
 export interface SessionSettings {
   readonly timeoutMs: number;
@@ -42,8 +42,6 @@ function refuseSuperuser({ isSuperuser, serverVersion, user }: GateClient, role:
   );
 }
 
-type Settings = Readonly<Record<string, string>>;
-
 /** All settings but the application name. */
 function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSettings): Settings {
   const lowered = laysDownRights(client, role);
@@ -70,15 +68,6 @@ function settingsFor(client: GateClient, { timeoutMs, role, schemas }: SessionSe
     // Last, because this role may not be allowed to set the others.
     ...(taken === null ? {} : { role: taken }),
   };
-}
-
-/** The settings that hold for the whole session. */
-export interface Settled {
-  /** The server process of the session; null behind a pooler, where nothing is set for the session. */
-  readonly process: number | null;
-  readonly settings: Settings;
-  /** The time limit that they were set for. An engine's role and schemas never change. */
-  readonly timeoutMs: number | null;
 }
 
 const NOTHING: Settled = { process: null, settings: {}, timeoutMs: null };

@@ -1,6 +1,6 @@
 import type { SearchState } from '../../../src/domain';
 import { renderDiffText, searchDiff } from '../../../src/report';
-import type { Side } from '../../../src/report/diff';
+import type { Side } from '../../../src/report/trace';
 import { record, state, trace } from './fixture';
 
 const at = (iteration: number, more: Partial<SearchState> = {}): SearchState => ({
