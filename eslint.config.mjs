@@ -21,7 +21,7 @@ const KNOWS = {
   domain: [],
   ports: ['domain'],
   sql: ['domain', 'ports'],
-  schema: ['domain', 'sql'],
+  schema: ['domain', 'sql', 'text'],
   text: ['domain', 'sql'],
   config: ['domain'],
   search: ['domain', 'ports', 'sql'],

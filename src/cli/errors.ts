@@ -3,7 +3,7 @@
  * Classes are told apart by `name`, so that no heavy module is loaded to explain that it could not be loaded.
  */
 import { CommanderError } from 'commander';
-import { visible } from '../report/printable';
+import { visible, visibleLine } from '../text/visible';
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -49,10 +49,10 @@ function lineOf(error: unknown): string {
   if (error.name === 'ConfigError') return visible(error.message);
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'EADDRINUSE')
-    return `${oneLine(error.message)}: the port is in use; choose another one or stop its owner`;
-  if (code === 'EACCES' || code === 'EPERM') return `${oneLine(error.message)}; check the permissions of that path`;
+    return `${visibleLine(error.message)}: the port is in use; choose another one or stop its owner`;
+  if (code === 'EACCES' || code === 'EPERM') return `${visibleLine(error.message)}; check the permissions of that path`;
   if (code === 'ENOSPC') return 'no space left on the device; free some, finished steps are kept';
-  return oneLine(rootMessage(error));
+  return visibleLine(rootMessage(error));
 }
 
 /** A failed workflow wraps what happened: the innermost failure says it. */
@@ -71,10 +71,6 @@ function rootMessage(error: Error): string {
 function stackOf(error: Error): string {
   const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : '';
   return `${error.stack ?? error.message}${cause}`;
-}
-
-function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ').trim();
 }
 
 export function withoutPasswords(text: string): string {

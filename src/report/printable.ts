@@ -1,11 +1,11 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
-import { visible } from '../text/visible';
+import { visible, visibleLine } from '../text/visible';
 
 export { visible };
 
 /** On one line, cut with what is missing. */
 export function cut(text: string, length: number): string {
-  const line = visible(text).replace(/\s+/g, ' ').trim();
+  const line = visibleLine(text);
   return line.length <= length ? line : `${line.slice(0, Math.max(0, length - 1))}…`;
 }
 
@@ -13,7 +13,7 @@ export function cut(text: string, length: number): string {
 export function wrapped(text: string, width: number, lines: number): readonly string[] {
   const room = Math.max(10, width);
   const done: string[] = [];
-  let rest = visible(text).replace(/\s+/g, ' ').trim();
+  let rest = visibleLine(text);
   while (rest.length > room && done.length < lines - 1) {
     const space = rest.lastIndexOf(' ', room);
     const end = space > room / 2 ? space : room;

@@ -30,7 +30,7 @@ export function renderProfiles(profiles: readonly ColumnProfile[], maxChars: num
   return [...blocks, ...(dropped > 0 ? [`(${dropped} profiled columns are not shown)`] : [])].join('\n');
 }
 
-const headingOf = ({ table, examined }: ColumnProfile): string => oneLine(`${table} (${examined} rows examined)`);
+const headingOf = ({ table, examined }: ColumnProfile): string => withoutBreaks(`${table} (${examined} rows examined)`);
 
 function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, remarks }: ColumnProfile): string {
   const complete = distinct <= top.length;
@@ -52,7 +52,7 @@ function lineOf({ column, examined, nulls, distinct, min, max, top, patterns, re
         ]
       : []),
   ];
-  return oneLine(`- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`);
+  return withoutBreaks(`- ${column}: ${facts.join('; ')}${remarks.length > 0 ? `. ! ${remarks.join('. ! ')}` : ''}`);
 }
 
 /** A shortened value, quoted if a reader could not see where it ends. */
@@ -62,4 +62,4 @@ function cut(value: string): string {
 }
 
 /** Removes line breaks, so that a value or JSON key cannot begin a new line of the prompt. */
-const oneLine = (text: string): string => text.replace(/[\n\r\t]+/g, ' ');
+const withoutBreaks = (text: string): string => text.replace(/[\n\r\t]+/g, ' ');

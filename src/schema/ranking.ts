@@ -10,6 +10,7 @@
  * nearest in meaning, it still comes before tables beyond about rank 60 in both orders. Equal scores keep the order by words.
  */
 import type { TableDescription } from '../domain';
+import { oneLine } from '../text/clip';
 import type { RankedTable } from './table-relevance';
 
 const K = 60;
@@ -75,10 +76,6 @@ function plain(identifier: string): string {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/[_.\s"]+/g, ' ')
     .trim();
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 function reciprocal(rank: number | null): number {

@@ -4,6 +4,7 @@
  * the question is about are shown in full, the others with name and type only.
  */
 import type { ColumnDescription, Dialect, TableDescription } from '../domain';
+import { oneLine } from '../text/clip';
 import { relevanceTo } from './lexical';
 
 export interface Detail {
@@ -106,11 +107,11 @@ const RESERVED = new Set(
 
 export function identifier(name: string, dialect: Dialect): string {
   if (PLAIN[dialect].test(name) && !RESERVED.has(name.toLowerCase())) return name;
-  return `"${onOneLine(name).replaceAll('"', '""')}"`;
+  return `"${withEscapedBreaks(name).replaceAll('"', '""')}"`;
 }
 
 /** Line ends written out as other hidden characters are (`plain.ts` of the prompts). */
-export function onOneLine(name: string): string {
+export function withEscapedBreaks(name: string): string {
   return name.replace(/[\t\n\r]/g, (end) => `\\u{${(end.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
@@ -193,12 +194,4 @@ function byType(columns: readonly ColumnDescription[], dialect: Dialect, room: n
 function sample(value: string): string {
   const line = value.replace(/\s/g, ' ');
   return line === '' || line.trim() !== line ? `'${line}'` : line.replace(/ +/g, ' ');
-}
-
-function oneLine(text: string, maxChars: number): string {
-  const line = text
-    .slice(0, maxChars * 4)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
 }

@@ -6,7 +6,7 @@ import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { TestReply } from '../prompts';
 import { expressionQuery, namesSomething } from '../sql/expression';
-import { cut } from '../text/preview';
+import { cut } from '../text/clip';
 import { validateExpression } from '../sql/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';

@@ -3,7 +3,7 @@
  * tokens. A cut reply is requested once more with the same messages and a larger limit, as the next try of its step:
  * journalled, charged and counted against the budgets like any other (D2). Later tries keep the larger limit.
  */
-import { clip } from '../text/clip';
+import { clip, oneLine } from '../text/clip';
 import type { Called } from '../record/journal';
 
 /** The factor by which the limit is raised after a cut reply. */
@@ -43,16 +43,11 @@ export function causeOf(called: Called, limit: number, error: string): string {
       : `the reply was cut at ${figure(limit)} tokens: raise models.maxOutputTokens`;
   }
   if (finishReason === 'content_filter') return 'the endpoint withheld the reply (content filter)';
-  if (finishReason === 'refusal') return oneLine(`the model refused: ${text}`);
-  if (text.trim() === '') return `the reply was empty (finish reason ${oneLine(finishReason)})`;
-  return oneLine(error);
+  if (finishReason === 'refusal') return oneLine(`the model refused: ${text}`, CAUSE_CHARS);
+  if (text.trim() === '') return `the reply was empty (finish reason ${oneLine(finishReason, CAUSE_CHARS)})`;
+  return oneLine(error, CAUSE_CHARS);
 }
 
 function figure(count: number): string {
   return count.toLocaleString('en-US');
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > CAUSE_CHARS ? `${clip(line, CAUSE_CHARS - 1)}…` : line;
 }

@@ -16,7 +16,8 @@ import type {
 import { answerText } from '../text/answer-text';
 import { isProved } from '../domain/control-view';
 import { isSettled } from '../sql/claims';
-import { cut, resultPreview } from '../text/preview';
+import { cut } from '../text/clip';
+import { resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
 import type { AnswerSummary, FinishInput } from '../ports/search-steps';
 import { now, type StepContext } from './context';

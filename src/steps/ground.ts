@@ -5,7 +5,7 @@
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
-import { cut } from '../text/preview';
+import { cut } from '../text/clip';
 import { keepVerdict, prove } from '../sql/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../ports/search-steps';
 import { resultsOf } from '../sql/test-runs';

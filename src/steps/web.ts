@@ -10,7 +10,7 @@
  */
 import type { Citation, Observation, WebObservation } from '../domain';
 import { WebError, type SearchResult, type Web, type WebErrorCode, type WebPage } from '../ports';
-import { cut } from '../text/preview';
+import { cut } from '../text/clip';
 import type { WebInput, WebRun } from '../ports/search-steps';
 import { now, once, type StepContext } from './context';
 

@@ -4,10 +4,10 @@
  * same functions also serve a record whose rows were fetched again.
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
-import { visible } from './visible';
+import { visibleLine } from './visible';
 import { claimCaveats, claimsProvedText, declineTexts } from './claim-text';
 import { coverageText } from '../sql/coverage';
-import { cut } from './preview';
+import { cut } from './clip';
 import { fillSentence, showsRows } from './sentence';
 import { valueText } from './value-text';
 
@@ -118,26 +118,24 @@ function rowText(row: readonly SqlValue[], columns: readonly ResultColumn[]): st
   if (columns.length === 1 && only !== undefined) return value(only, 0);
   const cells = columns
     .slice(0, SHOWN_COLUMNS)
-    .map((column, at) => `${cut(oneLine(column.name), NAME_CHARS)} ${value(column, at)}`);
+    .map((column, at) => `${cut(visibleLine(column.name), NAME_CHARS)} ${value(column, at)}`);
   const more = columns.length - cells.length;
   return [...cells, ...(more > 0 ? [`${more} more ${more === 1 ? 'column' : 'columns'}`] : [])].join(', ');
 }
 
 function againstTexts({ reading, against = [] }: AnswerRecord['evidence'][number]): string[] {
-  return against.map((text) => `Assumed all the same: ${oneLine(reading).replace(/\.$/, '')} (${oneLine(text)}).`);
+  return against.map(
+    (text) => `Assumed all the same: ${visibleLine(reading).replace(/\.$/, '')} (${visibleLine(text)}).`,
+  );
 }
 
 function wordingText({ statement, alternative }: OpenAssumption): string {
-  const taken = `Read as: ${oneLine(statement)}.`;
+  const taken = `Read as: ${visibleLine(statement)}.`;
   if (alternative === null) return taken;
-  return `${taken} Read as "${oneLine(alternative.reading)}" it would be: ${oneLine(alternative.gives)}.`;
+  return `${taken} Read as "${visibleLine(alternative.reading)}" it would be: ${visibleLine(alternative.gives)}.`;
 }
 
 /** Removes line breaks, so that a name or reading cannot pass for a line of its own. */
-function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ').trim();
-}
-
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

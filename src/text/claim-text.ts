@@ -3,10 +3,10 @@
  * statement is quoted beside it, because it may say more than its check did. Pure.
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
-import { visible } from './visible';
+import { visibleLine } from './visible';
 import { isAbsence, isSettled } from '../sql/claims';
 import { grouped } from '../sql/coverage';
-import { cut } from './preview';
+import { cut } from './clip';
 
 type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
 
@@ -19,7 +19,7 @@ const LISTED = 3;
 /** `412 of 420 trips`; of a claim that something is not stored, `0 of 340 visits have it recorded`; null: not counted. */
 export function countedText({ operator, matching, examined, rows }: Claim): string | null {
   if (matching === null || examined === null) return null;
-  const what = rows.trim() === '' ? 'rows' : cut(oneLine(rows), ROWS_CHARS);
+  const what = rows.trim() === '' ? 'rows' : cut(visibleLine(rows), ROWS_CHARS);
   if (operator !== null) return `${grouped(matching)} of ${grouped(examined)} ${what}`;
   const recorded = examined - matching;
   return `${grouped(recorded)} of ${grouped(examined)} ${what} ${recorded === 1 ? 'has' : 'have'} it recorded`;
@@ -34,8 +34,8 @@ export function exceptionsText(claim: Claim): string {
 
 /** What the answer assumes and no claim says: an assumption that repeats a claim word for word is told by the claim. */
 export function uncheckedAssumptions({ claims = [], openAssumptions }: Explained): OpenAssumption[] {
-  const claimed = new Set(claims.map(({ statement }) => oneLine(statement)));
-  return openAssumptions.filter(({ kind, statement }) => kind !== 'assumption' || !claimed.has(oneLine(statement)));
+  const claimed = new Set(claims.map(({ statement }) => visibleLine(statement)));
+  return openAssumptions.filter(({ kind, statement }) => kind !== 'assumption' || !claimed.has(visibleLine(statement)));
 }
 
 /** Whether claims say all there is of a step: it has some, or nothing was tested of it. */
@@ -106,12 +106,12 @@ export function claimCaveats(record: Explained): string[] {
 
 /** `NOT shown: "All devices store seconds."; it holds for 10 of 20 (50 %) only`. */
 export function notShownText({ statement, reason }: Claim): string {
-  return `NOT shown: ${quoted(statement)}${reason === null ? '' : `; ${cut(oneLine(reason), STATEMENT_CHARS)}`}`;
+  return `NOT shown: ${quoted(statement)}${reason === null ? '' : `; ${cut(visibleLine(reason), STATEMENT_CHARS)}`}`;
 }
 
 /** Why a stored answer is not good any more: the claim as it stands now. */
 export function lostText(claim: Claim): string {
-  const now = cut(oneLine(claim.reason ?? countedText(claim) ?? 'not counted'), STATEMENT_CHARS);
+  const now = cut(visibleLine(claim.reason ?? countedText(claim) ?? 'not counted'), STATEMENT_CHARS);
   return `what ${claim.operator ?? 'it'} takes for granted no longer holds as it did: ${quoted(claim.statement)} (${now})`;
 }
 
@@ -150,9 +150,5 @@ function numbered(count: number, what: string): string[] {
 
 /** The model's words, so that nobody takes them for the program's. */
 function quoted(text: string): string {
-  return `"${cut(oneLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
-}
-
-function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ').trim();
+  return `"${cut(visibleLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
 }

@@ -2,7 +2,7 @@
  * Results as text: CSV for a model, cut at a number of characters, and one line for a person or for the
  * comparison of candidates.
  */
-import { clip } from './clip';
+import { cut } from './clip';
 import type { SqlResult, SqlValue } from '../domain';
 import { toCsv } from './csv';
 
@@ -56,8 +56,4 @@ export function resultPreview(result: SqlResult, maxChars = 200): string {
 
 function shown(value: SqlValue): string {
   return value === null ? 'NULL' : String(value);
-}
-
-export function cut(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${clip(text, maxChars - 1)}…`;
 }

@@ -12,7 +12,7 @@ import {
   uncheckedAssumptions,
 } from './claim-text';
 import { isAbsence, isSettled } from '../sql/claims';
-import { cut } from './preview';
+import { cut } from './clip';
 
 /** Few and short, because they stand in the history twice: in the results of the last step and of the workflow (D3). */
 const LINES = 4;

@@ -4,7 +4,7 @@
  */
 import type { ResultColumn, SqlValue } from '../domain';
 import { visible } from './visible';
-import { cut } from './preview';
+import { cut } from './clip';
 
 const TEXT_CHARS = 60;
 /** A number with more decimals was computed, not entered. */

@@ -1,4 +1,5 @@
 /** Text from a database or a model made safe to show: no terminal escape, no invisible or reordering character. */
+import { oneLine } from './clip';
 
 // C0 and C1 controls except tab and line feed; zero-width, direction and isolate marks; line and paragraph separators; the
 // byte order mark.
@@ -10,3 +11,5 @@ export function visible(text: string): string {
     .replace(/\r\n?/g, '\n')
     .replace(HIDDEN, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
+
+export const visibleLine = (text: string): string => oneLine(visible(text));

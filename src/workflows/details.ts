@@ -16,7 +16,7 @@ export function progressMarkdown(progress: Progress): string {
       `${String(progress.trajectories)} trajectories open · ${String(progress.candidates)} candidates` +
       (progress.bottleneck === null ? '' : ` · working on \`${progress.bottleneck}\``),
     usageLine(usage),
-    ...(progress.learned === null ? [] : [`Learned: ${oneLine(progress.learned)}`]),
+    ...(progress.learned === null ? [] : [`Learned: ${cell(progress.learned)}`]),
     table(
       'Plan',
       ['operator', 'state', 'proved by'],
@@ -87,10 +87,10 @@ export function batchMarkdown({ total, done, counts, inFlight, stopping }: Batch
 
 function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
-  const line = (cells: readonly string[]): string => `| ${cells.map(oneLine).join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   return [`**${title}**`, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-function oneLine(text: string): string {
+function cell(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/\|/g, '\\|').slice(0, 300);
 }

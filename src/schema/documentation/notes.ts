@@ -3,7 +3,8 @@
  * table's name in the database. Notes on hidden or unknown tables and columns are left out.
  */
 import type { DatabaseDescription, DocumentNote, TableDescription } from '../../domain';
-import { onOneLine } from '../table-text';
+import { oneLine } from '../../text/clip';
+import { withEscapedBreaks } from '../table-text';
 import { rankedTables } from '../table-relevance';
 import { sameRelation } from '../../sql/validate';
 
@@ -83,10 +84,10 @@ function noteBlock(table: TableDescription, notes: readonly PlacedNote[], longes
   const about = notes.filter(({ column }) => column === null).map(({ text }) => oneLine(text, longest));
   const columns = table.columns.flatMap(({ name }) => {
     const own = notes.filter(({ column }) => column === name).map(({ text }) => oneLine(text, longest));
-    return own.length === 0 ? [] : [`  ${onOneLine(name)}: ${own.join('; ')}`];
+    return own.length === 0 ? [] : [`  ${withEscapedBreaks(name)}: ${own.join('; ')}`];
   });
   return [
-    `${onOneLine(`${table.name} (${sources})`)}${about.length === 0 ? '' : `: ${about.join('; ')}`}`,
+    `${withEscapedBreaks(`${table.name} (${sources})`)}${about.length === 0 ? '' : `: ${about.join('; ')}`}`,
     ...columns,
   ].join('\n');
 }
@@ -105,8 +106,3 @@ function columnNamed({ columns }: TableDescription, wanted: string): string | un
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[\s_"`[\]]+/g, '');
-
-function oneLine(text: string, longest: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
-}

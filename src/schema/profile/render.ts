@@ -3,7 +3,7 @@
  * table is made of (names, types, keys) always stands; pieces are added by weight until the room is used.
  */
 import type { Dialect, TableDescription } from '../../domain';
-import { BARE, columnText, headOf, keyLines, onOneLine, type Detail } from '../table-text';
+import { BARE, columnText, headOf, keyLines, withEscapedBreaks, type Detail } from '../table-text';
 import type { TableProfile } from './index';
 import type { ProfilePiece } from './piece';
 
@@ -63,12 +63,12 @@ function tableText(
   return [
     `${headOf(exact, TERSE, dialect)}${counted}`,
     ...table.columns.map((column) => {
-      const said = pieces.filter((piece) => piece.column === column.name).map(({ text }) => onOneLine(text));
+      const said = pieces.filter((piece) => piece.column === column.name).map(({ text }) => withEscapedBreaks(text));
       const head = columnText(column, table, TERSE, dialect);
       return said.length === 0 ? head : `${head}${column.comment === null ? ' --' : ';'} ${said.join('; ')}`;
     }),
     ...keyLines(table, dialect, TERSE),
-    ...rows.map((row) => `  row: ${onOneLine(row)}`),
+    ...rows.map((row) => `  row: ${withEscapedBreaks(row)}`),
     ')',
   ].join('\n');
 }
