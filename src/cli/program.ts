@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand } from './ask';
 import { batchCommand } from './batch';
-import { budgetCommand } from './budget';
-import { cancelCommand } from './cancel';
 import { codecServerCommand } from './codec-server';
 import type { CommandFactory, Outcome } from './command';
 import { dbCommand } from './db';
@@ -16,21 +14,16 @@ import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
 import { forkCommand } from './fork';
 import { gcCommand } from './gc';
-import { hintCommand } from './hint';
 import type { Io } from './io';
 import { listCommand } from './list';
 import { withExamples } from './options';
-import { pauseCommand } from './pause';
-import { pinCommand } from './pin';
 import { reportCommand } from './report';
 import { resultCommand } from './result';
-import { resumeCommand } from './resume';
 import { sqlCommand } from './sql';
 import { statusCommand } from './status';
-import { stopCommand } from './stop';
+import { STEERING_COMMANDS } from './steer';
 import { temporalCommand } from './temporal';
 import { traceCommand } from './trace';
-import { vetoCommand } from './veto';
 import { workerCommand } from './worker';
 
 const COMMANDS: readonly CommandFactory[] = [
@@ -43,14 +36,7 @@ const COMMANDS: readonly CommandFactory[] = [
   traceCommand,
   reportCommand,
   diffCommand,
-  hintCommand,
-  pauseCommand,
-  resumeCommand,
-  budgetCommand,
-  vetoCommand,
-  pinCommand,
-  stopCommand,
-  cancelCommand,
+  ...STEERING_COMMANDS,
   forkCommand,
   dbCommand,
   sqlCommand,

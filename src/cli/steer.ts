@@ -1,13 +1,15 @@
 /**
- * What the steering commands share: find the search, send the command to its workflow, say what came of it. A command
- * that makes no sense is refused by the search itself; nothing of it is kept.
+ * The steering commands: find the search, send the command to its workflow, say what came of it. A command that makes no
+ * sense is refused by the search itself; nothing of it is kept.
  */
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Steering, SteeringKind, SteeringOf } from '../domain';
 import { textProblem } from '../input-limits';
+import type { CommandFactory } from './command';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
+import { addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
 import type { Services } from './services';
 import type { TemporalSession } from './temporal-session';
 
@@ -19,7 +21,111 @@ export interface SteerFlags {
 /** In the help, under the commands that ask and show. */
 export const STEERING_GROUP = 'Steering a running search:';
 
-export function steeringCommand(name: string, description: string): Command {
+interface SteeringCommand<K extends SteeringKind> {
+  readonly description: string;
+  readonly example: string;
+  /** Adds its own argument and options. */
+  readonly takes?: (command: Command) => Command;
+  /** What the search is told, from its argument and options. */
+  readonly tells?: (
+    argument: string,
+    flags: LimitFlags & { readonly reason: string },
+  ) => Omit<SteeringOf<K>, 'kind' | 'author'>;
+  /** Printed once the search has accepted it. */
+  readonly done: string;
+}
+
+const STEERING: { readonly [K in SteeringKind]: SteeringCommand<K> } = {
+  hint: {
+    description: 'tell a running search something that the data does not show',
+    example: 'gate hint last "gaps are in seconds, not in milliseconds"',
+    takes: (command) => command.argument('<text>', 'in plain language'),
+    tells: (text) => ({ text: words(text, 'hint') }),
+    done: 'noted; every prompt from now on shows it',
+  },
+  pause: {
+    description: 'pause a running search: no model call is made until gate resume',
+    example: 'gate pause last',
+    done: 'paused; no model call is made until gate resume',
+  },
+  resume: {
+    description: 'continue a paused search',
+    example: 'gate resume last',
+    done: 'continues',
+  },
+  budget: {
+    description: 'change the limits of a running search; limits you do not give are unchanged',
+    example: 'gate budget last --max-calls 20 --max-cost none',
+    takes: addLimitOptions,
+    tells: (_, flags) => {
+      const budgets = limitsOf(flags);
+      if (Object.keys(budgets).length === 0) throw new UsageError('no limit given; see gate budget --help');
+      return { budgets };
+    },
+    done: 'has new limits',
+  },
+  veto: {
+    description: 'withdraw a proved reading and everything that rests on it',
+    example: 'gate veto last i1.t1.s1.a1.settle0.op_gap --reason "the unit changed in 2019"',
+    takes: (command) =>
+      command
+        .argument('<update>', 'id of the update (see gate status ID --memory)')
+        .requiredOption('--reason <text>', 'why it is wrong; the model sees this'),
+    tells: (update, { reason }) => ({ update, reason: words(reason, 'reason') }),
+    done: 'withdrawn, with everything that rested on it',
+  },
+  pin: {
+    description: 'keep the reading of an update or an operator, and withdraw its rivals',
+    example: 'gate pin last op_gap --reason "the timekeeper confirmed it"',
+    takes: (command) =>
+      command
+        .argument('<target>', 'an update (see gate status ID --memory) or an operator (see gate status ID --plan)')
+        .requiredOption('--reason <text>', 'why it is right; the model sees this'),
+    tells: (target, { reason }) => ({ target, reason: words(reason, 'reason') }),
+    done: 'kept; rival readings are withdrawn',
+  },
+  stop: {
+    description: 'end a running search now, with its best answer so far',
+    example: 'gate stop last',
+    done: 'ends with the best answer so far',
+  },
+};
+
+/** `gate cancel` is no command to the search: Temporal cancels its workflow. */
+const cancelCommand: CommandFactory = (io) =>
+  withExamples(
+    namedCommand('cancel', 'cancel a running search; asking the question again continues it')
+      .option('--json', 'print JSON')
+      .action(async (wanted: string, flags: { readonly json?: boolean }) => {
+        await onRunning(wanted, io, async (session, id) => {
+          const cancelled = await session.cancel(id);
+          if (cancelled)
+            io.out(flags.json ? `${JSON.stringify({ id, kind: 'cancel' })}\n` : `${id}: is being cancelled\n`);
+          return cancelled;
+        });
+      }),
+    'gate cancel last',
+  );
+
+export const STEERING_COMMANDS: readonly CommandFactory[] = [
+  ...(Object.keys(STEERING) as SteeringKind[]).map(steeringCommand),
+  cancelCommand,
+];
+
+function steeringCommand(kind: SteeringKind): CommandFactory {
+  const { description, example, takes, tells } = STEERING[kind];
+  return (io) => {
+    const named = namedCommand(kind, description);
+    const command = addSteerOptions(takes?.(named) ?? named).action(async () => {
+      const [wanted = '', argument = ''] = command.args;
+      const flags = command.opts<SteerFlags & LimitFlags & { readonly reason: string }>();
+      await sendSteering(wanted, kind, tells?.(argument, flags) ?? {}, flags, io);
+    });
+    return withExamples(command, example);
+  };
+}
+
+function namedCommand(name: string, description: string): Command {
   return new Command(name)
     .helpGroup(STEERING_GROUP)
     .description(description)
@@ -43,10 +149,10 @@ export function words(text: string, what: string): string {
   return trimmed;
 }
 
-export async function sendSteering<K extends SteeringKind>(
+async function sendSteering(
   wanted: string,
-  kind: K,
-  args: Omit<SteeringOf<K>, 'kind' | 'author'>,
+  kind: SteeringKind,
+  args: object,
   flags: SteerFlags,
   io: Io,
 ): Promise<void> {
@@ -54,25 +160,15 @@ export async function sendSteering<K extends SteeringKind>(
   await onRunning(wanted, io, async (session, id) => {
     const { steerQuestion } = await import('../workers/client');
     const told = await inTime(session, id, () =>
-      steerQuestion(session.gate, id, { kind, author, ...args } as unknown as Steering),
+      steerQuestion(session.gate, id, { kind, author, ...args } as Steering),
     );
     if (told.kind === 'not-running') return false;
     if (told.kind === 'refused') throw new CommandFailed(`${id} refused ${kind}: ${told.reason}`);
     const { remarkId } = told;
-    io.out(flags.json ? `${JSON.stringify({ id, kind, author, remarkId })}\n` : `${id}: ${DONE[kind]}\n`);
+    io.out(flags.json ? `${JSON.stringify({ id, kind, author, remarkId })}\n` : `${id}: ${STEERING[kind].done}\n`);
     return true;
   });
 }
-
-const DONE: Readonly<Record<SteeringKind, string>> = {
-  hint: 'noted; every prompt from now on shows it',
-  pause: 'paused; no model call is made until gate resume',
-  resume: 'continues',
-  budget: 'has new limits',
-  veto: 'withdrawn, with everything that rested on it',
-  pin: 'kept; rival readings are withdrawn',
-  stop: 'ends with the best answer so far',
-};
 
 /** `work` gives false when the workflow ended meanwhile. */
 export async function onRunning(
