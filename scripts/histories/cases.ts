@@ -10,9 +10,9 @@ import {
   cancelWorkflow,
   startBatch,
   startQuestion,
-  steerQuestion,
   type GateClient,
 } from '../../src/workers/client';
+import { steerQuestion } from '../../src/workers/steer-question';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import { REFUSED_QUESTION, type HangingModel, type MODELS } from './replies';

@@ -3,7 +3,7 @@
  * command announces: questions and the batch's own workflow that nobody works on are ended in Temporal and begun again here,
  * and the store has all that they paid for. Where a process works on them, the command ends with what is different.
  */
-import { runningQuestions, runningWorkflow, type RunningWorkflow } from '../workers/client';
+import { runningQuestions, runningWorkflow, type RunningWorkflow } from '../workers/workflow-views';
 import { whereItRuns, type Elsewhere } from '../workers/running-elsewhere';
 import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';

@@ -6,13 +6,14 @@
  *    are workflows of their own, so those in flight go on and are followed.
  * 3. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
  */
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
 import { canonical } from '../domain/canonical';
 import { briefSettings } from '../search/state/control-settings';
-import { awaitBatch, awaitQuestion, batchProgress, runningWorkflow, startBatch, type Ended } from '../workers/client';
+import { awaitBatch, awaitQuestion, startBatch, type Ended } from '../workers/client';
+import { batchProgress, runningWorkflow } from '../workers/workflow-views';
+import { unlessGone } from '../workers/not-found';
 import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
@@ -174,12 +175,8 @@ async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<F
 
 /** Null: it had not begun. */
 async function outcomeOf(session: TemporalSession, searchId: string): Promise<BatchOutcome | null> {
-  try {
-    const end = await awaitQuestion(session.gate, searchId);
-    if (end.kind === 'completed') return { kind: 'answer', status: end.value.status };
-    return { kind: 'infrastructure-failure', type: 'QuestionFailed', message: end.message };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
+  const end = await unlessGone(awaitQuestion(session.gate, searchId));
+  if (end === null) return null;
+  if (end.kind === 'completed') return { kind: 'answer', status: end.value.status };
+  return { kind: 'infrastructure-failure', type: 'QuestionFailed', message: end.message };
 }

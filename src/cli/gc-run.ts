@@ -1,8 +1,8 @@
 /** What `gate gc` does: asks Temporal what runs, removes old searches, then what nothing refers to any more; and tells it. */
-import { WorkflowNotFoundError } from '@temporalio/client';
 import type { ObjectEntry } from '../ports';
 import { counted } from '../report/printable';
 import type { GateClient } from '../workers/client';
+import { unlessGone } from '../workers/not-found';
 import { sweepCaches } from './gc-caches';
 import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type Kept, type StoredRun } from './gc-runs';
 import { sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
@@ -102,13 +102,9 @@ async function collect(
 
 export function askTemporal({ listing }: Pick<GateClient, 'listing'>): NonNullable<AskTemporal> {
   return async (workflowId) => {
-    try {
-      const { status } = await listing.workflow.getHandle(workflowId).describe();
-      return status.name === 'RUNNING' ? 'running' : 'closed';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'gone';
-      throw error;
-    }
+    const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
+    if (described === null) return 'gone';
+    return described.status.name === 'RUNNING' ? 'running' : 'closed';
   };
 }
 

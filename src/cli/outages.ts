@@ -5,7 +5,7 @@
  */
 import { publicMessage } from '../activities/failures';
 import { cut, duration } from '../report/printable';
-import type { PendingStep, QuestionDescription } from '../workers/client';
+import type { PendingStep, QuestionDescription } from '../workers/workflow-views';
 
 export interface Outage {
   readonly step: string;

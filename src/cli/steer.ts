@@ -158,7 +158,7 @@ async function sendSteering(
 ): Promise<void> {
   const author = authorOf(flags, io);
   await onRunning(wanted, io, async (session, id) => {
-    const { steerQuestion } = await import('../workers/client');
+    const { steerQuestion } = await import('../workers/steer-question');
     const told = await inTime(session, id, () =>
       steerQuestion(session.gate, id, { kind, author, ...args } as Steering),
     );

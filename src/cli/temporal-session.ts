@@ -14,18 +14,15 @@ import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
 import { openStore } from '../workers/open-store';
 import { registerSearchAttributes } from '../workers/search-attributes';
+import { cancelWorkflow, connectClient, TemporalUnreachableError, type GateClient } from '../workers/client';
 import {
-  cancelWorkflow,
-  connectClient,
   describeQuestion,
   isPaused,
   listQuestions,
   questionProgress,
   questionView,
-  TemporalUnreachableError,
-  type GateClient,
   type QuestionDescription,
-} from '../workers/client';
+} from '../workers/workflow-views';
 import { questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 import { errorText } from './errors';

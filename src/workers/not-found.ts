@@ -1,3 +1,5 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+
 /** gRPC's status. */
 const NOT_FOUND = 5;
 
@@ -6,7 +8,7 @@ export async function unlessGone<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
-    if ((error as { code?: unknown }).code === NOT_FOUND) return null;
+    if (error instanceof WorkflowNotFoundError || (error as { code?: unknown }).code === NOT_FOUND) return null;
     throw error;
   }
 }

@@ -2,7 +2,8 @@
  * Finds searches that wait in a queue without a worker: theirs is gone, and the running workers have another configuration
  * (`serving.ts`). Those do not take the searches; they only report them.
  */
-import { runningQuestions, type GateClient } from './client';
+import type { GateClient } from './client';
+import { runningQuestions } from './workflow-views';
 import { isPolled } from './running-elsewhere';
 import { differenceText, endpointText, type Serving, type ServingParts } from './serving';
 import { servedBy } from './task-queues';

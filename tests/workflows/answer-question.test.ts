@@ -1,10 +1,5 @@
-import {
-  startQuestion,
-  awaitQuestion,
-  cancelWorkflow,
-  questionProgress,
-  type GateClient,
-} from '../../src/workers/client';
+import { startQuestion, awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
+import { questionProgress } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError, WebError } from '../../src/ports';

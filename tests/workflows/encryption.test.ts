@@ -1,15 +1,8 @@
 /** What Temporal does with workers that lack a key, on a real server: nothing fails, nothing is lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EncryptingCodec } from '../../src/adapters/encryption';
-import {
-  awaitQuestion,
-  connectClient,
-  describeQuestion,
-  listQuestions,
-  questionProgress,
-  startQuestion,
-  type GateClient,
-} from '../../src/workers/client';
+import { awaitQuestion, connectClient, startQuestion, type GateClient } from '../../src/workers/client';
+import { describeQuestion, listQuestions, questionProgress } from '../../src/workers/workflow-views';
 import { createDataConverter } from '../../src/workers/payloads';
 import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';

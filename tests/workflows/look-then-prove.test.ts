@@ -1,6 +1,7 @@
 /** The conversation with which the default begins, as a workflow: what it survives, and what ends it. */
 import type { SearchState } from '../../src/domain';
-import { awaitQuestion, cancelWorkflow, startQuestion, steerQuestion, type GateClient } from '../../src/workers/client';
+import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { steerQuestion } from '../../src/workers/steer-question';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';

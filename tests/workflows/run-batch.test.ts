@@ -9,7 +9,8 @@ import {
 } from '../../src/activities/batch';
 import { ModelError, type ObjectStore } from '../../src/ports';
 import type { AnswerSummary } from '../../src/ports/search-steps';
-import { awaitBatch, batchProgress, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
+import { awaitBatch, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
+import { batchProgress } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId } from '../../src/workflows/ids';
 import { testFolder, unique, withWorkers } from '../helpers/temporal';

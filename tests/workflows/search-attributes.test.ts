@@ -11,10 +11,10 @@ import {
   connectClient,
   startBatch,
   startQuestion,
-  steerQuestion,
   type GateClient,
   type StartQuestion,
 } from '../../src/workers/client';
+import { steerQuestion } from '../../src/workers/steer-question';
 import { createDataConverter } from '../../src/workers/payloads';
 import { createGateWorkers, type WorkersOptions } from '../../src/workers/run-worker';
 import { hasSearchAttributes } from '../../src/workers/search-attributes';

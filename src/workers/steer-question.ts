@@ -1,0 +1,55 @@
+/** Tells a running search something, and what came of it. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { Steering } from '../domain';
+import { questionWorkflowId } from '../workflows/ids';
+import type { SteeringReply } from '../workflows/steering';
+import type { GateClient } from './client';
+
+export type Steered =
+  | { readonly kind: 'applied'; readonly remarkId: string | null }
+  /** `reason` says why the command makes no sense now. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'not-running' };
+
+/** Tells a running search something (design: hint, pause, resume, budget, veto, pin, stop). */
+export async function steerQuestion({ client }: GateClient, searchId: string, steering: Steering): Promise<Steered> {
+  const { kind, ...args } = steering;
+  const updateId = randomUUID();
+  const handle = client.workflow.getHandle(questionWorkflowId(searchId));
+  const send = () => handle.executeUpdate<SteeringReply, [object]>(kind, { updateId, args: [args] });
+  try {
+    const reply = await retriedWhile(wasTaskLost, send);
+    return { kind: 'applied', remarkId: reply.remarkId };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { kind: 'not-running' };
+    if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+    return { kind: 'refused', reason: (error.cause?.message ?? error.message).replace(`${kind} refused: `, '') };
+  }
+}
+
+/**
+ * The server drops an update whose workflow task it discards, as it does when a step ends while the search is being ended.
+ * Sent again under the same id it is applied once.
+ */
+function wasTaskLost(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause)
+    if ((at as { code?: unknown }).code === FAILED_PRECONDITION && at.message.includes('workflow task failure'))
+      return true;
+  return false;
+}
+
+const FAILED_PRECONDITION = 9;
+const TASKS_LOST = 10;
+
+async function retriedWhile<T>(isPassing: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || tries >= TASKS_LOST) throw error;
+      await sleep(tries * 100);
+    }
+  }
+}

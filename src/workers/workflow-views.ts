@@ -1,0 +1,169 @@
+/** What Temporal knows of questions and batches: their own answers to queries, their descriptions, lists of them. */
+import type { WorkflowExecutionStatusName } from '@temporalio/client';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow';
+import { tsToMs } from '@temporalio/common/lib/time';
+import type { Progress } from '../search/search';
+import type { AnswerQuestionInput } from '../workflows/answer-question';
+import type { BatchProgress } from '../workflows/batch-progress';
+import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import type { GateClient } from './client';
+import { unlessGone } from './not-found';
+import type { ServingParts } from './serving';
+
+/** null: no worker answers, or nothing is known yet. */
+export async function questionProgress({ client }: GateClient, searchId: string): Promise<Progress | null> {
+  return client.workflow.getHandle(questionWorkflowId(searchId)).query<Progress | null>('progress');
+}
+
+/** What a running search holds of this kind, as its query answers. */
+export async function questionView<T>(
+  { client }: GateClient,
+  searchId: string,
+  query: 'plan' | 'memory' | 'candidates',
+): Promise<T> {
+  return client.workflow.getHandle(questionWorkflowId(searchId)).query<T>(query);
+}
+
+/** A paused search makes hardly any events: its pause is among the newest, or what its run started with. */
+const NEWEST_EVENTS = 200;
+
+/** Whether a running search is paused, from its history: no worker is asked. */
+export async function isPaused({ client }: GateClient, searchId: string): Promise<boolean> {
+  const newest = await unlessGone(
+    client.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: client.options.namespace,
+      execution: { workflowId: questionWorkflowId(searchId) },
+      maximumPageSize: NEWEST_EVENTS,
+    }),
+  );
+  for (const event of newest?.history?.events ?? []) {
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
+    if (update === 'pause' || update === 'resume') return update === 'pause';
+    const payloads = event.workflowExecutionStartedEventAttributes?.input?.payloads;
+    if (!payloads) continue;
+    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+    return typeof (input as AnswerQuestionInput | undefined)?.pause?.since === 'number';
+  }
+  return false;
+}
+
+export async function batchProgress({ client }: GateClient, batchId: string): Promise<BatchProgress> {
+  return client.workflow.getHandle(batchWorkflowId(batchId)).query<BatchProgress>('progress');
+}
+
+export interface PendingStep {
+  /** Activity type: the server does not tell the summary of a pending activity. */
+  readonly summary: string;
+  readonly attempt: number;
+  /** Why the attempt before failed, e.g. an outage that is being retried. */
+  readonly lastFailure: string | null;
+  /** null: an attempt is under way. */
+  readonly nextTryAt: Date | null;
+  /** null: it is tried without end. */
+  readonly givesUpAt: Date | null;
+}
+
+export interface QuestionDescription {
+  readonly searchId: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: WorkflowExecutionStatusName;
+  readonly label: string;
+  /** Where it runs (`task-queues.ts`). */
+  readonly taskQueue: string;
+  /** What it was asked for with; null where a version before that began it. */
+  readonly serving: ServingParts | null;
+  readonly startedAt: Date;
+  readonly closedAt: Date | null;
+  readonly historyEvents: number;
+  readonly historyBytes: number;
+  readonly pending: readonly PendingStep[];
+  /** Since when the worker has had the same workflow task: short steps run inside of it. null: it has none. */
+  readonly busySince: Date | null;
+}
+
+/** null: Temporal does not know it (any more); the store may. */
+export async function describeQuestion({ listing }: GateClient, searchId: string): Promise<QuestionDescription | null> {
+  const description = await unlessGone(listing.workflow.getHandle(questionWorkflowId(searchId)).describe());
+  if (description === null) return null;
+  const { loadedDataConverter } = listing.options;
+  const steps = (description.raw.pendingActivities ?? []).map(async (activity) => ({
+    summary: activity.activityType?.name ?? '',
+    attempt: activity.attempt ?? 1,
+    lastFailure:
+      (await decodeOptionalFailureToOptionalError(loadedDataConverter, activity.lastFailure))?.message ?? null,
+    nextTryAt: dateOf(activity.nextAttemptScheduleTime),
+    givesUpAt: dateOf(activity.expirationTime),
+  }));
+  const task = description.raw.pendingWorkflowTask;
+  const busySince = task?.startedTime ? dateOf(task.originalScheduledTime ?? task.startedTime) : null;
+  return { ...summaryOf(description), searchId, pending: await Promise.all(steps), busySince };
+}
+
+/** Newest first. Temporal forgets closed workflows (the embedded server after 24 hours); the store does not. */
+export async function listQuestions({ listing }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
+  const found: QuestionDescription[] = [];
+  for await (const execution of listing.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
+    const searchId = execution.workflowId.replace(/^question-/, '');
+    found.push({ ...summaryOf(execution), searchId, pending: [], busySince: null });
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+export type RunningWorkflow = Pick<QuestionDescription, 'workflowId' | 'runId' | 'taskQueue' | 'serving'>;
+
+/** null: it is not running. */
+export async function runningWorkflow({ listing }: GateClient, workflowId: string): Promise<RunningWorkflow | null> {
+  const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
+  return described?.status.name === 'RUNNING' ? summaryOf(described) : null;
+}
+
+const RUNNING_PAGE = 500;
+
+/** All of them, whoever asked. */
+export async function runningQuestions({ listing }: GateClient, most = Infinity): Promise<readonly RunningWorkflow[]> {
+  const query = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
+  const found: RunningWorkflow[] = [];
+  for await (const execution of listing.workflow.list({ query, pageSize: RUNNING_PAGE })) {
+    found.push(summaryOf(execution));
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly taskQueue: string;
+  readonly status: { readonly name: WorkflowExecutionStatusName };
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  readonly historyLength: number;
+  readonly historySize?: number;
+  readonly memo?: Readonly<Record<string, unknown>>;
+}
+
+/** The server writes a time that there is none of as 0. */
+function dateOf(time: Parameters<typeof tsToMs>[0]): Date | null {
+  const ms = time ? tsToMs(time) : 0;
+  return ms > 0 ? new Date(ms) : null;
+}
+
+function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' | 'pending' | 'busySince'> {
+  const { workflowId, runId, taskQueue, memo } = execution;
+  return {
+    ...{ workflowId, runId, taskQueue },
+    // A text where it was encrypted with a key that is missing here.
+    serving: typeof memo?.['serving'] === 'object' ? (memo['serving'] as ServingParts | null) : null,
+    status: execution.status.name,
+    label: typeof memo?.['label'] === 'string' ? memo['label'] : workflowId,
+    startedAt: execution.startTime,
+    closedAt: execution.closeTime ?? null,
+    historyEvents: execution.historyLength,
+    historyBytes: execution.historySize ?? 0,
+  };
+}
