@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { AnswerRecord } from '../../src/domain';
 import { SIMULATED_MODEL } from '../../simulated-model';
 import { testFolder } from './temporal';
@@ -42,10 +42,13 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
   const folder = testFolder();
   const home = join(folder, 'home');
   mkdirSync(home);
+  const compiled = join(dirname(folder), 'compiled');
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: home,
     NO_COLOR: '1',
+    // Compiled once for all homes; the name depends on the version of Node.
+    ...{ NODE_COMPILE_CACHE: compiled, V8_COMPILE_CACHE_CACHE_DIR: compiled },
     CI: '1',
     GATE_STORE: join(folder, 'store'),
     GATE_MODEL: SIMULATED_MODEL,
