@@ -41,12 +41,11 @@ const OPEN_ACCESS = {
   limits: { maxConnections: null, maxPlanCost: null, maxScanBytes: null },
   access: { allow: [], deny: [] },
   docs: [],
-  snowflake: snowflakeAccess<Secret>(undefined, {
+  snowflake: snowflakeAccess(undefined, {
     place: 'database',
     base: '.',
     env: {},
     problems: [],
-    wrap: (text) => new Secret(text),
   }),
 } as const;
 

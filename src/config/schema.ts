@@ -3,7 +3,7 @@
  * `models` unless it has an address of its own; then the key of `models` is not sent there.
  */
 import { z } from 'zod';
-import { checkKey, endpointKey, holdsLogin } from './secrets';
+import { checkKey, endpointKey, holdsLogin, Secret } from './secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -26,10 +26,10 @@ export const SchemaEntry = z.strictObject({
     .optional(),
 });
 
-export interface EmbeddingsConfig<Text> {
+export interface EmbeddingsConfig {
   readonly model: string;
   /** null: the endpoint of `models`, with its key. */
-  readonly own: { readonly baseUrl: string; readonly apiKey: Text | null } | null;
+  readonly own: { readonly baseUrl: string; readonly apiKey: Secret | null } | null;
   /** Where the key is looked for, to name it in messages. */
   readonly apiKeySource: string;
   readonly dimensions: number | null;
@@ -37,14 +37,13 @@ export interface EmbeddingsConfig<Text> {
   readonly requestTimeoutMs: number;
 }
 
-interface Place<Text> {
+interface Place {
   /** The configuration file, for messages. */
   readonly where: string;
   /** The folder that relative paths start from. */
   readonly base: string;
   readonly env: Environment;
   readonly problems: string[];
-  readonly wrap: (text: string) => Text;
   /** Where `models` has its key from. */
   readonly modelKeySource: string;
 }
@@ -54,10 +53,7 @@ const BATCH_SIZE = 96;
 /** A batch is answered within seconds; what hangs would only hold up the question. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export function embeddingsOf<Text>(
-  entry: z.infer<typeof SchemaEntry> | undefined,
-  at: Place<Text>,
-): EmbeddingsConfig<Text> | null {
+export function embeddingsOf(entry: z.infer<typeof SchemaEntry> | undefined, at: Place): EmbeddingsConfig | null {
   const given = entry?.embeddings;
   if (given === undefined) return null;
   const { model, baseUrl, apiKeyEnv, apiKeyFile } = given;
@@ -70,7 +66,7 @@ export function embeddingsOf<Text>(
   const sources = [apiKeyEnv, apiKeyFile].filter((source) => source !== undefined);
   return {
     model,
-    own: baseUrl === undefined ? null : { baseUrl, apiKey: key ? at.wrap(key) : null },
+    own: baseUrl === undefined ? null : { baseUrl, apiKey: key ? new Secret(key) : null },
     apiKeySource:
       baseUrl === undefined ? at.modelKeySource : sources.join(' or ') || 'schema.embeddings.apiKeyEnv or apiKeyFile',
     dimensions: given.dimensions ?? null,

@@ -1,6 +1,27 @@
-/** Reads secrets for the configuration, and finds secrets in places where they must not be. */
+/** Secrets of the configuration: wraps them, reads them, and finds secrets in places where they must not be. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { inspect } from 'node:util';
+
+/** A value that does not print: only `reveal()` gives it. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[secret]';
+  }
+  toJSON(): string {
+    return '[secret]';
+  }
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
 
 /** The content of the file. Null if it cannot be read, which is reported for `place`. */
 export function secretFile(path: string, place: string, problems: string[]): string | null {

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from './folders';
+import { Secret } from './secrets';
 
 const name = z.string().min(1);
 
@@ -35,28 +36,27 @@ export type SnowflakeLogin<Text> =
   | { readonly kind: 'token'; readonly token: Text; readonly tokenKind: 'pat' | 'oauth' }
   | { readonly kind: 'password'; readonly password: Text };
 
-export interface SnowflakeAccess<Text> {
+export interface SnowflakeAccess {
   /** `url`: nothing is configured, so that the URL must hold the password. */
-  readonly login: SnowflakeLogin<Text> | { readonly kind: 'url' } | { readonly kind: 'unset'; readonly fix: string };
+  readonly login: SnowflakeLogin<Secret> | { readonly kind: 'url' } | { readonly kind: 'unset'; readonly fix: string };
   readonly accessUrl: string | null;
   readonly allowPrivilegedRole: boolean;
   readonly functions: readonly string[];
 }
 
-export interface SnowflakePlace<Text> {
+export interface SnowflakePlace {
   /** Where it stands, for messages. */
   readonly place: string;
   /** The folder that relative paths start from. */
   readonly base: string;
   readonly env: Environment;
   readonly problems: string[];
-  readonly wrap: (text: string) => Text;
 }
 
-export function snowflakeAccess<Text>(
+export function snowflakeAccess(
   entry: z.infer<typeof SnowflakeEntry> | undefined,
-  at: SnowflakePlace<Text>,
-): SnowflakeAccess<Text> {
+  at: SnowflakePlace,
+): SnowflakeAccess {
   const given = entry ?? {};
   return {
     login: loginOf(given, at),
@@ -68,10 +68,7 @@ export function snowflakeAccess<Text>(
 
 const WAYS = ['privateKeyFile', 'privateKeyEnv', 'tokenEnv', 'tokenFile', 'passwordEnv', 'passwordFile'] as const;
 
-function loginOf<Text>(
-  entry: z.infer<typeof SnowflakeEntry>,
-  at: SnowflakePlace<Text>,
-): SnowflakeAccess<Text>['login'] {
+function loginOf(entry: z.infer<typeof SnowflakeEntry>, at: SnowflakePlace): SnowflakeAccess['login'] {
   const ways = WAYS.filter((way) => entry[way] !== undefined);
   const [way] = ways;
   if (way === undefined) return { kind: 'url' };
@@ -87,17 +84,17 @@ function loginOf<Text>(
   return { kind: 'key', privateKey: secret.text, passphrase: passphrase.text };
 }
 
-type Read<Text> = { readonly kind: 'set'; readonly text: Text } | { readonly kind: 'unset'; readonly fix: string };
+type Read = { readonly kind: 'set'; readonly text: Secret } | { readonly kind: 'unset'; readonly fix: string };
 
-function read<Text>(key: string, value: string, at: SnowflakePlace<Text>): Read<Text> {
+function read(key: string, value: string, at: SnowflakePlace): Read {
   if (key.endsWith('Env')) {
     const text = at.env[value];
-    return text ? { kind: 'set', text: at.wrap(text) } : { kind: 'unset', fix: `set the variable ${value}` };
+    return text ? { kind: 'set', text: new Secret(text) } : { kind: 'unset', fix: `set the variable ${value}` };
   }
   const path = resolve(at.base, value);
   if (!existsSync(path)) return { kind: 'unset', fix: `write the secret into ${path}` };
   try {
-    return { kind: 'set', text: at.wrap(readFileSync(path, 'utf8').trim()) };
+    return { kind: 'set', text: new Secret(readFileSync(path, 'utf8').trim()) };
   } catch (error) {
     const { code = 'error' } = error as NodeJS.ErrnoException;
     at.problems.push(`${at.place}.${key}: cannot read ${path} (${code})`);

@@ -3,7 +3,7 @@
  * names. Without the setting nothing of the web is ever asked; with it, only by questions that allow it (`--web`).
  */
 import { z } from 'zod';
-import { checkKey, endpointKey, holdsLogin } from './secrets';
+import { checkKey, endpointKey, holdsLogin, Secret } from './secrets';
 import type { Environment } from './folders';
 
 const name = z.string().min(1);
@@ -18,29 +18,28 @@ export const WebEntry = z.strictObject({
   lookups: z.number().int().min(1).max(50).optional(),
 });
 
-export interface WebConfig<Text> {
+export interface WebConfig {
   readonly provider: z.infer<typeof WebEntry>['provider'];
   readonly baseUrl: string | null;
-  readonly apiKey: Text | null;
+  readonly apiKey: Secret | null;
   /** How many lookups a search may make; null: the default. */
   readonly lookups: number | null;
   /** What to do before the web can be searched; null: nothing. */
   readonly fix: string | null;
 }
 
-interface Place<Text> {
+interface Place {
   /** The configuration file, for messages. */
   readonly where: string;
   /** The folder that relative paths start from. */
   readonly base: string;
   readonly env: Environment;
   readonly problems: string[];
-  readonly wrap: (text: string) => Text;
 }
 
 const KEY_VARIABLES = { searxng: 'SEARXNG_API_KEY', tavily: 'TAVILY_API_KEY', brave: 'BRAVE_API_KEY' } as const;
 
-export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Place<Text>): WebConfig<Text> | null {
+export function webOf(entry: z.infer<typeof WebEntry> | undefined, at: Place): WebConfig | null {
   if (entry === undefined) return null;
   const { provider, baseUrl } = entry;
   if (provider === 'searxng' && baseUrl === undefined)
@@ -55,7 +54,7 @@ export function webOf<Text>(entry: z.infer<typeof WebEntry> | undefined, at: Pla
     provider,
     baseUrl: baseUrl ?? null,
     lookups: entry.lookups ?? null,
-    apiKey: key ? at.wrap(key) : null,
+    apiKey: key ? new Secret(key) : null,
     fix: isKeyless ? `set ${variable}, or web.apiKeyFile in the configuration` : null,
   };
 }

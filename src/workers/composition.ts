@@ -7,7 +7,7 @@
  */
 import { createGuardedEngine } from '../adapters/guard';
 import type { PaceLimits } from '../adapters/paced';
-import type { Config, Secret } from '../config';
+import type { Config } from '../config';
 import { limitsOf, shareOf } from '../config/limits';
 import type { SnowflakeLogin } from '../config/snowflake';
 import type { WebConfig } from '../config/web';
@@ -160,7 +160,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
 }
 
 /** One for the process: it remembers each site's robots.txt. */
-function webOnce({ provider, baseUrl, apiKey, fix }: WebConfig<Secret>): NonNullable<StepDeps['web']> {
+function webOnce({ provider, baseUrl, apiKey, fix }: WebConfig): NonNullable<StepDeps['web']> {
   let opened: ReturnType<NonNullable<StepDeps['web']>> | null = null;
   const open = async (): ReturnType<NonNullable<StepDeps['web']>> => {
     if (fix !== null) throw new WebError('not-configured', `the web search of ${provider} has no key: ${fix}`);
