@@ -1,0 +1,168 @@
+/** The model steps: what each one asks of a role, and what the loop reads of its reply. */
+import type { FactView, PlanView } from '../domain';
+import type { Lookup, MemoryRef, PlanRef, StepBase, UsageDelta } from './step-parts';
+
+interface ModelStepBase extends StepBase {
+  /** 0 for the first try; a later one repeats the conversation with the error of the try before (paper, App. B.4). */
+  readonly tryNumber: number;
+  /** For a later try: the exact error and hint, if it came from execution and not from parsing. */
+  readonly executionError?: string;
+  readonly memory: MemoryRef;
+}
+
+/** Every model step is charged, parsed or not. */
+export type ModelOutcome<T> =
+  | { readonly kind: 'ok'; readonly value: T; readonly usage: UsageDelta }
+  | {
+      readonly kind: 'invalid';
+      readonly error: string;
+      readonly usage: UsageDelta;
+      /** What was wrong with the reply, in one line for a person; histories from before have none. */
+      readonly cause?: string;
+      /** Its key in the journal. */
+      readonly reply?: string;
+    };
+
+export interface TrajectoryRef {
+  readonly id: string;
+  readonly depth: number;
+  readonly plan: PlanRef | null;
+  readonly distance: number;
+  readonly density: number;
+  /** Its evidence: ids of observations and of the groundings that judged them, oldest first. */
+  readonly attempts: readonly string[];
+}
+
+export interface EvaluateInput extends ModelStepBase {
+  readonly role: 'evaluate';
+  readonly trajectories: readonly TrajectoryRef[];
+}
+export interface Evaluation {
+  readonly scores: readonly {
+    readonly trajectory: string;
+    readonly progress: number;
+    readonly potential: number;
+    readonly bottleneck: string | null;
+  }[];
+}
+
+/** How many lookups the reply may still ask for; absent if the question does not allow the web. */
+interface MayLookUp {
+  readonly lookupsLeft?: number;
+}
+
+/** One turn of the conversation of `look-then-prove`. */
+export interface LookInput extends ModelStepBase {
+  readonly role: 'look';
+  /** Ids of the turns so far. */
+  readonly turns: readonly string[];
+}
+export interface Looked {
+  readonly turnId: string;
+  readonly action: 'look' | 'commit' | 'unanswerable';
+}
+
+export interface PlanInput extends ModelStepBase, MayLookUp {
+  readonly role: 'plan';
+  /** Other plans of the root. The new plan should be a different derivation. */
+  readonly otherPlans: readonly PlanRef[];
+  /** Reasons of earlier replies that the question is unanswerable. The new reply considers them. */
+  readonly unanswerable?: readonly string[];
+  /** Turns of the conversation before the search, for a plan that is made from nothing. */
+  readonly seen?: readonly string[];
+  /** If several plans are made at the same time without knowing each other: this is the `index`-th, from 1. */
+  readonly variant?: { readonly index: number; readonly of: number };
+  /** A plan to revise (replan), with the operators that are blocked. */
+  readonly revise: {
+    readonly plan: PlanRef;
+    readonly blocked: readonly string[];
+    readonly attempts: readonly string[];
+    /** The grounding that says which interfaces do not fit the rows. */
+    readonly refit?: string;
+  } | null;
+}
+export type Planned =
+  | {
+      readonly kind: 'plan';
+      readonly plan: PlanView;
+      readonly potential: number;
+      readonly bottleneck: string | null;
+      /** First proposals that came with the plan. */
+      readonly proposalId: string | null;
+      readonly proposed: readonly string[];
+    }
+  | { readonly kind: 'unanswerable'; readonly reason: string; readonly potential: number }
+  | { readonly kind: 'lookup'; readonly lookups: readonly Lookup[] };
+
+export interface ProposeInput extends ModelStepBase, MayLookUp {
+  readonly role: 'propose';
+  readonly plan: PlanRef;
+  readonly targets: readonly string[];
+  /** Ids of observations and groundings to show: of the trajectory and of this expansion. */
+  readonly attempts: readonly string[];
+  /** Preset `paper`: the observations of this rollout so far. */
+  readonly rollout: readonly string[];
+  readonly callsLeft: number;
+}
+export interface Proposed {
+  readonly proposalId: string;
+  readonly operators: readonly string[];
+  readonly done: boolean;
+  /** Present if the reply wants lookups first; then there is no proposal. */
+  readonly lookups?: readonly Lookup[];
+}
+
+export interface GroundInput extends ModelStepBase {
+  readonly role: 'ground';
+  readonly plan: PlanRef;
+  readonly observations: readonly string[];
+  readonly attempts: readonly string[];
+}
+export interface Grounded {
+  readonly groundingId: string;
+  readonly operators: readonly {
+    readonly operator: string;
+    readonly winner: string | null;
+    readonly bodyId: string | null;
+    /** A hypothesis was supported or refuted, which is new evidence (rule S7). */
+    readonly decided: boolean;
+  }[];
+  /** One sentence for the progress line, at most 160 characters. */
+  readonly learned: string | null;
+  /** Bodies that the reply wrote for other unresolved operators: they become assumed. */
+  readonly written: readonly {
+    readonly operator: string;
+    readonly bodyId: string;
+    readonly risk: number;
+    readonly assumptions: number;
+  }[];
+  readonly facts: readonly FactView[];
+  readonly delta: number | null;
+  readonly impossible: string | null;
+  /** Set if counts beside a positive control show that what is asked for is not stored (rule S1). */
+  readonly absenceShown?: boolean;
+  /** Operators whose declared columns or grain the rows contradict: the plan is revised at once. */
+  readonly refit?: readonly string[];
+  /** Next proposals that came with the judgement. */
+  readonly nextProposalId: string | null;
+  readonly nextOperators: readonly string[];
+}
+
+export interface SelectInput extends ModelStepBase {
+  readonly role: 'select';
+  /** Best first, one per distinct result, at most 10. */
+  readonly candidates: readonly {
+    readonly id: string;
+    /** How many independent derivations have this result. */
+    readonly agreesWith: number;
+    /** The reason, if the candidate is that the question is unanswerable. */
+    readonly unanswerable: string | null;
+  }[];
+}
+export interface Selected {
+  /** null: the judge abstains. */
+  readonly candidate: string | null;
+  readonly reason: string;
+}
+
+export type ModelStepInput = LookInput | EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput;

@@ -1,0 +1,149 @@
+/** The steps that ask the database, and the one that asks the web: what each one runs, and what the loop reads of the result. */
+import type { CandidateView, PlanView, UpdateView } from '../domain';
+import type { MemoryRef, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
+
+/** Reads the schema, profiles columns that the question likely needs, takes the memory snapshot of scope `database`. */
+export interface PrepareInput extends StepBase {
+  readonly purpose: 'prepare';
+}
+export interface Prepared {
+  readonly knownUpdates: readonly UpdateView[];
+  readonly usage: UsageDelta;
+}
+
+/** Runs each written body over its inputs, compares its columns with the declared ones, and profiles the columns it reads. */
+export interface CheckInput extends StepBase {
+  readonly purpose: 'check';
+  readonly plan: PlanRef;
+  /** Operators whose bodies are new. */
+  readonly operators: readonly string[];
+  /** The next step if nothing fails: it runs in the same round trip (D3). */
+  readonly next?: FollowUp;
+}
+export interface Checked {
+  readonly failures: readonly { readonly operator: string; readonly error: string }[];
+  readonly usage: UsageDelta;
+  /** The output of `next`, when it ran. */
+  readonly next?: Probed | CandidateRun;
+}
+export type FollowUp = ProbeInput | CandidateInput;
+
+export interface ProbeInput extends StepBase {
+  readonly purpose: 'probe';
+  readonly plan: PlanRef;
+  readonly proposalId: string;
+}
+export interface Probed {
+  readonly observationId: string;
+  readonly tests: readonly {
+    readonly operator: string;
+    readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
+    /** Set if the reading was found immaterial (rule S9), relative to the bodies of the other operators. */
+    readonly immaterial: { readonly relativeTo: readonly string[]; readonly bodyId: string } | null;
+  }[];
+  readonly usage: UsageDelta;
+}
+
+/** Runs the winners' bodies over their inputs and makes updates of those that rule S1 proves. */
+export interface SettleInput extends StepBase {
+  readonly purpose: 'settle';
+  readonly plan: PlanRef;
+  readonly groundingId: string;
+  readonly memory: MemoryRef;
+  /** The next step if every winner is proved: it runs in the same round trip (D3). */
+  readonly next?: FollowUp;
+}
+/** The id of the update that a settlement gives an operator. */
+export function updateIdOf(position: string, operator: string): string {
+  return `${position}.${operator}`;
+}
+export interface Settled {
+  readonly results: readonly {
+    readonly operator: string;
+    readonly bodyId: string | null;
+    /** Set if rule S1 holds (or, with proof `model`, if the judge supports it and the body runs). */
+    readonly update: UpdateView | null;
+    /** The body ran but fell short of S1: the operator is assumed, with its verdict attached. */
+    readonly assumed: boolean;
+    readonly error: string | null;
+  }[];
+  readonly usage: UsageDelta;
+  /** The output of `next`, when it ran. */
+  readonly next?: Probed | CandidateRun;
+}
+
+export interface CandidateInput extends StepBase {
+  readonly purpose: 'candidate';
+  readonly candidateId: string;
+  readonly trajectory: string;
+  readonly plan: PlanRef;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+export interface CandidateRun {
+  readonly outcome: CandidateView['outcome'];
+  readonly rowCount: number;
+  readonly trivial: boolean;
+  readonly control: number | null;
+  readonly equalTo: string | null;
+  readonly usage: UsageDelta;
+}
+
+/** Runs the queries of a look in one snapshot. */
+export interface QueriesInput extends StepBase {
+  readonly purpose: 'queries';
+  readonly turnId: string;
+}
+export interface Queried {
+  readonly observationId: string;
+  readonly usage: UsageDelta;
+}
+
+/** Lets the database decide a commit or a decline. */
+export interface CommitInput extends StepBase {
+  readonly purpose: 'commit';
+  readonly turnId: string;
+  readonly candidateId: string;
+  readonly trajectory: string;
+  /** How many commits and declines went back before. */
+  readonly returned: number;
+  /** Earlier candidates to compare the result with, oldest first (rule S5). */
+  readonly against: readonly string[];
+}
+export type Committed =
+  /** It did not run as written; the error goes back like one of execution. */
+  | { readonly kind: 'invalid'; readonly error: string; readonly usage: UsageDelta }
+  | {
+      readonly kind: 'answer';
+      readonly plan: PlanView;
+      readonly run: CandidateRun;
+      /** Of operators whose claims are all proved. */
+      readonly updates: readonly UpdateView[];
+      /** Of the observation and the grounding of its claims; null without claims. */
+      readonly evidenceId: string | null;
+      /** Nothing goes back to the model. */
+      readonly settled: boolean;
+      /** Too little is covered, and the commit said that it should then be declined: what is covered. */
+      readonly declined: string | null;
+      readonly learned: string | null;
+      readonly usage: UsageDelta;
+    }
+  | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
+
+export type SqlStepInput =
+  QueriesInput | CommitInput | PrepareInput | CheckInput | ProbeInput | SettleInput | CandidateInput;
+
+/** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
+export interface WebInput extends StepBase {
+  readonly purpose: 'web';
+  readonly actionId: string;
+  readonly tool: WebTool;
+  readonly turns: readonly string[];
+  /** An outage of the search provider is recorded as an observation instead of thrown. */
+  readonly mayFail?: boolean;
+}
+export interface WebRun {
+  readonly observationId: string;
+  readonly outcome: 'found' | 'nothing' | 'failed' | 'refused';
+  readonly usage: UsageDelta;
+}
