@@ -11,12 +11,13 @@
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../../domain';
 import { Compiler } from './compiler';
 import type { ChildReply, ChildRequest } from './protocol';
 import { readStatement } from './statement-text';
+import { decoded, readTextAsBytes } from './text-as-bytes';
 import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './values';
+import { startWatchdog } from './watchdog';
 
 let database: Database.Database | null = null;
 let versionReader: Database.Statement | null = null;
@@ -28,7 +29,6 @@ let schemaVersion: string | null = null;
 const compiler = new Compiler(() => connect(path));
 
 const HEAP_BYTES = 1024 * 1024 * 1024;
-const PROCESS_BYTES = 1536 * 1024 * 1024;
 /** A binary value takes twice as many characters, in hexadecimal. */
 const MAX_CELL_BYTES = 32 * 1024 * 1024;
 
@@ -107,24 +107,6 @@ function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
   if (!asBytes) return { columns, rows: () => statement.iterate() as Iterable<RawValue[]>, refused: null };
   const bytes = database.prepare(readTextAsBytes(text, columns.length)).safeIntegers(true).raw(true);
   return { columns, rows: () => decoded(bytes.iterate() as Iterable<RawValue[]>), refused: null };
-}
-
-function readTextAsBytes(text: string, columns: number): string {
-  const names = Array.from({ length: columns }, (_, index) => `c${index}`);
-  const values = names.map(
-    (name) => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) ELSE ${name} END, typeof(${name})`,
-  );
-  return `WITH gate_rows(${names.join(', ')}) AS (\n${text}\n) SELECT ${values.join(', ')} FROM gate_rows`;
-}
-
-function* decoded(rows: Iterable<RawValue[]>): Iterable<RawValue[]> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // ignoreBOM keeps a byte order mark in the text
-  for (const row of rows) {
-    yield Array.from({ length: row.length / 2 }, (_, index) => {
-      const value = row[index * 2] ?? null;
-      return row[index * 2 + 1] === 'text' && value instanceof Uint8Array ? decoder.decode(value) : value;
-    });
-  }
 }
 
 function query(request: Extract<ChildRequest, { kind: 'query' }>): ChildReply {
@@ -294,17 +276,6 @@ function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
   return { kind: 'error', message, code: code ?? 'SQLITE_ERROR' };
 }
 
-/** A thread that runs while the main thread is inside SQLite: checks that the parent lives and how much memory is used. */
-const WATCHDOG = `
-  const { writeSync } = require('node:fs');
-  const parent = process.ppid;
-  setInterval(() => {
-    const gone = process.ppid !== parent;
-    const large = process.memoryUsage.rss() > ${PROCESS_BYTES};
-    if (large) writeSync(2, 'the result needs more than ${PROCESS_BYTES / 1024 / 1024} MB of memory: select fewer rows or parts of the values\\n');
-    if (gone || large) process.kill(process.pid, 'SIGKILL');
-  }, 100);`;
-
 process.on('message', (request: ChildRequest) => process.send?.(answer(request)));
 process.on('disconnect', () => process.exit(0));
-new Worker(WATCHDOG, { eval: true }).unref();
+startWatchdog();
