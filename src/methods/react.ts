@@ -12,7 +12,8 @@ import { addUnanswerable } from '../search/candidate';
 import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose';
 import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/search';
 import { budgetsOf, refusal, steer } from '../search/steering';
-import { Draft, SearchStopped, tryModel } from '../search/expansion';
+import { Findings, SearchStopped } from '../search/findings';
+import { tryModel } from '../search/try-model';
 import type { Acted, FinalRun, ReactSteps, ToolRun } from '../ports/react-steps';
 import type { AnswerSummary, WebRun, WebTool } from '../ports/search-steps';
 
@@ -78,20 +79,17 @@ class ReactLoop {
   private async turn(): Promise<EndedBy | null> {
     const { searchId, iteration } = this.state;
     const { settings } = this.start;
-    const draft = this.draft();
+    const findings = this.findings();
     const position = `i${iteration}`;
     const runs: FinalRun[] = [];
     const stepped = tryModel<Acted>(
-      draft,
-      settings.parseRetries,
-      (tryNumber, executionError) =>
+      findings,
+      (thisTry) =>
         this.steps.act({
           role: 'react',
           searchId,
           position: `${position}.react`,
-          tryNumber,
-          ...(executionError === undefined ? {} : { executionError }),
-          memory: draft.memory(),
+          ...thisTry,
           turns: this.turns,
           callsUsed: this.turns.length,
           callsLimit: settings.rounds,
@@ -100,7 +98,7 @@ class ReactLoop {
         if ((action.kind === 'tool' || action.kind === 'web') && this.turns.length >= settings.rounds)
           return `all ${settings.rounds} tool calls are used: end with the best SQL you have`;
         if (action.kind !== 'end') return null;
-        draft.checkpoint('sql');
+        findings.checkpoint('sql');
         const final = await this.steps.final({
           purpose: 'final',
           searchId,
@@ -108,22 +106,22 @@ class ReactLoop {
           actionId: action.actionId,
           candidateId: this.nextCandidate(),
         });
-        draft.charge(final.usage);
+        findings.charge(final.usage);
         runs.push(final);
         return final.error;
       },
     );
     const acted = await stepped
       .then((tried) => {
-        if (tried === null) draft.giveUp(`${position}.react`, 'action');
+        if (tried === null) findings.giveUp(`${position}.react`, 'action');
         return tried;
       })
       .catch((error: unknown) => {
         if (!(error instanceof SearchStopped)) throw error;
-        draft.stoppedEarly();
+        findings.stoppedEarly();
         return error;
       })
-      .finally(() => this.take(draft));
+      .finally(() => this.take(findings));
     if (acted instanceof SearchStopped) return acted.endedBy;
     if (acted === null) return 'exhausted';
     const action = acted.value;
@@ -225,10 +223,10 @@ class ReactLoop {
     return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
   }
 
-  private draft(): Draft {
+  private findings(): Findings {
     const { settings } = this.start;
     const usageBefore = this.state.usage;
-    return new Draft({
+    return new Findings({
       settings,
       usageBefore,
       updates: [],
@@ -242,9 +240,13 @@ class ReactLoop {
     });
   }
 
-  private take(draft: Draft): void {
+  private take(findings: Findings): void {
     const { state } = this;
-    this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
+    this.state = {
+      ...state,
+      usage: addUsage(state.usage, findings.usage),
+      events: [...state.events, ...findings.events],
+    };
   }
 
   private budgets(): Budgets {

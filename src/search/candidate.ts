@@ -9,7 +9,7 @@ import { addUsage } from './state/budgets';
 import { candidateBodies, derivationKey, usable } from './state/independence';
 import { isComplete, openRisk, planRef } from './state/plan-view';
 import { fittingUpdates } from './remember/reuse';
-import { ranAhead, type RanAhead } from './expansion';
+import { ranAhead, type RanAhead } from './findings';
 import type { CandidateInput, CandidateRun, SearchSteps } from '../ports/search-steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';

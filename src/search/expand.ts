@@ -1,92 +1,93 @@
 /** Expands one selected trajectory: gets its plan, applies the memory, attempts its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
-import { attemptTargets, stepPosition, type PendingProposal } from './attempt';
-import { Draft, SearchStopped, type Expansion, type ExpansionContext } from './expansion';
+import { attemptTargets } from './attempt';
+import type { ExpansionContext } from './expansion';
+import { Findings, SearchStopped, type Expansion } from './findings';
 import { ROOT } from '../domain/control-view';
 import { makePlan, type NewPlan } from './plan';
+import type { PendingProposal } from './propose';
 import { chooseTargets, findOperator, isTestable, needsWork } from './state/plan-view';
 import { applyMemory } from './remember/reuse';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
   const { trajectory } = context;
-  const draft = new Draft(context);
+  const findings = new Findings(context);
   const isNew = trajectory.id === ROOT || trajectory.status === 'replan';
   const via = trajectory.id === ROOT ? 'plan' : trajectory.status === 'replan' ? 'replan' : 'ground';
   try {
-    await work(context, draft, isNew);
+    await work(context, findings, isNew);
   } catch (error) {
     // After a budget, a cancellation or a failure, findings and charges so far are kept. A step that is cancelled in flight
     // throws the error of its runtime.
-    if (!(error instanceof SearchStopped) && !context.cancelled()) return draft.result(via, { error });
-    draft.stoppedEarly();
+    if (!(error instanceof SearchStopped) && !context.cancelled()) return findings.result(via, { error });
+    findings.stoppedEarly();
   }
-  return draft.result(via);
+  return findings.result(via);
 }
 
-async function work(context: ExpansionContext, draft: Draft, isNew: boolean): Promise<void> {
+async function work(context: ExpansionContext, findings: Findings, isNew: boolean): Promise<void> {
   const { trajectory, settings } = context;
   let pending: PendingProposal | null = null;
   if (isNew) {
-    const made = await makePlan(context, draft);
+    const made = await makePlan(context, findings);
     if (made === null) return;
-    takePlan(context, draft, made.plan);
+    takePlan(context, findings, made.plan);
     if (made.proposalId !== null) pending = { proposalId: made.proposalId, operators: made.proposed };
   } else if (trajectory.plan !== null) {
-    draft.bottleneck = trajectory.bottleneck;
-    takePlan(context, draft, trajectory.plan);
+    findings.bottleneck = trajectory.bottleneck;
+    takePlan(context, findings, trajectory.plan);
   }
   // One step per operator and one more; further follow-on work belongs to the next iteration.
-  const stepsFrom = (step: number) => step + (settings.followOn ? (draft.plan?.operators.length ?? 0) : 0);
+  const stepsFrom = (step: number) => step + (settings.followOn ? (findings.plan?.operators.length ?? 0) : 0);
   let maxSteps = stepsFrom(1);
-  let before = draft.plan;
+  let before = findings.plan;
   let revised = false;
   const attempted = new Set<string>();
   const decided = new Set<string>();
   for (let step = 1; step <= maxSteps; step++) {
-    const { targets, proposal } = chooseWork(context, draft, pending, attempted);
-    if (targets.length === 0 || draft.impossible !== null) break;
-    draft.bottleneck = targets[0] ?? null;
-    context.report(draft.bottleneck, null, draft.usage, draft.plan);
-    const position = stepPosition(context.iteration, context.lane, step);
-    const result = await attemptTargets(context, draft, position, targets, proposal);
+    const { targets, proposal } = chooseWork(context, findings, pending, attempted);
+    if (targets.length === 0 || findings.impossible !== null) break;
+    findings.bottleneck = targets[0] ?? null;
+    context.report(findings.bottleneck, null, findings.usage, findings.plan);
+    const result = await attemptTargets(context, findings, `${context.position}.s${step}`, targets, proposal);
     for (const name of targets) attempted.add(name);
     for (const name of result.decided) decided.add(name);
     pending = result.next;
-    if (draft.refit !== null) {
+    if (findings.refit !== null) {
       // Once an expansion: a plan whose revision does not fit either goes on in the next iteration.
-      const made: NewPlan | null = revised ? null : await refit(context, draft, step);
+      const made: NewPlan | null = revised ? null : await refit(context, findings, step);
       if (made === null) break;
       revised = true;
       pending = made.proposalId === null ? null : { proposalId: made.proposalId, operators: made.proposed };
-      [before, maxSteps] = [draft.plan, stepsFrom(step + 1)];
-      for (const seen of [attempted, decided, draft.failing]) seen.clear();
+      [before, maxSteps] = [findings.plan, stepsFrom(step + 1)];
+      for (const seen of [attempted, decided, findings.failing]) seen.clear();
       continue;
     }
     if (result.decided.size === 0) break;
   }
-  for (const name of draft.failing) decided.delete(name);
-  draft.plan = countBarren(before, draft.plan, attempted, decided, settings.proof);
+  for (const name of findings.failing) decided.delete(name);
+  findings.plan = countWithoutEvidence(before, findings.plan, attempted, decided, settings.proof);
 }
 
 /** The plan with other columns or grain, for the same question and with all that was proved; null: it stays as it was. */
-async function refit(context: ExpansionContext, draft: Draft, step: number): Promise<NewPlan | null> {
-  const made = await makePlan(context, draft, { step });
-  const operators = draft.refit?.operators.join(', ') ?? '';
-  draft.refit = null;
+async function refit(context: ExpansionContext, findings: Findings, step: number): Promise<NewPlan | null> {
+  const made = await makePlan(context, findings, { step });
+  const operators = findings.refit?.operators.join(', ') ?? '';
+  findings.refit = null;
   if (made === null) return null;
-  draft.note('plan-revised', operators, 'its columns or grain did not fit the rows');
-  takePlan(context, draft, made.plan);
+  findings.note('plan-revised', operators, 'its columns or grain did not fit the rows');
+  takePlan(context, findings, made.plan);
   return made;
 }
 
 /** Applies all compatible updates first; conflicting ones make rival plans (rule S3). */
-function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void {
-  const applied = applyMemory(plan, draft.allUpdates());
-  draft.plan = applied.plans[0] ?? plan;
-  draft.rivals = applied.plans.slice(1);
-  draft.reused.push(...applied.reused);
+function takePlan(context: ExpansionContext, findings: Findings, plan: PlanView): void {
+  const applied = applyMemory(plan, findings.allUpdates());
+  findings.plan = applied.plans[0] ?? plan;
+  findings.rivals = applied.plans.slice(1);
+  findings.reused.push(...applied.reused);
   for (const conflict of applied.conflicts)
-    draft.note('reuse-conflict', conflict.operator, conflict.updates.join(', '));
+    findings.note('reuse-conflict', conflict.operator, conflict.updates.join(', '));
 }
 
 /**
@@ -95,11 +96,11 @@ function takePlan(context: ExpansionContext, draft: Draft, plan: PlanView): void
  */
 function chooseWork(
   context: ExpansionContext,
-  draft: Draft,
+  findings: Findings,
   pending: PendingProposal | null,
   attempted: ReadonlySet<string>,
 ): { readonly targets: readonly string[]; readonly proposal: PendingProposal | null } {
-  const plan = draft.plan;
+  const plan = findings.plan;
   if (plan === null) return { targets: [], proposal: null };
   const { breadth, proof } = context.settings;
   const useful = (pending?.operators ?? []).filter((name) => {
@@ -116,7 +117,7 @@ function chooseWork(
     return operator !== undefined && needsWork(operator, proof) && !attempted.has(name);
   });
   if (pending !== null && wanted) return { targets: useful, proposal: pending };
-  const targets = chooseTargets(plan, { breadth, preferred: draft.bottleneck, proof, except: attempted });
+  const targets = chooseTargets(plan, { breadth, preferred: findings.bottleneck, proof, except: attempted });
   return { targets, proposal: null };
 }
 
@@ -124,7 +125,7 @@ function chooseWork(
  * Counts iterations without new evidence on an operator, each once; new evidence resets the count (rule S7). If the operator
  * already has a body, a verdict is new evidence only if it changes the body, its risk, or whether it is immaterial.
  */
-function countBarren(
+function countWithoutEvidence(
   before: PlanView | null,
   plan: PlanView | null,
   attempted: ReadonlySet<string>,

@@ -13,7 +13,8 @@ import { addUsage, exhaustedBudget } from './state/budgets';
 import { addUnanswerable } from './candidate';
 import { decided } from './choose';
 import { initialState, reasonOf, runSearch, type SearchHooks, type SearchOutcome, type SearchStart } from './search';
-import { Draft, SearchStopped, tryModel } from './expansion';
+import { Findings, SearchStopped } from './findings';
+import { tryModel } from './try-model';
 import { nextTrajectory } from './state/archive';
 import { candidateBodies } from './state/independence';
 import { mergeExpansions } from './remember/merge';
@@ -128,45 +129,46 @@ class LookLoop {
   /** One reply and what the database says to it. Returns why the conversation ended, if it did. */
   private async turn(): Promise<EndedBy | null> {
     const { searchId, iteration } = this.state;
-    const draft = this.draft();
+    const findings = this.findings();
     const position = `i${iteration}.look`;
     let committed: Committed | null = null;
     try {
       const tried = await tryModel<Looked>(
-        draft,
-        this.start.settings.parseRetries,
-        (tryNumber, executionError) =>
+        findings,
+        (thisTry) =>
           this.steps.look({
             role: 'look',
             searchId,
             position,
-            tryNumber,
-            ...(executionError === undefined ? {} : { executionError }),
-            memory: draft.memory(),
+            ...thisTry,
             turns: this.looking.turns,
           }),
         async ({ turnId, action }, tryNumber) => {
           committed = null;
           if (action === 'look') return null;
-          draft.checkpoint('sql');
+          findings.checkpoint('sql');
           committed = await this.commit(`${position}.commit${tryNumber}`, turnId);
-          draft.charge(committed.usage);
+          findings.charge(committed.usage);
           return committed.kind === 'invalid' ? committed.error : null;
         },
       );
       if (tried === null) {
-        draft.giveUp(position, 'look or commit');
+        findings.giveUp(position, 'look or commit');
         return this.next('single');
       }
-      if (tried.error === null && tried.value.action === 'look') await this.query(draft, tried.value.turnId);
-      return this.take(draft, tried.value.turnId, committed, tried.error);
+      if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
+      return this.take(findings, tried.value.turnId, committed, tried.error);
     } catch (error) {
       if (!(error instanceof SearchStopped)) throw error;
-      draft.stoppedEarly();
+      findings.stoppedEarly();
       return error.endedBy;
     } finally {
       const { state } = this;
-      this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
+      this.state = {
+        ...state,
+        usage: addUsage(state.usage, findings.usage),
+        events: [...state.events, ...findings.events],
+      };
     }
   }
 
@@ -184,14 +186,14 @@ class LookLoop {
     });
   }
 
-  private async query(draft: Draft, turnId: string): Promise<void> {
-    draft.checkpoint('sql');
+  private async query(findings: Findings, turnId: string): Promise<void> {
+    findings.checkpoint('sql');
     const { searchId } = this.state;
     const queried = await this.steps.queries({ purpose: 'queries', searchId, position: `${turnId}.queries`, turnId });
-    draft.charge(queried.usage);
+    findings.charge(queried.usage);
   }
 
-  private take(draft: Draft, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {
+  private take(findings: Findings, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {
     const { looking } = this;
     this.state = { ...this.state, looking: { ...looking, turns: [...looking.turns, turnId] } };
     // SQL that does not run after all retries: the search plans anew, with what was seen.
@@ -204,7 +206,7 @@ class LookLoop {
         this.state = addUnanswerable(this.withdrawn(), ROOT, committed.reason);
         return committed.settled ? this.settled() : this.returned();
       case 'answer':
-        this.takeAnswer(draft, turnId, committed);
+        this.takeAnswer(findings, turnId, committed);
         if (committed.declined !== null) {
           this.state = addUnanswerable(this.withdrawn(), ROOT, committed.declined);
           return this.settled();
@@ -247,20 +249,20 @@ class LookLoop {
     return { ...this.state, candidates };
   }
 
-  private takeAnswer(draft: Draft, turnId: string, { plan, run, updates, evidenceId, learned }: Answered): void {
+  private takeAnswer(findings: Findings, turnId: string, { plan, run, updates, evidenceId, learned }: Answered): void {
     const before = this.withdrawn();
     const earlier = before.trajectories.filter(({ id }) => id !== ROOT);
     const trajectories = before.trajectories.map((t) =>
       t.id === ROOT ? t : { ...t, status: 'exhausted' as const, plan: null },
     );
-    draft.plan = plan;
-    draft.updates.push(...updates);
+    findings.plan = plan;
+    findings.updates.push(...updates);
     const looked = this.looking.turns.filter((id) => id !== turnId);
     const seen = [...earlier.flatMap(({ attempts }) => attempts), ...looked];
-    draft.attempts.push(...new Set(seen), ...(evidenceId === null ? [] : [evidenceId]));
+    findings.attempts.push(...new Set(seen), ...(evidenceId === null ? [] : [evidenceId]));
     const id = nextTrajectory(before);
     // Usage and events of the turn are added at its end.
-    const expansion = { ...draft.result('plan'), usage: NO_USAGE, events: [] };
+    const expansion = { ...findings.result('plan'), usage: NO_USAGE, events: [] };
     const merged = mergeExpansions({ ...before, trajectories }, [expansion], this.start.settings);
     const { outcome, rowCount, trivial, control, equalTo } = run;
     const cId = `c${before.candidates.length + 1}`;
@@ -301,8 +303,8 @@ class LookLoop {
     return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
   }
 
-  private draft(): Draft {
-    return new Draft({
+  private findings(): Findings {
+    return new Findings({
       settings: this.start.settings,
       usageBefore: this.state.usage,
       updates: this.state.updates,

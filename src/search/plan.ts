@@ -5,12 +5,13 @@
  */
 import type { PlanView } from '../domain';
 import { removeBody } from './remember/update';
-import type { Draft, ExpansionContext } from './expansion';
-import { tryModel } from './expansion';
+import type { ExpansionContext } from './expansion';
+import type { Findings } from './findings';
+import { tryModel } from './try-model';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { chooseTargets, isBlocked, isComplete, planRef } from './state/plan-view';
 import type { Checked, FollowUp, Planned } from '../ports/search-steps';
-import { firstAttempt, probeInput, stepPosition } from './attempt';
+import { probeInput } from './probe';
 
 export interface NewPlan {
   readonly plan: PlanView;
@@ -19,74 +20,71 @@ export interface NewPlan {
 }
 
 /**
- * Null when the model gave no usable plan or says that the question cannot be answered (then `draft.impossible`). `refit`: the
- * draft's plan is revised after this step of the expansion, because an interface does not fit the rows.
+ * Null when the model gave no usable plan or says that the question cannot be answered (then `findings.impossible`). `refit`: the
+ * findings's plan is revised after this step of the expansion, because an interface does not fit the rows.
  */
 export async function makePlan(
   context: ExpansionContext,
-  draft: Draft,
+  findings: Findings,
   refit: { readonly step: number } | null = null,
 ): Promise<NewPlan | null> {
-  const { searchId, settings, steps, iteration, lane, variant } = context;
-  const first = refit === null ? `i${iteration}.${lane}.plan` : `${stepPosition(iteration, lane, refit.step)}.refit`;
+  const { searchId, steps, variant } = context;
+  const first = refit === null ? `${context.position}.plan` : `${context.position}.s${refit.step}.refit`;
   const nextStep = refit === null ? 1 : refit.step + 1;
   let checked: Checked = { failures: [], usage: {} };
   const ask = (position: string) =>
     tryModel<Planned>(
-      draft,
-      settings.parseRetries,
-      (tryNumber, executionError) =>
+      findings,
+      (thisTry) =>
         steps.plan({
           role: 'plan',
           searchId,
           position,
-          tryNumber,
-          ...(executionError === undefined ? {} : { executionError }),
-          memory: draft.memory(),
-          ...mayLookUp(draft),
+          ...thisTry,
+          ...mayLookUp(findings),
           otherPlans: context.otherPlans,
           ...(context.unanswerable.length === 0 ? {} : { unanswerable: context.unanswerable }),
           ...(variant === null ? {} : { variant }),
-          revise: refit === null ? revision(context) : refitting(context, draft),
+          revise: refit === null ? revision(context) : refitting(context, findings),
           ...(context.trajectory.plan === null && context.looked.length > 0 ? { seen: context.looked } : {}),
         }),
       async (planned, tryNumber) => {
-        if (planned.kind === 'lookup') return tooManyLookups(draft, planned.lookups);
-        checked = await checkWritten(context, draft, `${position}.check${tryNumber}`, planned, nextStep);
+        if (planned.kind === 'lookup') return tooManyLookups(findings, planned.lookups);
+        checked = await checkWritten(context, findings, `${position}.check${tryNumber}`, planned, nextStep);
         return checked.failures.length === 0
           ? null
           : checked.failures.map((f) => `${f.operator}: ${f.error}`).join('\n');
       },
     );
-  const tried = await lookingUp(context, draft, first, ask, (planned) =>
+  const tried = await lookingUp(context, findings, first, ask, (planned) =>
     planned.kind === 'lookup' ? planned.lookups : [],
   );
   if (tried === null || tried.value.kind === 'lookup') {
-    draft.giveUp(first, 'plan');
-    draft.distanceDelta += 1;
+    findings.giveUp(first, 'plan');
+    findings.distanceDelta += 1;
     return null;
   }
   const planned = tried.value;
-  draft.potential = planned.potential;
+  findings.potential = planned.potential;
   if (planned.kind === 'unanswerable') {
-    draft.impossible = planned.reason;
+    findings.impossible = planned.reason;
     return null;
   }
   const plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), planned.plan);
-  draft.bottleneck = checked.failures[0]?.operator ?? planned.bottleneck;
+  findings.bottleneck = checked.failures[0]?.operator ?? planned.bottleneck;
   return { plan, proposalId: planned.proposalId, proposed: planned.proposed };
 }
 
 async function checkWritten(
   context: ExpansionContext,
-  draft: Draft,
+  findings: Findings,
   position: string,
   planned: Planned,
   nextStep: number,
 ): Promise<Checked> {
   const written = planned.kind === 'plan' ? planned.plan.operators.filter((o) => o.bodyId !== null) : [];
   if (planned.kind !== 'plan' || written.length === 0) return { failures: [], usage: {} };
-  draft.checkpoint('sql');
+  findings.checkpoint('sql');
   const next = followUp(context, planned, nextStep);
   const checked = await context.steps.check({
     purpose: 'check',
@@ -96,8 +94,8 @@ async function checkWritten(
     operators: written.map((operator) => operator.name),
     ...(next === null ? {} : { next }),
   });
-  draft.charge(checked.usage);
-  draft.ahead = next === null || checked.next === undefined ? null : { input: next, output: checked.next };
+  findings.charge(checked.usage);
+  findings.ahead = next === null || checked.next === undefined ? null : { input: next, output: checked.next };
   return checked;
 }
 
@@ -108,7 +106,7 @@ function followUp(
   step: number,
 ): FollowUp | null {
   const { plan, proposalId } = planned;
-  if (proposalId !== null) return probeInput(context, `${firstAttempt(context, step)}.r1`, plan, proposalId);
+  if (proposalId !== null) return probeInput(context, `${context.position}.s${step}.a1.r1`, plan, proposalId);
   const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
   return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
 }
@@ -122,7 +120,7 @@ function revision({ trajectory }: ExpansionContext) {
   };
 }
 
-function refitting({ trajectory }: ExpansionContext, { plan, refit, attempts }: Draft) {
+function refitting({ trajectory }: ExpansionContext, { plan, refit, attempts }: Findings) {
   if (plan === null || refit === null) return null;
   return {
     plan: planRef(plan),

@@ -19,7 +19,9 @@ import {
 } from './candidate';
 import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose';
 import { expand } from './expand';
-import { Draft, SearchStopped, tryModel, type ExpansionContext } from './expansion';
+import type { ExpansionContext } from './expansion';
+import { Findings, SearchStopped } from './findings';
+import { tryModel } from './try-model';
 import { plansOfRoot, selectable } from './state/frontier';
 import { derivations } from './state/independence';
 import { mergeExpansions, rootTrajectory } from './remember/merge';
@@ -217,14 +219,13 @@ class SearchLoop {
     const open = this.ranked();
     if (open.length < 2) return;
     const position = `i${this.state.iteration}.evaluate`;
-    const tried = await this.modelStep(position, 'evaluation', (draft) =>
-      tryModel<Evaluation>(draft, this.settings.parseRetries, (tryNumber) =>
+    const tried = await this.modelStep(position, 'evaluation', (findings) =>
+      tryModel<Evaluation>(findings, (thisTry) =>
         this.steps.evaluate({
           role: 'evaluate',
           searchId: this.state.searchId,
           position,
-          tryNumber,
-          memory: draft.memory(),
+          ...thisTry,
           trajectories: open.map((trajectory) => ({
             id: trajectory.id,
             depth: trajectory.depth,
@@ -256,14 +257,13 @@ class SearchLoop {
     if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
     const choice = chooseAnswer(this.state, endedBy);
     if (choice.kind === 'decided') return this.conclude(choice, endedBy);
-    const tried = await this.modelStep('select', 'choice', (draft) =>
-      tryModel<Selected>(draft, this.settings.parseRetries, (tryNumber) =>
+    const tried = await this.modelStep('select', 'choice', (findings) =>
+      tryModel<Selected>(findings, (thisTry) =>
         this.steps.select({
           role: 'select',
           searchId: this.state.searchId,
           position: 'select',
-          tryNumber,
-          memory: draft.memory(),
+          ...thisTry,
           candidates: choice.classes.map(({ representative, support }) => ({
             id: representative.id,
             agreesWith: support,
@@ -302,20 +302,24 @@ class SearchLoop {
   private async modelStep<T>(
     position: string,
     what: string,
-    step: (draft: Draft) => Promise<T | null>,
+    step: (findings: Findings) => Promise<T | null>,
   ): Promise<T | null> {
-    const draft = new Draft(this.context(this.state.trajectories[0] as Trajectory));
+    const findings = new Findings(this.context(this.state.trajectories[0] as Trajectory));
     try {
-      const made = await step(draft);
-      if (made === null) draft.giveUp(position, what);
+      const made = await step(findings);
+      if (made === null) findings.giveUp(position, what);
       return made;
     } catch (error) {
       if (!(error instanceof SearchStopped)) throw error;
-      draft.giveUp(position, what);
+      findings.giveUp(position, what);
       return null;
     } finally {
       const { state } = this;
-      this.state = { ...state, usage: addUsage(state.usage, draft.usage), events: [...state.events, ...draft.events] };
+      this.state = {
+        ...state,
+        usage: addUsage(state.usage, findings.usage),
+        events: [...state.events, ...findings.events],
+      };
     }
   }
 
@@ -357,7 +361,7 @@ class SearchLoop {
       iteration: state.iteration,
       trajectory,
       trajectoryId: trajectory.id,
-      lane: twin === 1 ? trajectory.id : `${trajectory.id}-${twin}`,
+      position: `i${state.iteration}.${trajectory.id}${twin === 1 ? '' : `-${twin}`}`,
       variant: twins === 1 ? null : { index: twin, of: twins },
       updates: state.updates,
       facts: state.facts,

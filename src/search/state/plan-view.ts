@@ -11,7 +11,7 @@ import type { PlanRef } from '../../ports/search-steps';
 export const DOUBT = 0.3;
 
 /** Iterations without new evidence after which an operator is blocked (rule S7). */
-export const BARREN_LIMIT = 2;
+export const BLOCKED_AFTER = 2;
 
 export function planRef(plan: PlanView): PlanRef {
   return { planId: plan.planId, bodies: plan.operators.map((o) => [o.name, o.bodyId, o.updateId] as const) };
@@ -48,7 +48,7 @@ export function isTestable(plan: PlanView, operator: OperatorView): boolean {
 }
 
 export function isBlocked(operator: OperatorView): boolean {
-  return operator.barren >= BARREN_LIMIT;
+  return operator.barren >= BLOCKED_AFTER;
 }
 
 /** Whether resolving it could still change the answer. With proof `model`, written SQL counts as grounded (paper). */

@@ -2,7 +2,7 @@ import type { OperatorView } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { plansOfRoot, selectable, statusOf } from '../../../src/search/state/frontier';
 import { rootTrajectory } from '../../../src/search/remember/merge';
-import { BARREN_LIMIT, chooseTargets, isTestable } from '../../../src/search/state/plan-view';
+import { BLOCKED_AFTER, chooseTargets, isTestable } from '../../../src/search/state/plan-view';
 import {
   FakeSteps,
   judged,
@@ -53,7 +53,7 @@ describe('rule S7: what may be attempted', () => {
   });
 
   test('a blocked or immaterial operator is no target', () => {
-    const blocked = operator('op_a', { barren: BARREN_LIMIT });
+    const blocked = operator('op_a', { barren: BLOCKED_AFTER });
     const immaterial = operator('op_b', { bodyId: 'b', risk: 0.9, immaterial: [] });
     expect(choose([blocked, immaterial])).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('rule S7: an operator that yields nothing', () => {
     await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     const iterations = steps.inputs<ProposeInput>('propose').map(({ position }) => position.split('.')[0]);
     expect([...new Set(iterations)]).toEqual(['i1', 'i2']);
-    expect(iterations).toHaveLength(BARREN_LIMIT * 2);
+    expect(iterations).toHaveLength(BLOCKED_AFTER * 2);
     const revisions = steps.inputs<PlanInput>('plan').filter(({ revise }) => revise !== null);
     expect(revisions[0]?.revise).toMatchObject({ blocked: ['op_a'], plan: { planId: 'p1' } });
     expect(revisions[0]?.position).toMatch(/^i3\./);
@@ -136,7 +136,7 @@ describe('rule S7: an operator that yields nothing', () => {
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 2 });
     await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
     // J attempts in each of the two iterations, though every judgement brought another test along.
-    expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
+    expect(steps.count('ground')).toBe(2 * BLOCKED_AFTER);
     expect(steps.finished).toMatchObject({ endedBy: 'exhausted', status: 'answered' });
   });
 
@@ -151,7 +151,7 @@ describe('rule S7: an operator that yields nothing', () => {
     });
     const settings = testSettings('fast', { maxPlans: 1, iterations: 9, attempts: 1, parseRetries: 1 });
     await toEnd(runSearch({ searchId: 's', settings, state: null }, steps, testHooks()));
-    expect(steps.count('ground')).toBe(2 * BARREN_LIMIT);
+    expect(steps.count('ground')).toBe(2 * BLOCKED_AFTER);
     expect(steps.finished).toMatchObject({ status: 'failed', reason: containing('no usable plan') });
   });
 

@@ -1,0 +1,218 @@
+/**
+ * What an expansion found and spent. It reads a fixed view of the search and returns its results. The archive changes only when
+ * all expansions of an iteration are merged in a fixed order, so that nothing depends on arrival order (rule S11).
+ */
+import type { Budgets, EndedBy, FactView, PlanView, SearchEvent, Trajectory, UpdateView, Usage } from '../domain';
+import { NO_USAGE } from '../domain/control-view';
+import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
+import { canonical } from '../domain/canonical';
+import type { ControlSettings } from './state/control-settings';
+import type {
+  CandidateInput,
+  CandidateRun,
+  FollowUp,
+  MemoryRef,
+  ModelOutcome,
+  Probed,
+  ProbeInput,
+  UsageDelta,
+} from '../ports/search-steps';
+
+/** A step that ran in the same round trip as another one (D3), which was charged for both. */
+export interface RanAhead {
+  readonly input: FollowUp;
+  readonly output: Probed | CandidateRun;
+}
+
+/** The output of the step that ran ahead, if it has exactly this input. */
+export function ranAhead(ahead: RanAhead | null | undefined, input: ProbeInput): Probed | null;
+export function ranAhead(ahead: RanAhead | null | undefined, input: CandidateInput): CandidateRun | null;
+export function ranAhead(ahead: RanAhead | null | undefined, input: FollowUp): RanAhead['output'] | null {
+  return ahead && canonical(ahead.input) === canonical(input) ? ahead.output : null;
+}
+
+/** What findings need: their limits, and the memory it adds to. */
+export interface FindingsContext {
+  readonly settings: ControlSettings;
+  readonly iteration: number;
+  readonly trajectoryId: string;
+  readonly updates: readonly UpdateView[];
+  readonly facts: readonly FactView[];
+  readonly usageBefore: Usage;
+  /** Set if web lookups are allowed: those already made, and how many this expansion may still make. */
+  readonly web?: { readonly known: readonly string[]; readonly mayMake: number };
+  /** The current limits of this expansion; a person may change them while it runs. */
+  budgets(): Budgets;
+  /** Ids of people's remarks so far. */
+  remarks(): readonly string[];
+  elapsedMs(): number;
+  cancelled(): boolean;
+}
+
+export interface Expansion {
+  readonly trajectory: string;
+  readonly via: Trajectory['via'];
+  /** The plan and, after a reuse conflict, its rivals; empty if no plan was made. */
+  readonly plans: readonly PlanView[];
+  readonly bottleneck: string | null;
+  /** The planner's own estimate of remaining steps, for a new plan. */
+  readonly potential: number | null;
+  readonly impossible: string | null;
+  /** Whether counts show that; else the model says so. */
+  readonly absenceShown?: boolean;
+  readonly updates: readonly UpdateView[];
+  readonly reused: readonly string[];
+  readonly facts: readonly FactView[];
+  readonly attempts: readonly string[];
+  /** Ids of web observations; absent if there are none. */
+  readonly lookups?: readonly string[];
+  readonly distanceDelta: number;
+  readonly usage: Usage;
+  readonly events: readonly SearchEvent[];
+  readonly ahead: RanAhead | null;
+  /** An infrastructure error. It ends the search, after the results and charges of all expansions are merged. */
+  readonly failure: { readonly error: unknown } | null;
+}
+
+/** Ends an expansion early with its results so far. Never thrown out of `src/search`. */
+export class SearchStopped extends Error {
+  constructor(readonly endedBy: EndedBy) {
+    super(`search stopped: ${endedBy}`);
+    this.name = 'SearchStopped';
+  }
+}
+
+/** What one expansion, or one turn of a conversation, found and spent so far. Private to it, so it may be mutable. */
+export class Findings {
+  plan: PlanView | null = null;
+  rivals: readonly PlanView[] = [];
+  potential: number | null = null;
+  bottleneck: string | null = null;
+  impossible: string | null = null;
+  absenceShown = false;
+  /** The judgement that found an interface which does not fit the rows, and its operators. */
+  refit: { readonly groundingId: string; readonly operators: readonly string[] } | null = null;
+  distanceDelta = 0;
+  usage: Usage = NO_USAGE;
+  ahead: RanAhead | null = null;
+  readonly updates: UpdateView[] = [];
+  readonly reused: string[] = [];
+  readonly facts: FactView[] = [];
+  readonly attempts: string[] = [];
+  /** Operators whose last winner had SQL that does not run: such a verdict is no new evidence (rule S7). */
+  readonly failing = new Set<string>();
+  readonly lookups: string[] = [];
+  readonly events: SearchEvent[] = [];
+  /** The last reply of the current step, if it was unusable. */
+  private unusable: { readonly tries: number; readonly cause: string; readonly reply: string } | null = null;
+
+  constructor(readonly context: FindingsContext) {}
+
+  currentPlan(): PlanView {
+    if (this.plan === null) throw new Error('an attempt needs a plan');
+    return this.plan;
+  }
+
+  charge(delta: UsageDelta): void {
+    this.usage = addUsage(this.usage, delta);
+  }
+
+  /** Called before every step. Ends the expansion if a budget is used up or the search is cancelled. */
+  checkpoint(spending: Spending): void {
+    const stopped = this.stopped(spending);
+    if (stopped !== null) throw new SearchStopped(stopped);
+  }
+
+  stopped(spending: Spending): EndedBy | null {
+    if (this.context.cancelled()) return 'cancel';
+    const spent = addUsage(this.context.usageBefore, this.usage);
+    const budget = exhaustedBudget(spent, this.context.elapsedMs(), this.context.budgets(), spending);
+    return budget === null ? null : `budget:${budget}`;
+  }
+
+  callsLeft(): number | null {
+    return callsLeft(addUsage(this.context.usageBefore, this.usage), this.context.budgets());
+  }
+
+  /** Null if the search may not use the web. */
+  lookupsLeft(): number | null {
+    const { web } = this.context;
+    return web === undefined ? null : web.mayMake - this.lookups.length;
+  }
+
+  memory(): MemoryRef {
+    const remarks = this.context.remarks();
+    const web = [...(this.context.web?.known ?? []), ...this.lookups];
+    return {
+      ...(remarks.length === 0 ? {} : { remarks }),
+      ...(web.length === 0 ? {} : { web }),
+      updates: newest(this.allUpdates()),
+      facts: newest([...this.context.facts, ...this.facts]),
+    };
+  }
+
+  allUpdates(): readonly UpdateView[] {
+    return [...this.context.updates, ...this.updates];
+  }
+
+  note(kind: SearchEvent['kind'], subject: string, detail: string): void {
+    this.events.push({ iteration: this.context.iteration, kind, subject, detail });
+  }
+
+  /** Called after each reply of a model step. */
+  heard(outcome: ModelOutcome<unknown>, tries: number): void {
+    this.charge(outcome.usage);
+    if (outcome.kind === 'ok') this.unusable = null;
+    else this.unusable = { tries, cause: outcome.cause ?? outcome.error, reply: outcome.reply ?? '' };
+  }
+
+  /** Records that a step was given up. `what` names the reply it needed; the cause of the last unusable reply is added. */
+  giveUp(subject: string, what: string): void {
+    const { unusable } = this;
+    this.unusable = null;
+    if (unusable === null) this.note('step-failed', subject, `no usable ${what} after all retries`);
+    else {
+      const { iteration } = this.context;
+      const detail = `no usable ${what} in ${unusable.tries === 1 ? '1 try' : `${unusable.tries} tries`}: ${unusable.cause}`;
+      this.events.push({ iteration, kind: 'step-failed', subject, detail, reply: unusable.reply });
+    }
+  }
+
+  /** Records that a budget ended the current step after an unusable reply. That does not count as a broken model. */
+  stoppedEarly(): void {
+    const { unusable } = this;
+    if (unusable === null) return;
+    if (unusable.tries > 1) this.giveUp(unusable.reply, 'reply');
+    else this.note('step-failed', unusable.reply, `stopped after a reply that could not be used: ${unusable.cause}`);
+  }
+
+  result(via: Trajectory['via'], failure: Expansion['failure'] = null): Expansion {
+    return {
+      trajectory: this.context.trajectoryId,
+      via,
+      plans: this.plan === null ? [] : [this.plan, ...this.rivals],
+      bottleneck: this.bottleneck,
+      potential: this.potential,
+      impossible: this.impossible,
+      ...(this.absenceShown ? { absenceShown: true } : {}),
+      updates: this.updates,
+      reused: this.reused,
+      facts: this.facts,
+      attempts: this.attempts,
+      ...(this.lookups.length === 0 ? {} : { lookups: this.lookups }),
+      distanceDelta: this.distanceDelta,
+      usage: this.usage,
+      events: this.events,
+      ahead: this.ahead,
+      failure,
+    };
+  }
+}
+
+/** How many updates, and how many facts, a prompt shows; a long search proves more. */
+const KNOWN = 60;
+
+function newest(entries: readonly (UpdateView | FactView)[]): string[] {
+  const active = entries.filter(({ status }) => status === 'active');
+  return active.slice(-KNOWN).map(({ id }) => id);
+}
