@@ -7,13 +7,13 @@
  * 2. Objects are listed before references are read, so that a reference written meanwhile is seen or its object is young.
  * 3. A reference that cannot be read could be to anything: then no object goes, and the reason is told.
  * 4. In a bucket the age is looked at in another request than the deletion: there a copy is laid aside, which a later sweep
- *    takes away, or puts back where its content is needed after all (`record/swept.ts`).
+ *    takes away, or puts back where its content is needed after all (`record/delete-with-copy.ts`).
  */
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../steps';
 import { objectName, OBJECTS } from '../record/objects';
-import { broughtBack, SWEPT, sweepAway } from '../record/swept';
+import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
 import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
@@ -92,7 +92,7 @@ function folderOf(key: string): string {
 
 /** What earlier sweeps laid aside. */
 function asideOf(store: ObjectStore, prefix: string): Promise<readonly ObjectEntry[]> {
-  return store.deletesInTwoRequests === true ? store.entries(`${SWEPT}${prefix}`) : Promise.resolve([]);
+  return store.deletesInTwoRequests === true ? store.entries(`${COPIES}${prefix}`) : Promise.resolve([]);
 }
 
 /** Copies older than the grace period go; what is needed after all is put back first. `isNeeded` gets the key it had. */
@@ -105,10 +105,10 @@ async function clearAside(
   if (dryRun) return;
   const old = aside.filter(({ modifiedMs }) => modifiedMs <= nowMs - graceMs);
   await each(old, async (entry) => {
-    const key = entry.key.slice(SWEPT.length);
+    const key = entry.key.slice(COPIES.length);
     const needed = await isNeeded(key, entry);
     if (needed === null) return;
-    if (needed && (await store.get(key)) === null) await broughtBack(store, key);
+    if (needed && (await store.get(key)) === null) await restored(store, key);
     await store.delete(entry.key, { unmodifiedSinceMs: nowMs - graceMs });
   });
 }
@@ -141,7 +141,7 @@ export async function remove(
   const isContent = (key: string): boolean => key.startsWith(OBJECTS) || key.startsWith(PAYLOADS);
   if (!dryRun)
     await each(removed, ({ key }) =>
-      isContent(key) ? sweepAway(store, key, unmodifiedSinceMs) : store.delete(key, { unmodifiedSinceMs }),
+      isContent(key) ? deleteWithCopy(store, key, unmodifiedSinceMs) : store.delete(key, { unmodifiedSinceMs }),
     );
   return { removed, young: unneeded.length - removed.length, problem: null };
 }

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
-import { broughtBack } from './swept';
+import { restored } from './delete-with-copy';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
@@ -68,7 +68,7 @@ export async function getObject(
   const remembered = contents.get(cacheKey);
   if (remembered !== undefined) return remembered;
   const place = objectKey(reference.name);
-  const text = (await store.get(place)) ?? (await broughtBack(store, place));
+  const text = (await store.get(place)) ?? (await restored(store, place));
   if (text === null) {
     writtenMs.delete(reference.name);
     throw new StoreError(

@@ -13,7 +13,7 @@ import { decodeReferencePayload, isReferencePayload } from '@temporalio/common/l
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { broughtBack } from '../record/swept';
+import { restored } from '../record/delete-with-copy';
 
 export const PAYLOADS = 'payloads/';
 export const OFFLOAD_BYTES = 128 * 1024;
@@ -100,7 +100,7 @@ function storeDriver(store: ObjectStore): StorageDriver {
 async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): Promise<Payload> {
   const { key = '', sha256: hash } = claimData;
   assertOurs(key);
-  const text = (await store.get(key)) ?? (await broughtBack(store, key));
+  const text = (await store.get(key)) ?? (await restored(store, key));
   if (text === null) {
     throw new StoreError('missing', `${key} is missing from the store: restore it, or ask with --fresh`);
   }

@@ -10,20 +10,20 @@
  */
 import { StoreError, type ObjectStore } from '../ports';
 
-export const SWEPT = 'swept/';
+export const COPIES = 'swept/';
 
-export async function sweepAway(store: ObjectStore, key: string, unmodifiedSinceMs: number): Promise<void> {
+export async function deleteWithCopy(store: ObjectStore, key: string, unmodifiedSinceMs: number): Promise<void> {
   if (store.deletesInTwoRequests === true) {
     const text = await readable(store, key);
-    if (text !== null) await store.put(`${SWEPT}${key}`, text, { overwrite: true });
+    if (text !== null) await store.put(`${COPIES}${key}`, text, { overwrite: true });
   }
   await store.delete(key, { unmodifiedSinceMs });
 }
 
 /** Restores a missing object from its copy and returns its text; null if there is no copy. */
-export async function broughtBack(store: ObjectStore, key: string): Promise<string | null> {
+export async function restored(store: ObjectStore, key: string): Promise<string | null> {
   if (store.deletesInTwoRequests !== true) return null;
-  const text = await store.get(`${SWEPT}${key}`);
+  const text = await store.get(`${COPIES}${key}`);
   // A sweep may just have restored the object and deleted the copy.
   if (text === null) return store.get(key);
   await store.put(key, text, { overwrite: true });
