@@ -4,8 +4,7 @@
  * 1. An envelope has a hash of its data, which is checked on every read: a damaged object is always an error.
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
  * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
- * 4. Upcasters convert data of an older schema version before it is parsed. Data of a newer one is an error that asks for an
- *    upgrade.
+ * 4. Data of a newer schema version is an error that asks for an upgrade.
  * 5. Contents are parsed once per process (`parsed.ts`), because every step loads much of what earlier steps wrote.
  */
 import { z } from 'zod';
@@ -23,9 +22,6 @@ export interface RunStore {
   put<K extends Kind>(kind: K, id: string, data: Contents[K], options?: { readonly overwrite: boolean }): Promise<void>;
   delete(kind: Kind, id: string): Promise<void>;
 }
-
-/** For each kind and version, converts data of that version to the next one. */
-export type Upcasters = Partial<Record<string, Readonly<Record<number, (data: Record<string, unknown>) => unknown>>>>;
 
 const LATEST = 1;
 const Envelope = z.object({
@@ -49,13 +45,13 @@ const SHARED: ReadonlySet<Kind> = new Set([
   'version',
 ]);
 
-export function createRunStore(store: ObjectStore, searchId: string, hash: Hash, upcasters: Upcasters = {}): RunStore {
+export function createRunStore(store: ObjectStore, searchId: string, hash: Hash): RunStore {
   const remembered = rememberedContents(store);
   const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
   async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
     const key = keyOf(kind, id);
     const content = await remembered.read(kind, key, (text) =>
-      readContent(store, text, { key, kind, schema: CONTENTS[kind], hash, upcasters }),
+      readContent(store, text, { key, kind, schema: CONTENTS[kind], hash }),
     );
     return content as Contents[K] | null;
   }
@@ -88,7 +84,6 @@ interface Reading<S extends z.ZodType = z.ZodType> {
   readonly kind: string;
   readonly schema: S;
   readonly hash: Hash;
-  readonly upcasters?: Upcasters;
 }
 
 /** Reads an envelope whose data is never large enough for an object of its own. */
@@ -139,25 +134,14 @@ function readInline<S extends z.ZodType>({ data, sha256 }: Envelope, reading: Re
   return parseData(data, reading);
 }
 
-function parseData<S extends z.ZodType>(data: unknown, reading: Reading<S>): z.infer<S> {
-  const parsed = reading.schema.safeParse(lift(data, reading));
-  if (!parsed.success) throw corrupt(reading.key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
-  return parsed.data;
-}
-
-function lift(data: unknown, { kind, key, upcasters = {} }: Reading): unknown {
-  let lifted = data;
-  for (let version = versionOf(lifted); version < LATEST || upcasters[kind]?.[version] !== undefined;) {
-    const upcast = upcasters[kind]?.[version];
-    if (upcast === undefined) throw corrupt(key, `its version ${version} is unknown`);
-    lifted = upcast(lifted as Record<string, unknown>);
-    if (versionOf(lifted) <= version) throw corrupt(key, `its version ${version} could not be lifted`);
-    version = versionOf(lifted);
-  }
-  if (Object.keys(upcasters[kind] ?? {}).length === 0 && versionOf(lifted) > LATEST) {
+function parseData<S extends z.ZodType>(data: unknown, { schema, key }: Reading<S>): z.infer<S> {
+  const version = versionOf(data);
+  if (version < LATEST) throw corrupt(key, `its version ${version} is unknown`);
+  if (version > LATEST)
     throw new StoreError('corrupt', `${key} was written by a newer version of this program: upgrade it`);
-  }
-  return lifted;
+  const parsed = schema.safeParse(data);
+  if (!parsed.success) throw corrupt(key, z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' '));
+  return parsed.data;
 }
 
 function versionOf(data: unknown): number {

@@ -36,12 +36,10 @@ test.each<[string, (text: string) => string]>([
   });
 });
 
-test('data of an older version is lifted before it is parsed, and a newer one asks for an upgrade', () => {
+test('data of an unknown older version is damaged, and a newer one asks for an upgrade', () => {
   const schema = z.object({ schemaVersion: z.literal(1), name: z.string() });
   const reading = { key: 'k', kind: 'thing', schema, hash };
   const old = writeEnvelope('thing', { schemaVersion: 0, label: 'x' }, hash);
-  const upcasters = { thing: { 0: (data: Record<string, unknown>) => ({ schemaVersion: 1, name: data['label'] }) } };
-  expect(readEnvelope(old, { ...reading, upcasters })).toEqual({ schemaVersion: 1, name: 'x' });
   expect(() => readEnvelope(old, reading)).toThrow('version 0 is unknown');
   expect(() => readEnvelope(writeEnvelope('thing', { schemaVersion: 2 }, hash), reading)).toThrow('upgrade');
 });
