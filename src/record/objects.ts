@@ -5,19 +5,17 @@
  * 1. An object never changes. It is written before anything refers to it, and its text is checked by hash when it is read.
  * 2. Before a step refers to an object, it writes the object again, unless this process did so recently. That resets its
  *    age, and `gate gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
- * 3. Checked objects are cached in memory up to a limit, and frozen, because every step loads the same schema.
  */
 import { z } from 'zod';
-import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
+import { cachedObject } from './content-cache';
 import { restored } from './delete-with-copy';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
 export const INLINE_LIMIT = 8 * 1024;
 export const REWRITE_AFTER_MS = 10 * 60_000;
-const CACHE_CHARS = 32 * 1024 * 1024;
 
 export const ObjectReference = z.object({ name: z.string().regex(/^[A-Za-z0-9_-]{16,128}$/), bytes: z.number() });
 export type ObjectReference = z.infer<typeof ObjectReference>;
@@ -34,7 +32,7 @@ export function objectName(key: string): string | null {
 
 export async function putObject(store: ObjectStore, text: string, hash: Hash): Promise<ObjectReference> {
   const name = (store.nameOf ?? hash)(text);
-  const { writtenMs } = known(store);
+  const writtenMs = writtenTo(store);
   const last = writtenMs.get(name);
   if (last === undefined || performance.now() - last > REWRITE_AFTER_MS) {
     const startedMs = performance.now();
@@ -56,52 +54,34 @@ interface Wanted {
   readonly hash: Hash;
 }
 
-/** `parse` makes the content that is cached, frozen. */
-export async function getObject(
-  store: ObjectStore,
-  wanted: Wanted,
-  parse: (data: unknown) => unknown,
-): Promise<unknown> {
-  const { reference, sha256, key, kind, hash } = wanted;
-  const { contents, writtenMs } = known(store);
-  const cacheKey = `${kind} ${sha256}`;
-  const remembered = contents.get(cacheKey);
-  if (remembered !== undefined) return remembered;
+/** `parse` makes the content that is cached. */
+export function getObject(store: ObjectStore, wanted: Wanted, parse: (data: unknown) => unknown): Promise<unknown> {
+  return cachedObject(store, `${wanted.kind} ${wanted.sha256}`, async () => {
+    const text = await readObject(store, wanted);
+    return { content: parse(JSON.parse(text)), chars: text.length };
+  });
+}
+
+async function readObject(store: ObjectStore, { reference, sha256, key, hash }: Wanted): Promise<string> {
   const place = objectKey(reference.name);
   const text = (await store.get(place)) ?? (await restored(store, place));
+  if (text !== null && hash(text) === sha256) return text;
+  writtenTo(store).delete(reference.name);
   if (text === null) {
-    writtenMs.delete(reference.name);
-    throw new StoreError(
-      'missing',
-      `${place} is missing from the store (${key} needs it): restore it, or ask with --fresh`,
-    );
+    const what = `${place} is missing from the store (${key} needs it)`;
+    throw new StoreError('missing', `${what}: restore it, or ask with --fresh`);
   }
-  if (hash(text) !== sha256) {
-    writtenMs.delete(reference.name);
-    const what = `${place} is damaged (its hash does not match; ${key} needs it)`;
-    throw new StoreError('corrupt', `${what}: restore it, or delete it and ask with --fresh`);
-  }
-  const data = frozen(parse(JSON.parse(text)));
-  contents.set(cacheKey, data, text.length);
-  return data;
+  const what = `${place} is damaged (its hash does not match; ${key} needs it)`;
+  throw new StoreError('corrupt', `${what}: restore it, or delete it and ask with --fresh`);
 }
 
-interface Known {
-  /** When this process wrote an object, by name. */
-  readonly writtenMs: Map<string, number>;
-  readonly contents: BoundedMap<unknown>;
-}
+const WRITTEN_MS = new WeakMap<ObjectStore, Map<string, number>>();
 
-/** One cache per store of this process. */
-const KNOWN = new WeakMap<ObjectStore, Known>();
-
-function known(store: ObjectStore): Known {
-  const found = KNOWN.get(store) ?? {
-    writtenMs: new Map<string, number>(),
-    contents: new BoundedMap<unknown>(CACHE_CHARS),
-  };
-  KNOWN.set(store, found);
-  return found;
+/** When this process wrote an object, by name. */
+function writtenTo(store: ObjectStore): Map<string, number> {
+  const written = WRITTEN_MS.get(store) ?? new Map<string, number>();
+  WRITTEN_MS.set(store, written);
+  return written;
 }
 
 function forgetOldest(map: Map<string, unknown>, limit: number): void {
@@ -109,11 +89,4 @@ function forgetOldest(map: Map<string, unknown>, limit: number): void {
     if (map.size <= limit) return;
     map.delete(key);
   }
-}
-
-/** Frozen, because many callers share it. */
-export function frozen(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
 }

@@ -5,13 +5,13 @@
  * 2. Ids are structural, so a repeated step writes the same keys again; readers never see half an object (`put`).
  * 3. Large contents are stored once for all searches (`objects.ts`): the readable key then holds a reference.
  * 4. Data of a newer schema version is an error that asks for an upgrade.
- * 5. Contents are parsed once per process (`parsed.ts`), because every step loads much of what earlier steps wrote.
+ * 5. Contents are parsed once per process (`content-cache.ts`), because every step loads much of what earlier steps wrote.
  */
 import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
-import { rememberedContents } from './parsed';
+import { cachedContents } from './content-cache';
 import { getObject, INLINE_LIMIT, ObjectReference, putObject } from './objects';
 
 export interface RunStore {
@@ -46,11 +46,11 @@ const SHARED: ReadonlySet<Kind> = new Set([
 ]);
 
 export function createRunStore(store: ObjectStore, searchId: string, hash: Hash): RunStore {
-  const remembered = rememberedContents(store);
+  const cached = cachedContents(store);
   const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
   async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
     const key = keyOf(kind, id);
-    const content = await remembered.read(kind, key, (text) =>
+    const content = await cached.read(kind, key, (text) =>
       readContent(store, text, { key, kind, schema: CONTENTS[kind], hash }),
     );
     return content as Contents[K] | null;
@@ -64,8 +64,8 @@ export function createRunStore(store: ObjectStore, searchId: string, hash: Hash)
       throw new StoreError('missing', `${keyOf(kind, id)} is missing from the store: restore it, or ask with --fresh`);
     },
     put: async (kind, id, data, options = { overwrite: true }) =>
-      remembered.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
-    delete: (kind, id) => remembered.delete(keyOf(kind, id)),
+      cached.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
+    delete: (kind, id) => cached.delete(keyOf(kind, id)),
   };
 }
 
