@@ -111,7 +111,7 @@ const LEGEND =
   'Counted by SQL over the rows examined. In formats 9 is a digit, a and A are letters, + after one of them a longer run; ! begins a remark.';
 
 const PROFILED =
-  "In the schema, after --, SQL has counted what the rows hold (NULL only where it is told): 'value (count)' lists are complete unless they end in … or begin with most; in formats (like …) 9 is a digit, a and A are letters, + a longer run; 'middle half' is the range from the first to the third quartile; '= …' after a column says how it follows from others; -> leads to a key. Row lines are whole rows as they stand, in the order of the columns.";
+  "In the schema, after --, SQL has counted what the rows hold: 'value (count)' lists are complete unless they end in … or begin with most; in formats (like …) 9 is a digit, a and A are letters, + a longer run; 'middle half' is the range from the first to the third quartile; '= …' after a column says how it follows from others; -> leads to a key. Row lines are whole rows as they stand, in the order of the columns.";
 
 /** Schema with its profile, and what documentation says: the same for every role and, unless too large to show, every question. */
 export function databaseSections(context: PromptContext): string[] {
