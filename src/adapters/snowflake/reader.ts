@@ -1,0 +1,299 @@
+/**
+ * A reader of Snowflake queries. No small and complete parser of this dialect exists, and the server checks the grammar
+ * anyway. This reader follows only the structure that matters here: brackets, WITH, SELECT, FROM with its list of relations,
+ * and calls. It refuses whatever it does not know.
+ *
+ * 1. Every SELECT keyword opens a query wherever it stands, so that no relation is missed.
+ * 2. Where a relation is expected, only a name, a query, VALUES or a harmless table function is allowed.
+ * 3. Every name before a bracket must be a known keyword, an alias with columns, or an allowed function.
+ *
+ * Unquoted names fold to upper case. A CTE shadows a relation; a CTE sees earlier ones, with RECURSIVE all of them.
+ */
+import type { FunctionRules } from './functions';
+import {
+  AFTER_ALIAS,
+  CLAUSES,
+  GRAMMAR,
+  isSymbol,
+  isWord,
+  QUERY_STARTS,
+  SET_OPERATORS,
+  SET_WORDS,
+  shown,
+  VERBS,
+} from './keywords';
+import { cteNames, isAlias, isDistinctFrom, isNthValue, opensCtes } from './lookahead';
+import type { Token } from '../../sql/guard/snowflake-tokens';
+
+export class Refusal extends Error {}
+export class SyntaxProblem extends Error {}
+
+/** The reader's state between two brackets. */
+interface Level {
+  scope: ReadonlySet<string>;
+  clause: 'none' | 'select' | 'from' | 'other';
+  expects: 'relation' | 'query' | null;
+  /** VALUES was read, so that further brackets are rows. */
+  values: boolean;
+  /** A relation was read, so an alias with column names may follow. */
+  alias: boolean;
+  /** Inside MATCH_RECOGNIZE, where a row pattern may stand instead of an expression. */
+  pattern?: boolean;
+}
+
+export class Reader {
+  readonly relations = new Set<string>();
+  /** CTE names of the WITH at the start of the statement. */
+  firstCtes: readonly string[] = [];
+  #at = 0;
+
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly rules: FunctionRules,
+  ) {}
+
+  /** Reads up to the bracket that closes this level, or to the end. */
+  level(level: Level): void {
+    for (;;) {
+      const token = this.tokens[this.#at];
+      if (token === undefined || isSymbol(token, ')')) {
+        if (level.expects !== null) throw this.problem(token);
+        return;
+      }
+      if (level.expects === 'relation') this.relation(level);
+      else if (isSymbol(token, '(')) this.bracket(level);
+      else if (token.kind === 'word') this.word(token, level);
+      else if (token.kind === 'quoted' && isSymbol(this.peek(1), '(')) this.call(token, level);
+      else {
+        if (level.expects === 'query') throw this.problem(token);
+        if (isSymbol(token, ',') && level.clause === 'from') level.expects = 'relation';
+        this.#at += 1;
+      }
+    }
+  }
+
+  private word(token: Token, level: Level): void {
+    if (isSymbol(this.peek(-1), '.') || isSymbol(this.peek(-1), ':')) {
+      if (token.text === 'NEXTVAL') throw new Refusal('sequences (.nextval) are not allowed: they change state');
+      if (isSymbol(this.peek(1), '(')) this.call(token, level);
+      else this.#at += 1;
+      return;
+    }
+    if (token.text === 'WITH' && opensCtes(this.tokens, this.#at)) {
+      this.ctes(level);
+      return;
+    }
+    if (token.text === 'SELECT') {
+      Object.assign(level, { clause: 'select', expects: null, values: false, alias: false });
+      this.#at += 1;
+      return;
+    }
+    if (level.expects === 'query') {
+      if (token.text === 'VALUES') level.expects = null;
+      else throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
+    }
+    if (SET_OPERATORS.has(token.text) && !isSymbol(this.peek(-1), '*')) {
+      // No set operator directly follows `*`: Snowflake's exclusion of columns is `* EXCLUDE`, not `* EXCEPT`.
+      level.clause = 'none';
+      this.#at += 1;
+      while (SET_WORDS.has(this.tokens[this.#at]?.text ?? '') && this.tokens[this.#at]?.kind === 'word') this.#at += 1;
+      level.expects = 'query';
+      return;
+    }
+    if (token.text === 'FROM' && (isDistinctFrom(this.tokens, this.#at) || isNthValue(this.tokens, this.#at))) {
+      this.#at += 1;
+      return;
+    }
+    if (token.text === 'FROM' && level.clause === 'select') {
+      Object.assign(level, { clause: 'from', expects: 'relation' });
+      this.#at += 1;
+      return;
+    }
+    if (level.clause === 'from' && token.text === 'JOIN') level.expects = 'relation';
+    if (AFTER_ALIAS.has(token.text)) level.alias = false;
+    if (token.text === 'FROM' && ['from', 'other'].includes(level.clause)) throw this.problem(token);
+    if (CLAUSES.has(token.text) && level.clause === 'from' && !isWord(this.peek(-1), 'WITHIN')) level.clause = 'other';
+    if (level.clause !== 'none' && token.text === 'INTO')
+      throw new Refusal('SELECT INTO is not allowed: leave INTO out, the rows are returned');
+    if (token.text === 'FOR' && isWord(this.peek(1), 'UPDATE'))
+      throw new Refusal('FOR UPDATE is not allowed: leave the locking clause out');
+    if (token.text !== 'VALUES') level.values = false;
+    if (level.pattern === true && token.text === 'PATTERN' && isSymbol(this.peek(1), '(')) {
+      this.#at += 1;
+      this.skipBracket();
+    } else if (isSymbol(this.peek(1), '(') && level.expects !== 'relation') this.call(token, level);
+    else this.#at += 1;
+  }
+
+  private bracket(level: Level): void {
+    const pattern = level.clause === 'from' && isWord(this.peek(-1), 'MATCH_RECOGNIZE');
+    this.#at += 1;
+    const expects = level.expects === 'query' ? 'query' : null;
+    level.expects = null;
+    this.level({ scope: level.scope, clause: 'none', expects, values: false, alias: false, pattern });
+    this.close();
+  }
+
+  private close(): void {
+    if (!isSymbol(this.tokens[this.#at], ')')) throw this.problem(this.tokens[this.#at]);
+    this.#at += 1;
+  }
+
+  /** WITH [RECURSIVE] name [(columns)] AS (query), … */
+  private ctes(level: Level): void {
+    const isFirst = this.#at === 0;
+    this.#at += 1;
+    const recursive = isWord(this.tokens[this.#at], 'RECURSIVE') && !isWord(this.peek(1), 'AS');
+    if (recursive) this.#at += 1;
+    const from = this.#at;
+    const names = recursive ? cteNames(this.tokens, from) : [];
+    let scope = new Set([...level.scope, ...names]);
+    const own: string[] = [];
+    for (;;) {
+      const name = this.tokens[this.#at];
+      if (name === undefined || (name.kind !== 'word' && name.kind !== 'quoted')) throw this.problem(name);
+      this.#at += 1;
+      if (isSymbol(this.tokens[this.#at], '(')) this.skipBracket();
+      if (!isWord(this.tokens[this.#at], 'AS')) throw this.problem(this.tokens[this.#at]);
+      this.#at += 1;
+      if (isWord(this.tokens[this.#at], 'PROCEDURE'))
+        throw new Refusal('WITH … AS PROCEDURE is not allowed: a CTE may only be a SELECT');
+      if (!isSymbol(this.tokens[this.#at], '(')) throw this.problem(this.tokens[this.#at]);
+      this.#at += 1;
+      const first = this.tokens[this.#at];
+      if (first?.kind === 'word' && !QUERY_STARTS.has(first.text))
+        throw new Refusal(`the CTE ${shown(name.text)} is no query: a CTE may only be a SELECT`);
+      this.level({ scope, clause: 'none', expects: 'query', values: false, alias: false });
+      this.close();
+      own.push(name.text);
+      scope = new Set([...scope, name.text]);
+      if (!isSymbol(this.tokens[this.#at], ',')) break;
+      this.#at += 1;
+    }
+    if (isFirst) this.firstCtes = own.map(shown);
+    level.scope = scope;
+    level.expects = 'query';
+  }
+
+  /** Reads the relation that must stand here. */
+  private relation(level: Level): void {
+    const token = this.tokens[this.#at];
+    if (token === undefined) throw this.problem(token);
+    if (isSymbol(token, '(')) {
+      const next = this.peek(1);
+      this.#at += 1;
+      Object.assign(level, { expects: null, alias: true });
+      if (next?.kind === 'word' && QUERY_STARTS.has(next.text))
+        this.level({ scope: level.scope, clause: 'none', expects: 'query', values: false, alias: false });
+      else if (level.values)
+        this.level({ scope: level.scope, clause: 'other', expects: null, values: false, alias: false });
+      else this.level({ scope: level.scope, clause: 'from', expects: 'relation', values: false, alias: false });
+      this.close();
+      return;
+    }
+    if (token.kind === 'string')
+      throw new Refusal('a relation is named by a text: write its name, and read tables and views only');
+    if (token.kind !== 'word' && token.kind !== 'quoted') throw this.problem(token);
+    if (isWord(token, 'LATERAL')) {
+      this.#at += 1;
+      return;
+    }
+    Object.assign(level, { expects: null, alias: true });
+    if (isWord(token, 'VALUES')) {
+      level.values = true;
+      this.#at += 1;
+      return;
+    }
+    if (isWord(token, 'SELECT') || isWord(token, 'WITH')) throw this.problem(token);
+    if (token.kind === 'word' && VERBS.has(token.text) && this.peek(1)?.kind === 'word')
+      throw new Refusal(`${token.text} is not allowed: write one SELECT that only reads`);
+    if (isWord(token, 'TABLE') && isSymbol(this.peek(1), '(')) {
+      this.#at += 2;
+      this.tableFunction(level.scope);
+      this.close();
+      return;
+    }
+    const parts = this.path();
+    if (isSymbol(this.tokens[this.#at], '(')) this.tableCall(parts, level.scope);
+    else this.addRelation(parts, level.scope);
+  }
+
+  private tableFunction(scope: ReadonlySet<string>): void {
+    const token = this.tokens[this.#at];
+    if (token?.kind !== 'word' && token?.kind !== 'quoted')
+      throw new Refusal('TABLE(…) of a value is not allowed: write the name of the table');
+    const parts = this.path();
+    if (!isSymbol(this.tokens[this.#at], '('))
+      throw new Refusal('TABLE(…) of a name is not allowed: write the name of the table alone');
+    this.tableCall(parts, scope);
+  }
+
+  private tableCall(parts: readonly Token[], scope: ReadonlySet<string>): void {
+    const refused = this.rules.refuseTable(parts.map(({ text }) => text).join('.'));
+    if (refused !== null) throw new Refusal(refused);
+    this.#at += 1;
+    this.level({ scope, clause: 'none', expects: null, values: false, alias: false });
+    this.close();
+  }
+
+  /** `name`, `schema.name` or `database.schema.name`. */
+  private path(): Token[] {
+    const parts: Token[] = [];
+    for (;;) {
+      const part = this.tokens[this.#at];
+      if (part === undefined || (part.kind !== 'word' && part.kind !== 'quoted')) throw this.problem(part);
+      parts.push(part);
+      this.#at += 1;
+      if (!isSymbol(this.tokens[this.#at], '.')) return parts;
+      this.#at += 1;
+    }
+  }
+
+  private addRelation(parts: readonly Token[], scope: ReadonlySet<string>): void {
+    const [first] = parts;
+    if (first === undefined || parts.length > 3) throw new SyntaxProblem('a relation has more than three parts');
+    if (parts.length === 1 && scope.has(first.text)) return;
+    if (parts.length > 1 && first.text === 'SNOWFLAKE')
+      throw new Refusal('the database SNOWFLAKE is not allowed: it shows the account and not the data');
+    this.relations.add(parts.map(({ text }) => shown(text)).join('.'));
+  }
+
+  /** A name before a bracket: a keyword, an alias with columns, or a call. */
+  private call(token: Token, level: Level): void {
+    const qualifiers: string[] = [];
+    for (let at = this.#at - 1; isSymbol(this.tokens[at], '.'); at -= 2) {
+      const part = this.tokens[at - 1];
+      if (part === undefined || (part.kind !== 'word' && part.kind !== 'quoted')) break;
+      qualifiers.unshift(part.text);
+    }
+    this.#at += 1;
+    if (isSymbol(this.peek(1), '+') && isSymbol(this.peek(2), ')')) return; // `a.id = b.id (+)` is an outer join
+    const isGrammar = token.kind === 'word' && qualifiers.length === 0 && GRAMMAR.has(token.text);
+    if (isGrammar || (level.alias && qualifiers.length === 0 && isAlias(this.tokens, this.#at - 2))) return;
+    const refused = this.rules.refuse([...qualifiers, token.text].join('.'));
+    if (refused !== null) throw new Refusal(refused);
+  }
+
+  private skipBracket(): void {
+    let depth = 0;
+    do {
+      const token = this.tokens[this.#at];
+      if (token === undefined) throw this.problem(token);
+      if (isSymbol(token, '(')) depth += 1;
+      if (isSymbol(token, ')')) depth -= 1;
+      this.#at += 1;
+    } while (depth > 0);
+  }
+
+  private peek(offset: number): Token | undefined {
+    return this.tokens[this.#at + offset];
+  }
+
+  private problem(token: Token | undefined): SyntaxProblem {
+    return new SyntaxProblem(
+      token === undefined
+        ? 'the statement ends too early'
+        : `syntax error at or near "${token.text}" (at character ${token.at + 1})`,
+    );
+  }
+}
