@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { drawer, hashOf } from './draw';
 import { embeddings, EmbeddingsBody, textsOf } from './embeddings';
+import { fail, misbehave, parseJson, pause, send, sendWhole, textOf } from './http';
 import { latencyOf, wireFault, WIRE_FAULTS, type FaultRates, type Latency, type WireFault } from './faults';
 import { Ledger, type LedgerReport, type LedgerRole } from './ledger';
 import { contentHashOf, simulateReply, type ReplyOptions } from './reply';
@@ -51,41 +52,73 @@ export interface SimulatedModel {
 const Faults = z.object({ next: z.array(z.enum(WIRE_FAULTS)) });
 
 export async function serve(options: ServerOptions): Promise<SimulatedModel> {
-  const ledger = new Ledger();
-  const next: WireFault[] = [];
-  const waiting: { count: number; resolve: () => void }[] = [];
-  const draw = drawer(options.seed);
-  const limiter = options.rateLimit === null ? null : new RateLimiter(options.rateLimit);
+  const service = new Service(options);
+  const server = createServer((request, response) => {
+    service
+      .answer(request, response)
+      .catch((error: unknown) => fail(response, 500, `the simulated model failed: ${String(error)}`));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://${options.host}:${port}/v1`,
+    ledger: () => service.ledger.report(),
+    reset: () => service.ledger.reset(),
+    failNext: (...faults) => void service.next.push(...faults),
+    billed: (count) => service.billed(count),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
 
-  async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** What all requests share: the ledger, the faults asked for, the limit. */
+class Service {
+  readonly ledger = new Ledger();
+  readonly next: WireFault[] = [];
+  private readonly waiting: { count: number; resolve: () => void }[] = [];
+  private readonly draw: ReturnType<typeof drawer>;
+  private readonly limiter: RateLimiter | null;
+
+  constructor(private readonly options: ServerOptions) {
+    this.draw = drawer(options.seed);
+    this.limiter = options.rateLimit === null ? null : new RateLimiter(options.rateLimit);
+  }
+
+  private async complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parsed = ChatBody.safeParse(parseJson(await textOf(request)));
     if (!parsed.success) {
       fail(response, 400, `not a chat request: ${parsed.error.issues[0]?.message ?? ''}`);
       return;
     }
     const body = parsed.data;
-    if (!options.models.includes(body.model)) {
+    if (!this.options.models.includes(body.model)) {
       fail(response, 404, `The model \`${body.model}\` does not exist`, 'model_not_found');
       return;
     }
     const hash = contentHashOf(body);
     const read = readRequest(body);
-    await serveOne(response, { hash, role: read.kind === 'asked' ? read.asked.role : 'unclear' }, async () => {
-      const reply = await simulateReply(body, hash, options);
+    await this.serveOne(response, { hash, role: read.kind === 'asked' ? read.asked.role : 'unclear' }, async () => {
+      const reply = await simulateReply(body, hash, this.options);
       if (reply.kind === 'refused') return reply;
       const usage = usageOf(body, reply.text);
       return { kind: 'whole', body: completion(body, hash, reply.text, usage), usage };
     });
   }
 
-  async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parsed = EmbeddingsBody.safeParse(parseJson(await textOf(request)));
     if (!parsed.success) {
       fail(response, 400, `not an embeddings request: ${parsed.error.issues[0]?.message ?? ''}`);
       return;
     }
     const body = parsed.data;
-    if (!options.embeddingModels.includes(body.model)) {
+    if (!this.options.embeddingModels.includes(body.model)) {
       fail(response, 404, `The model \`${body.model}\` does not exist`, 'model_not_found');
       return;
     }
@@ -93,38 +126,38 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     const tokens = Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / 4);
     const usage = { prompt_tokens: tokens, completion_tokens: 0 };
     const hash = hashOf([body.model, body.dimensions ?? null, texts]).slice(0, 32);
-    await serveOne(response, { hash, role: 'embedding' }, () =>
-      Promise.resolve({ kind: 'whole', body: embeddings(body, options.seed, tokens), usage }),
+    await this.serveOne(response, { hash, role: 'embedding' }, () =>
+      Promise.resolve({ kind: 'whole', body: embeddings(body, this.options.seed, tokens), usage }),
     );
   }
 
   /** Serves a request that can be billed: with ledger, limits, faults and latency. */
-  async function serveOne(
+  private async serveOne(
     response: ServerResponse,
     { hash, role }: { readonly hash: string; readonly role: LedgerRole },
     make: () => Promise<Made>,
   ): Promise<void> {
-    const before = ledger.asked(hash, role);
+    const before = this.ledger.asked(hash, role);
     let end: Parameters<Ledger['ended']>[1] = 'abandoned';
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
     try {
-      const refusedForMs = limiter?.refusedForMs(Date.now()) ?? null;
+      const refusedForMs = this.limiter?.refusedForMs(Date.now()) ?? null;
       if (refusedForMs !== null) {
         end = { fault: 'over-limit' };
         misbehave(response, 'rate-limit', Math.max(1, Math.ceil(refusedForMs / 1000)));
         return;
       }
-      const fault = next.shift() ?? wireFault(draw, options.faults, hash, before);
+      const fault = this.next.shift() ?? wireFault(this.draw, this.options.faults, hash, before);
       if (fault === 'hang') {
         end = { fault };
         await closed;
         return;
       }
-      await pause(latencyOf(draw, options.latency, hash, before), closed);
+      await pause(latencyOf(this.draw, this.options.latency, hash, before), closed);
       if (response.destroyed) return;
       if (fault !== null) {
         end = { fault };
-        misbehave(response, fault, options.retryAfterSeconds);
+        misbehave(response, fault, this.options.retryAfterSeconds);
         if (fault === 'stall') await closed;
         return;
       }
@@ -136,37 +169,37 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
       }
       if (!(await sendWhole(response, made.body))) return;
       end = 'billed';
-      ledger.tokens(made.usage.prompt_tokens, made.usage.completion_tokens);
+      this.ledger.tokens(made.usage.prompt_tokens, made.usage.completion_tokens);
     } finally {
-      ledger.ended(hash, end);
-      const { billed } = ledger.report().totals;
-      for (const one of waiting) if (billed >= one.count) one.resolve();
+      this.ledger.ended(hash, end);
+      const { billed } = this.ledger.report().totals;
+      for (const one of this.waiting) if (billed >= one.count) one.resolve();
     }
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = `${request.method ?? ''} ${(request.url ?? '').split('?')[0] ?? ''}`;
-    const wrongKey = options.apiKey !== null && request.headers.authorization !== `Bearer ${options.apiKey}`;
+    const wrongKey = this.options.apiKey !== null && request.headers.authorization !== `Bearer ${this.options.apiKey}`;
     if (wrongKey && route.includes(' /v1/')) {
       fail(response, 401, 'Incorrect API key provided', 'invalid_api_key');
       return;
     }
     switch (route) {
       case 'POST /v1/chat/completions':
-        return complete(request, response);
+        return this.complete(request, response);
       case 'POST /v1/embeddings':
-        return embed(request, response);
+        return this.embed(request, response);
       case 'GET /v1/models': {
-        const names = [...options.models, ...options.embeddingModels];
+        const names = [...this.options.models, ...this.options.embeddingModels];
         send(response, 200, { object: 'list', data: names.map((id) => ({ id, object: 'model' })) });
         return;
       }
       case 'GET /ledger': {
-        send(response, 200, ledger.report());
+        send(response, 200, this.ledger.report());
         return;
       }
       case 'POST /reset':
-        ledger.reset();
+        this.ledger.reset();
         {
           send(response, 200, {});
           return;
@@ -177,8 +210,8 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
           fail(response, 400, `next: a list of ${WIRE_FAULTS.join(', ')}`);
           return;
         }
-        next.push(...asked.data.next);
-        send(response, 200, { next });
+        this.next.push(...asked.data.next);
+        send(response, 200, { next: this.next });
         return;
       }
       default: {
@@ -188,70 +221,10 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     }
   }
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) =>
-      fail(response, 500, `the simulated model failed: ${String(error)}`),
-    );
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    baseUrl: `http://${options.host}:${port}/v1`,
-    ledger: () => ledger.report(),
-    reset: () => ledger.reset(),
-    failNext: (...faults) => void next.push(...faults),
-    billed: (count) =>
-      ledger.report().totals.billed >= count
-        ? Promise.resolve()
-        : new Promise((resolve) => waiting.push({ count, resolve })),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-/** Waits, or stops waiting when the client disconnects. */
-function pause(ms: number, closed: Promise<void>): Promise<void> {
-  if (ms <= 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void closed.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
-function misbehave(response: ServerResponse, fault: Exclude<WireFault, 'hang'>, retryAfterSeconds: number): void {
-  switch (fault) {
-    case 'rate-limit': {
-      fail(response, 429, 'Rate limit reached', 'rate_limit_exceeded', {
-        'retry-after': String(retryAfterSeconds),
-      });
-      return;
-    }
-    case 'server-error': {
-      fail(response, 500, 'The server had an error');
-      return;
-    }
-    case 'drop':
-      response.destroy();
-      return;
-    case 'stall':
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.write('{"choices": [');
-      return;
-    case 'malformed':
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{"choices": [{"message": {"content": "{');
-      return;
-    default:
-      fault satisfies never;
+  billed(count: number): Promise<void> {
+    return this.ledger.report().totals.billed >= count
+      ? Promise.resolve()
+      : new Promise((resolve) => this.waiting.push({ count, resolve }));
   }
 }
 
@@ -285,45 +258,4 @@ function completion(body: ChatBody, hash: string, content: string, usage: Usage)
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
     usage,
   };
-}
-
-/** False if the client disconnected before the last byte was sent. */
-function sendWhole(response: ServerResponse, body: object): Promise<boolean> {
-  if (response.destroyed) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    response.once('finish', () => resolve(true));
-    response.once('close', () => resolve(false));
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(body));
-  });
-}
-
-function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  if (response.destroyed || response.headersSent) return;
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
-}
-
-function fail(
-  response: ServerResponse,
-  status: number,
-  message: string,
-  code: string | null = null,
-  headers: Record<string, string> = {},
-): void {
-  send(response, status, { error: { message, type: 'simulated', code } }, headers);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the schema that reads it says what was expected
-  }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }
