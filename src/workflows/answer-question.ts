@@ -35,7 +35,7 @@ import { asWorkflowFailure } from './failures';
 import { proxiedSteps, type StepQueues } from './proxied-steps';
 import { GATE_ATTRIBUTES, searchCounters, type ShownAttributes } from './search-attributes';
 import { openAttributes } from './set-attributes';
-import { openDesk, progressQuery, type Pause } from './steering';
+import { progressQuery, steeringHandlers, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
@@ -64,7 +64,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let ended = false;
   const attributes = openAttributes(input.searchAttributes);
   const statusIs = (value: string) => ({ key: GATE_ATTRIBUTES.status, value });
-  const desk = openDesk({
+  const steering = steeringHandlers({
     searchId: input.searchId,
     pause: input.pause,
     ended: () => ended || root.consideredCancelled,
@@ -81,11 +81,11 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
   const hooks: SearchHooks = {
-    now: () => desk.now(),
+    now: () => steering.now(),
     stopRequested: () => (root.consideredCancelled ? 'cancel' : stopping ? 'stop' : null),
     attach: (attached) => {
       steered.search = attached;
-      desk.attach(attached);
+      steering.attach(attached);
     },
     onProgress: (now) => {
       progress = now;
@@ -113,13 +113,13 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       attributes.set([statusIs('failed')]);
     },
   };
-  const outcome = await scope.run(() => runMethod(input, hooks, () => desk.unpaused(), ending));
+  const outcome = await scope.run(() => runMethod(input, hooks, () => steering.unpaused(), ending));
   ended = true;
   // Answer late updates before the workflow closes.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   if (outcome.kind === 'finished') return outcome.summary;
   const state = steered.search?.state() ?? outcome.state;
-  return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: desk.pause });
+  return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
 }
 
 /** What the UI shows of a finished search, however it ended. */

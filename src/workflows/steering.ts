@@ -50,7 +50,7 @@ const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
   stop: 'Answer now with the best so far: { author }',
 };
 
-export interface SteeringDesk {
+export interface SteeringHandlers {
   /** Registers the updates and queries for a search that begins. */
   attach(search: SteeredSearch): void;
   /** The time in milliseconds by which budgets are measured: it stops during a pause. */
@@ -60,7 +60,7 @@ export interface SteeringDesk {
   readonly pause: Pause;
 }
 
-export interface DeskOptions {
+export interface SteeringOptions {
   readonly searchId: string;
   readonly pause: Pause | undefined;
   readonly ended: () => boolean;
@@ -68,7 +68,7 @@ export interface DeskOptions {
   readonly onPause: (isPaused: boolean) => void;
 }
 
-export function openDesk(options: DeskOptions): SteeringDesk {
+export function steeringHandlers(options: SteeringOptions): SteeringHandlers {
   let search: SteeredSearch | null = null;
   let pause: Pause = options.pause ?? { pausedMs: 0, since: null };
   let stopping = false;
