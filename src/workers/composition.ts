@@ -26,8 +26,7 @@ import { sha256 } from '../sha256';
 import { createReactSteps, createSteps, type StepDeps } from '../steps';
 import { identityKey } from '../steps/context';
 import { identityChain } from './database-aliases';
-import { describedFromStore } from './described-from-store';
-import { describedOnce } from './described-once';
+import { withDescriptionCache } from './description-cache';
 import { openEmbedder } from './open-embedder';
 import { openStore } from './open-store';
 import type { WorkerSteps } from './run-worker';
@@ -85,7 +84,7 @@ export function openEngines(config: Config, adHocDatabases: readonly ResolvedDat
     if (before?.version === version) return before.open;
     if (before !== undefined) retire(before.open);
     const cache = { database: identityKey(database.identity), store, hash: sha256 };
-    const open = openEngine(database).then((opened) => describedOnce(describedFromStore(opened, cache)));
+    const open = openEngine(database).then((opened) => withDescriptionCache(opened, cache));
     engines.set(name, { version, open });
     // A failed opening is tried again by the next step.
     open.catch(() => engines.get(name)?.open === open && engines.delete(name));

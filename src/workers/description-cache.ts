@@ -1,10 +1,12 @@
 /**
- * Caches database descriptions in the store, by database and revision, because describing a large database takes seconds. The
- * cache serves later searches and other processes; a change of the database makes an entry invalid.
+ * Caches database descriptions, by database and revision, because describing a large database takes seconds. The cache is in
+ * the store, so it serves later searches and other processes; a change of the database makes an entry invalid.
  *
- * 1. The revision is read each time by one cheap query (`SqlEngine.revision`). Without a revision nothing is cached.
- * 2. An entry is used for a day at most, because samples and row counts may change without a new revision.
- * 3. Only the newest revision of a database is kept. If the store cannot be read or written, the only cost is time.
+ * 1. Callers within a few seconds share one description: the check before a search, and the search's first step. A search
+ *    uses one description from beginning to end, because its first step stores it.
+ * 2. After that the revision is read by one cheap query (`SqlEngine.revision`). Without a revision nothing is cached longer.
+ * 3. An entry is used for a day at most, because samples and row counts may change without a new revision.
+ * 4. Only the newest revision of a database is kept. If the store cannot be read or written, the only cost is time.
  */
 import { z } from 'zod';
 import type { DatabaseDescription } from '../domain';
@@ -12,6 +14,7 @@ import { StoreError, type ObjectStore, type SqlEngine } from '../ports';
 import type { Hash } from '../sql/body';
 import { readEnvelope, writeEnvelope } from '../steps';
 
+const SHARED_MS = 5_000;
 export const KEPT_MS = 24 * 3_600_000;
 export const DESCRIPTIONS = 'schemas/';
 const KIND = 'description';
@@ -32,28 +35,31 @@ export interface DescriptionCache {
   readonly nowMs?: () => number;
 }
 
-export function describedFromStore<T extends { readonly engine: SqlEngine }>(opened: T, cache: DescriptionCache): T {
+export function withDescriptionCache<T extends { readonly engine: SqlEngine }>(opened: T, cache: DescriptionCache): T {
   const { engine } = opened;
-  if (engine.revision === undefined) return opened;
   const { nowMs = Date.now } = cache;
-  let last: { readonly revision: string; readonly kept: Kept } | null = null;
+  let last: { readonly revision: string | null; readonly kept: Kept; readonly checkedAtMs: number } | null = null;
   const isFresh = (kept: Kept): boolean => nowMs() - kept.describedAtMs < KEPT_MS;
+  async function current(options: Parameters<SqlEngine['describe']>[0]): Promise<Kept> {
+    const revision = (await engine.revision?.(options)) ?? null;
+    const known = revision !== null && last?.revision === revision ? last.kept : null;
+    const stored = known ?? (revision === null ? null : await unlessStoreFails(() => read(cache, revision)));
+    if (stored !== null && isFresh(stored)) return remember(stored, revision);
+    const kept: Kept = { schemaVersion: 1, describedAtMs: nowMs(), description: await engine.describe(options) };
+    if (revision !== null) await unlessStoreFails(() => write(cache, revision, kept));
+    return remember(kept, revision);
+  }
+  function remember(kept: Kept, revision: string | null): Kept {
+    last = { revision, kept, checkedAtMs: nowMs() };
+    return kept;
+  }
   return {
     ...opened,
     engine: {
       ...engine,
       async describe(options) {
-        const revision = (await engine.revision?.(options)) ?? '';
-        if (last?.revision === revision && isFresh(last.kept)) return last.kept.description;
-        const stored = await unlessStoreFails(() => read(cache, revision));
-        if (stored !== null && isFresh(stored)) {
-          last = { revision, kept: stored };
-          return stored.description;
-        }
-        const kept: Kept = { schemaVersion: 1, describedAtMs: nowMs(), description: await engine.describe(options) };
-        last = { revision, kept };
-        await unlessStoreFails(() => write(cache, revision, kept));
-        return kept.description;
+        if (last !== null && nowMs() - last.checkedAtMs < SHARED_MS) return last.kept.description;
+        return (await current(options)).description;
       },
     },
   };

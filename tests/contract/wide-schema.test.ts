@@ -11,7 +11,7 @@ import { createSqliteEngine } from '../../src/adapters/sqlite';
 import type { SqlEngine } from '../../src/ports';
 import { SCHEMA_CHARS, schemaContext } from '../../src/schema/context';
 import { sha256 } from '../../src/sha256';
-import { describedFromStore } from '../../src/workers/described-from-store';
+import { withDescriptionCache } from '../../src/workers/description-cache';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 
 const folder = mkdtempSync(join(tmpdir(), 'gate-wide-'));
@@ -91,7 +91,7 @@ describe.each(ENGINES)('%s', (name, open, alter) => {
         ...engine,
         describe: (options: { signal: AbortSignal }) => ((described += 1), engine.describe(options)),
       };
-      const cached = describedFromStore({ engine: counting }, { database: name, store: () => store, hash: sha256 });
+      const cached = withDescriptionCache({ engine: counting }, { database: name, store: () => store, hash: sha256 });
       const { tables } = await cached.engine.describe({ signal: signal() });
       await engine.close();
       return tables.find((table) => table.name === wideTableName(7))?.columns.map((column) => column.name) ?? [];

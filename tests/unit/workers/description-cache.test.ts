@@ -2,7 +2,7 @@ import { createMemoryStore } from '../../../src/adapters/scripted';
 import type { DatabaseDescription } from '../../../src/domain';
 import { StoreError, type ObjectStore, type SqlEngine } from '../../../src/ports';
 import { sha256 } from '../../../src/sha256';
-import { describedFromStore } from '../../../src/workers/described-from-store';
+import { withDescriptionCache } from '../../../src/workers/description-cache';
 
 const signal = new AbortController().signal;
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ function database(store: ObjectStore = createMemoryStore()) {
   };
   /** As another process would open it. */
   const open = (database = 'shop') =>
-    describedFromStore(
+    withDescriptionCache(
       { engine: { describe, revision: () => Promise.resolve(state.revision) } as unknown as SqlEngine },
       { database, store: () => store, hash: sha256, nowMs: () => state.nowMs },
     ).engine;
@@ -32,10 +32,11 @@ test('the next process finds the description of an unchanged database', async ()
 });
 
 test('within a process nothing is read again', async () => {
-  const { open, described, store } = database();
+  const { open, described, state, store } = database();
   const engine = open();
   const first = await engine.describe({ signal });
   await store.delete('schemas/shop/a.json');
+  state.nowMs = 6_000;
   expect(await engine.describe({ signal })).toBe(first);
   expect(described()).toBe(1);
 });
@@ -45,6 +46,7 @@ test('another revision is described anew, and the old description is dropped', a
   const engine = open();
   await engine.describe({ signal });
   state.revision = 'b';
+  state.nowMs = 5_000;
   expect((await engine.describe({ signal })).version).toBe('v2');
   expect(await store.list('schemas/')).toEqual(['schemas/shop/b.json']);
 });
@@ -67,11 +69,40 @@ test('a damaged description and a store that is down cost time only', async () =
   expect((await other.open().describe({ signal })).version).toBe('v1');
 });
 
-test('an engine without revisions is described each time', async () => {
+/** A database without revisions. */
+function counting(outcomes: readonly ('fails' | 'answers')[] = []) {
   let calls = 0;
-  const engine = { describe: () => Promise.resolve({ version: String((calls += 1)) }) } as unknown as SqlEngine;
-  const opened = describedFromStore({ engine }, { database: 'x', store: createMemoryStore, hash: sha256 });
-  await opened.engine.describe({ signal });
-  await opened.engine.describe({ signal });
-  expect(calls).toBe(2);
+  const describe = (): Promise<DatabaseDescription> => {
+    const outcome = outcomes[calls] ?? 'answers';
+    calls += 1;
+    if (outcome === 'fails') return Promise.reject(new Error('gone'));
+    return Promise.resolve({ fingerprint: String(calls), tables: [] } as unknown as DatabaseDescription);
+  };
+  let nowMs = 0;
+  const { engine } = withDescriptionCache(
+    { engine: { describe } as unknown as SqlEngine },
+    { database: 'x', store: createMemoryStore, hash: sha256, nowMs: () => nowMs },
+  );
+  return { engine, calls: () => calls, wait: (ms: number) => (nowMs += ms) };
+}
+
+test('a description serves whoever asks within five seconds', async () => {
+  const { engine, calls, wait } = counting();
+  const first = await engine.describe({ signal });
+  wait(4_999);
+  expect(await engine.describe({ signal })).toBe(first);
+  expect(calls()).toBe(1);
+});
+
+test('after five seconds a database without revisions is described anew', async () => {
+  const { engine, wait } = counting();
+  await engine.describe({ signal });
+  wait(5_000);
+  expect((await engine.describe({ signal })).fingerprint).toBe('2');
+});
+
+test('a failed description is not remembered', async () => {
+  const { engine } = counting(['fails']);
+  await expect(engine.describe({ signal })).rejects.toThrow('gone');
+  expect((await engine.describe({ signal })).fingerprint).toBe('2');
 });
