@@ -18,6 +18,7 @@ import {
   withLastCommit,
 } from './candidate';
 import { BROKEN_MODEL_FAILS, brokenModel, chooseAnswer, decided } from './choose';
+import { evaluate, withScores } from './evaluate';
 import { expand } from './expand';
 import type { ExpansionContext } from './expansion';
 import { Findings, SearchStopped } from './findings';
@@ -26,30 +27,13 @@ import { plansOfRoot, selectable } from './state/frontier';
 import { derivations } from './state/independence';
 import { mergeExpansions, rootTrajectory } from './remember/merge';
 import { planRef } from './state/plan-view';
-import { density, rankTrajectories, score } from './rank-trajectories';
+import { frontierOf, progressOf, type Progress } from './progress';
 import type { ControlSettings } from './state/control-settings';
-import type { AnswerSummary, Evaluation, SearchSteps, Selected } from '../ports/search-steps';
+import type { AnswerSummary, SearchSteps, Selected } from '../ports/search-steps';
 import { budgetsOf, enforce, refusal, steer, type Command } from './steering';
 import { stopReason } from './stop';
 
-export interface Progress {
-  readonly iteration: number;
-  readonly iterations: number;
-  readonly trajectories: number;
-  readonly open: number;
-  readonly bottleneck: string | null;
-  /** The finding of the last judgement, in one sentence. */
-  readonly learned: string | null;
-  readonly candidates: number;
-  readonly usage: Usage;
-  readonly plan: readonly { readonly name: string; readonly state: string; readonly updateId: string | null }[];
-  readonly frontier: readonly {
-    readonly id: string;
-    readonly score: number;
-    readonly status: string;
-    readonly bottleneck: string | null;
-  }[];
-}
+export type { Progress };
 
 export interface SearchHooks {
   now(): number;
@@ -196,7 +180,7 @@ class SearchLoop {
 
   /** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
   private choose(width: number): readonly Trajectory[] {
-    const best = this.ranked().slice(0, width);
+    const best = frontierOf(this.state, this.settings).slice(0, width);
     const root = best.find(({ id }) => id === ROOT);
     if (root === undefined) return best;
     const more = Math.min(width - best.length, this.settings.maxPlans - root.selections - 1);
@@ -216,37 +200,13 @@ class SearchLoop {
 
   /** One model call scores the open trajectories. Skipped while only one is open. */
   private async evaluate(): Promise<void> {
-    const open = this.ranked();
+    const open = frontierOf(this.state, this.settings);
     if (open.length < 2) return;
     const position = `i${this.state.iteration}.evaluate`;
     const tried = await this.modelStep(position, 'evaluation', (findings) =>
-      tryModel<Evaluation>(findings, (thisTry) =>
-        this.steps.evaluate({
-          role: 'evaluate',
-          searchId: this.state.searchId,
-          position,
-          ...thisTry,
-          trajectories: open.map((trajectory) => ({
-            id: trajectory.id,
-            depth: trajectory.depth,
-            plan: trajectory.plan === null ? null : planRef(trajectory.plan),
-            distance: trajectory.distance,
-            density: density(trajectory, this.state.trajectories),
-            attempts: trajectory.attempts,
-          })),
-        }),
-      ),
+      evaluate(this.steps, this.state, open, position, findings),
     );
-    const scores = new Map((tried?.value.scores ?? []).map((item) => [item.trajectory, item]));
-    this.state = {
-      ...this.state,
-      trajectories: this.state.trajectories.map((trajectory) => {
-        const scored = scores.get(trajectory.id);
-        return scored === undefined
-          ? trajectory
-          : { ...trajectory, progress: scored.progress, potential: scored.potential, bottleneck: scored.bottleneck };
-      }),
-    };
+    if (tried !== null) this.state = withScores(this.state, tried.value);
   }
 
   /** Ends the search with an answer. Asks the judge only if execution leaves a choice. */
@@ -323,12 +283,6 @@ class SearchLoop {
     }
   }
 
-  private ranked(): readonly Trajectory[] {
-    const { trajectories } = this.state;
-    const ranked = rankTrajectories(selectable(trajectories), trajectories, this.settings.exploration);
-    return ranked.slice(0, this.settings.frontier);
-  }
-
   private mayRun(state: SearchState): boolean {
     const budget = exhaustedBudget(state.usage, this.elapsedMs(), this.budgets(), 'sql');
     return this.hooks.stopRequested() === null && budget === null;
@@ -394,30 +348,7 @@ class SearchLoop {
   ): void {
     this.bottleneck = bottleneck;
     this.learned = learned;
-    const { state, settings } = this;
-    const open = this.ranked();
-    const shown = [...state.trajectories].reverse().find((trajectory) => trajectory.plan !== null);
-    this.hooks.onProgress({
-      iteration: Math.min(state.iteration, settings.iterations),
-      iterations: settings.iterations,
-      trajectories: state.trajectories.length,
-      open: open.length,
-      bottleneck,
-      learned,
-      candidates: state.candidates.length,
-      usage: addUsage(state.usage, underWay),
-      plan: ((plan ?? shown?.plan)?.operators ?? []).map(({ name, state: is, updateId }) => ({
-        name,
-        state: is,
-        updateId,
-      })),
-      frontier: open.map((trajectory) => ({
-        id: trajectory.id,
-        score: score(trajectory, state.trajectories, settings.exploration),
-        status: trajectory.status,
-        bottleneck: trajectory.bottleneck,
-      })),
-    });
+    this.hooks.onProgress(progressOf(this.state, this.settings, { bottleneck, learned, underWay, plan }));
   }
 }
 

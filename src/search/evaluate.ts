@@ -1,0 +1,42 @@
+import type { SearchState, Trajectory } from '../domain';
+import type { Evaluation, SearchSteps } from '../ports/search-steps';
+import type { Findings } from './findings';
+import { density } from './rank-trajectories';
+import { planRef } from './state/plan-view';
+import { tryModel, type Tried } from './try-model';
+
+/** One model call scores the open trajectories (Algorithm 1, EvaluatePlans). */
+export function evaluate(
+  steps: SearchSteps,
+  { searchId, trajectories }: SearchState,
+  open: readonly Trajectory[],
+  position: string,
+  findings: Findings,
+): Promise<Tried<Evaluation> | null> {
+  return tryModel<Evaluation>(findings, (thisTry) =>
+    steps.evaluate({
+      role: 'evaluate',
+      searchId,
+      position,
+      ...thisTry,
+      trajectories: open.map((trajectory) => ({
+        id: trajectory.id,
+        depth: trajectory.depth,
+        plan: trajectory.plan === null ? null : planRef(trajectory.plan),
+        distance: trajectory.distance,
+        density: density(trajectory, trajectories),
+        attempts: trajectory.attempts,
+      })),
+    }),
+  );
+}
+
+export function withScores(state: SearchState, { scores }: Evaluation): SearchState {
+  const byId = new Map(scores.map((item) => [item.trajectory, item]));
+  const trajectories = state.trajectories.map((trajectory) => {
+    const scored = byId.get(trajectory.id);
+    if (scored === undefined) return trajectory;
+    return { ...trajectory, progress: scored.progress, potential: scored.potential, bottleneck: scored.bottleneck };
+  });
+  return { ...state, trajectories };
+}
