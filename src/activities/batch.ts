@@ -4,7 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { AnswerStatus } from '../domain/answer';
+import { isConclusive, type AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
 import type { BriefSettings } from '../search/state/control-settings';
 import type { AnswerSummary } from '../ports/search-steps';
@@ -59,9 +59,6 @@ export interface BatchPorts {
   readonly readAnswer: (searchId: string) => Promise<AnswerSummary | null>;
 }
 
-/** A cancelled or failed question is asked again; its journalled calls cost nothing. */
-const SETTLED: ReadonlySet<AnswerStatus> = new Set(['answered', 'unanswerable', 'abstained']);
-
 export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchActivities {
   const record = (batchId: string, result: Omit<BatchResult, 'schemaVersion'>): Promise<void> =>
     store.put(batchResultKey(batchId, result.n), JSON.stringify({ schemaVersion: 1, ...result }), { overwrite: true });
@@ -71,8 +68,9 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
         const entries = await readBatchPage(store, batchId, page);
         const finished: { n: number; status: AnswerStatus }[] = [];
         for (const { n, searchId } of entries) {
-          const status = (await readAnswer(searchId))?.status;
-          if (status === undefined || !SETTLED.has(status)) continue;
+          const answer = await readAnswer(searchId);
+          if (answer === null || !isConclusive(answer)) continue;
+          const { status } = answer;
           await record(batchId, { n, searchId, outcome: { kind: 'answer', status } });
           finished.push({ n, status });
         }

@@ -3,7 +3,7 @@
  * call (`steps/refresh.ts`). Where it no longer holds the question is searched anew, under an id made from the old search
  * and from what was seen of the data. The old search leads to the new one, so that a third asking finds it.
  */
-import type { AnswerRecord, SearchInput } from '../domain';
+import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { shortTime } from '../report/freshness';
 import { createRunStore, LAST, openStep, refresh, supersede, type StepDeps } from '../steps';
@@ -30,7 +30,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   const { searchId } = input;
   const run = createRunStore(store, searchId, sha256);
   const first = await run.find('result', searchId);
-  if (first === null || !isSettled(first)) return { kind: 'search', input };
+  if (first === null || !isConclusive(first)) return { kind: 'search', input };
   const replaced = (await run.find('refresh', LAST))?.next ?? null;
   const refreshed = replaced === null ? await refreshStored(asking, input, first) : null;
   if (refreshed?.kind === 'current') {
@@ -52,11 +52,6 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   return askAgain(asking, anew);
 }
 
-/** A cancelled or failed question is searched again when asked again; its paid calls are not paid twice. */
-export function isSettled({ status }: AnswerRecord): boolean {
-  return status === 'answered' || status === 'unanswerable' || status === 'abstained';
-}
-
 /**
  * A search that went on from an earlier asking has the clock of that one: its rows are read once more. Null: they are as
  * asked for.
@@ -66,7 +61,7 @@ export async function withClockOfAsking(
   input: SearchInput,
   record: AnswerRecord,
 ): Promise<AnswerRecord | null> {
-  if (record.clock === undefined || record.clock === input.clock || !isSettled(record)) return null;
+  if (record.clock === undefined || record.clock === input.clock || !isConclusive(record)) return null;
   const refreshed = await refreshStored({ store, engines, io }, input, record);
   if (refreshed.kind === 'current') return refreshed.record;
   io.err(`its clock is ${record.clock}, and it no longer holds: ${refreshed.reason}; ask again to search anew\n`);

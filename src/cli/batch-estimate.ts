@@ -4,12 +4,15 @@
  */
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
-import type { Settings } from '../domain';
+import { isConclusive, type Settings } from '../domain';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
 import { renderSchemaContext, SCHEMA_CHARS } from '../schema/context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
+import type { ReadyBatch } from './batch-preflight';
+import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { recordOf } from './services';
 import { textTable } from './table';
 
 export interface Range {
@@ -59,6 +62,22 @@ const COMPLETION_TOKENS: Range = { low: 300, high: 1_500 };
 const REASONING_COMPLETION_TOKENS: Range = { low: 1_500, high: 6_000 };
 const CHARS_PER_TOKEN = 4;
 const WAIT_MS = 20_000;
+
+export async function dryRun({ services, composition, batch, flags, io }: ReadyBatch): Promise<ExitCode> {
+  const { config, store } = services;
+  const settled = new Set<string>();
+  for (const { searchId } of batch.searches) {
+    const record = await recordOf(store, searchId);
+    if (record !== null && isConclusive(record)) settled.add(searchId);
+  }
+  const estimate = await estimateBatch(config, composition, batch, settled);
+  io.out(flags.json ? `${JSON.stringify(estimate, null, 2)}\n` : estimateText(estimate, io.columns));
+  const unusable = estimate.databases.filter(({ problem }) => problem !== null);
+  if (unusable.length === 0) return EXIT.ok;
+  throw new CommandFailed(
+    `${unusable.length} of ${counted(estimate.databases.length, 'database')} cannot be used: ${unusable.map(({ database, problem }) => `${database} (${problem ?? ''})`).join('; ')}`,
+  );
+}
 
 export async function estimateBatch(
   config: Config,

@@ -8,22 +8,18 @@
  */
 import { join, resolve } from 'node:path';
 import { loadQuestions, QuestionFileError, type BenchmarkItem } from '../benchmarks';
-import type { ResolvedDatabase } from '../config/databases';
-import type { AnswerRecord } from '../domain';
+import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
-import { compose, type Composition } from '../workers/composition';
-import { createGateWorkers, installLogger } from '../workers/run-worker';
-import { earlierModelQueues, modelQueues, queuesByModel } from '../workers/model-queues';
-import { servingOf } from '../workers/serving';
-import { batchQueue } from '../workers/task-queues';
-import { checkWeb, modelsFor, webNotice } from './ask-input';
+import { compose } from '../workers/composition';
+import { checkWeb, modelsFor } from './ask-input';
 import { batchDatabases } from './batch-databases';
-import { takeOverBatch } from './batch-earlier';
-import { estimateBatch, estimateText } from './batch-estimate';
+import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
-import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
+import { batchName, planBatch, selectItems, type BatchFlags } from './batch-plan';
+import { batchPreflight, type ReadyBatch } from './batch-preflight';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder } from './batch-results';
 import { resultLine, type Ended } from './batch-score';
+import { withBatchServed } from './batch-serve';
 import { batchSummary, shownCommand, summaryText } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
@@ -32,11 +28,9 @@ import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
-import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
-import { checkModel, unpricedModels } from './preflight';
-import { noteSeen, recogniseAll } from './seen-databases';
-import { addToIndex, batchPorts, openServices, recordOf, saveInput, type Services } from './services';
-import { openTemporal } from './temporal-session';
+import { unpricedModels } from './preflight';
+import { recogniseAll } from './seen-databases';
+import { addToIndex, openServices, recordOf, saveInput } from './services';
 
 export async function runBatchCommand(
   file: string,
@@ -89,23 +83,13 @@ export async function runBatchCommand(
   }
 }
 
-interface Running {
-  readonly services: Services;
-  readonly composition: Composition;
-  readonly databases: readonly ResolvedDatabase[];
-  readonly batch: Batch;
-  readonly flags: BatchFlags;
+interface Running extends ReadyBatch {
   readonly file: string;
   readonly command: string;
-  readonly io: Io;
 }
 
-const SETTLED: ReadonlySet<AnswerRecord['status']> = new Set(['answered', 'unanswerable', 'abstained']);
 const SCORING_AT_ONCE = 4;
 const SAVING_AT_ONCE = 16;
-/** How long a model call in flight, which is paid for, may take to finish. */
-const GRACE_MS = 60_000;
-
 class BatchRun {
   private readonly interrupts: Interrupts;
   private readonly display: BatchDisplay;
@@ -151,7 +135,7 @@ class BatchRun {
       reading.add(async () => {
         const record = await recordOf(services.store, searchId);
         if (record !== null) this.costs.set(searchId, record.usage.costUsd);
-        if (record !== null && SETTLED.has(record.status)) this.settled.push({ n, record });
+        if (record !== null && isConclusive(record)) this.settled.push({ n, record });
         else this.pending.add(n);
       });
     });
@@ -171,7 +155,7 @@ class BatchRun {
   }
 
   private async ask(): Promise<FollowEnd> {
-    const { services, composition, batch, flags, io } = this.at;
+    const { services, batch, flags, io } = this.at;
     const { config, store } = services;
     if (this.pending.size === 0) return 'completed';
     if (this.interrupts.count() > 0) return 'interrupted';
@@ -179,7 +163,7 @@ class BatchRun {
       this.display.note('the batch has reached --max-total-cost: no question starts');
       return 'ceiling';
     }
-    await this.preflight();
+    await batchPreflight(this.at, this.pending, (line) => this.display.note(line));
     const saving = limiter(SAVING_AT_ONCE);
     for (const n of this.pending) {
       const input = batch.searches[n];
@@ -190,73 +174,24 @@ class BatchRun {
       });
     }
     await saving.idle();
-    installLogger('WARN', (line) => flags.debug && this.display.note(line));
-    const session = await openTemporal(config, io.env, { onProgress: (line) => this.display.note(line) });
-    try {
-      if (session.uiUrl !== null) {
-        this.display.note(
-          `Temporal UI ${session.uiUrl}/namespaces/${session.namespace}/workflows/batch-${batch.batchId}`,
-        );
-      }
-      const limited = modelQueues(config, composition, Object.values(batch.settings.models));
-      const serving = servingOf(config, composition, this.at.databases);
-      const note = (line: string): void => this.display.note(line);
-      const earlier = await takeOverBatch({ session, batch, pending: this.pending, serving, note, nowMs: io.now() });
-      const workers = await createGateWorkers({
-        ...{
-          address: session.address,
-          namespace: session.namespace,
-          steps: composition.steps,
-          batch: batchPorts(store),
-          dataConverter: session.dataConverter,
+    const note = (line: string): void => this.display.note(line);
+    const end = await withBatchServed(this.at, this.pending, this.interrupts, note, (served) =>
+      followBatch({
+        ...served,
+        ...{ store, batch, pending: this.pending, concurrency: flags.concurrency },
+        ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
+        modelTimeoutMs: config.models.requestTimeoutMs,
+        ended: (n, outcome) => {
+          this.endedHere.add(n);
+          this.scoring.add(async () => {
+            const record = await recordOf(store, batch.searches[n]?.searchId ?? '');
+            this.score(n, { outcome, record }, true);
+          });
         },
-        ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
-        ...{
-          databases: [],
-          ownQueues: [batchQueue(batch.batchId, serving), batchQueue(batch.scope, serving), ...earlier],
-        },
-        maxModelCalls: Math.max(64, flags.concurrency + 16),
-        modelQueues: [...limited, ...(earlier.length === 0 ? [] : earlierModelQueues(config))],
-        graceMs: GRACE_MS,
-      });
-      const working = workers.run();
-      // Its error, if it has one, ends the following below.
-      const stopped = working.catch(() => undefined);
-      const broken = working.then(() =>
-        Promise.reject(new CommandFailed('the worker stopped; run the same command again to continue')),
-      );
-      broken.catch(() => undefined);
-      let end: FollowEnd;
-      try {
-        end = await followBatch({
-          ...{ session, store, batch, pending: this.pending, concurrency: flags.concurrency },
-          ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
-          modelTimeoutMs: config.models.requestTimeoutMs,
-          models: queuesByModel(limited),
-          serving,
-          broken,
-          ended: (n, outcome) => {
-            this.endedHere.add(n);
-            this.scoring.add(async () => {
-              const record = await recordOf(store, batch.searches[n]?.searchId ?? '');
-              this.score(n, { outcome, record }, true);
-            });
-          },
-        });
-        if (end === 'interrupted') {
-          this.display.note(
-            `pausing: running steps may finish (up to ${GRACE_MS / 1000} s), nothing is cancelled; interrupt again to quit at once`,
-          );
-        }
-      } finally {
-        workers.stop();
-        await Promise.race([stopped, this.interrupts.second]);
-      }
-      await this.findEnded();
-      return end;
-    } finally {
-      await session.close();
-    }
+      }),
+    );
+    await this.findEnded();
+    return end;
   }
 
   /** What ended after the batch's workflow was last heard. */
@@ -265,7 +200,7 @@ class BatchRun {
     for (const n of this.pending) {
       if (this.endedHere.has(n)) continue;
       const record = await recordOf(services.store, batch.searches[n]?.searchId ?? '');
-      if (record === null || !SETTLED.has(record.status)) continue;
+      if (record === null || !isConclusive(record)) continue;
       this.endedHere.add(n);
       this.score(n, { outcome: { kind: 'answer', status: record.status }, record }, true);
     }
@@ -286,49 +221,6 @@ class BatchRun {
           if (!this.interrupts.quit.aborted) throw error;
         }
       });
-    }
-  }
-
-  private async preflight(): Promise<void> {
-    const { services, composition, batch } = this.at;
-    const { config } = services;
-    const open = new Set([...this.pending].map((n) => batch.searches[n]?.question.database ?? ''));
-    const asked = new Map(batch.questions.map(({ database }) => [database.name, database]));
-    const checks = await Promise.allSettled(
-      [...asked.values()]
-        .filter(({ name }) => open.has(name))
-        .map(async (database) => {
-          const { fingerprint } = await checkDatabase(composition, database.name);
-          await noteSeen(services.store, database, fingerprint, this.at.io.now());
-        }),
-    );
-    const failed = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
-    // One server that is down is one line, however many databases it holds.
-    const problems = [...new Map(failed.map((problem) => [problem.message, problem])).values()];
-    for (const problem of problems.slice(0, -1)) this.display.note(`gate: ${problem.message}`);
-    const last = problems.at(-1);
-    if (last !== undefined) throw last;
-    const models = [...new Set(Object.values(batch.settings.models))];
-    await checkModel(config, composition, models);
-    const receivers = {
-      endpoint: composition.model.endpoint,
-      // All databases of the batch, also those whose questions are finished: the notice is shown once.
-      database: [...new Set(batch.searches.map(({ question }) => question.database))].sort().join("', '"),
-      identity: [...new Set(this.at.databases.map(({ identity }) => identity))].sort().join(' '),
-      unpriced: unpricedModels(config, models),
-      costCeilingUsd: batch.settings.budgets.costUsd,
-    };
-    const tell = { err: (text: string) => this.display.note(text.trimEnd()) };
-    tellWhoReceivesRows(config.folders, receivers, tell);
-    const endpoint = embeddingHost(config);
-    if (endpoint !== null) tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
-    const notice = webNotice(config, this.at.flags);
-    if (notice !== null) this.display.note(notice);
-    for (const { item, database } of batch.questions) {
-      if (item.engine === null || item.engine === database.dialect) continue;
-      const line = `${item.database ?? database.name} is ${database.dialect} here, the file says ${item.engine}: its gold SQL may fail`;
-      this.display.note(line);
-      break;
     }
   }
 
@@ -368,22 +260,6 @@ class BatchRun {
     io.err(`${counted(count + summary.notAsked, 'infrastructure failure')}: the same command asks them again\n`);
     return EXIT.failed;
   }
-}
-
-async function dryRun({ services, composition, batch, flags, io }: Running): Promise<ExitCode> {
-  const { config, store } = services;
-  const settled = new Set<string>();
-  for (const { searchId } of batch.searches) {
-    const record = await recordOf(store, searchId);
-    if (record !== null && SETTLED.has(record.status)) settled.add(searchId);
-  }
-  const estimate = await estimateBatch(config, composition, batch, settled);
-  io.out(flags.json ? `${JSON.stringify(estimate, null, 2)}\n` : estimateText(estimate, io.columns));
-  const unusable = estimate.databases.filter(({ problem }) => problem !== null);
-  if (unusable.length === 0) return EXIT.ok;
-  throw new CommandFailed(
-    `${unusable.length} of ${counted(estimate.databases.length, 'database')} cannot be used: ${unusable.map(({ database, problem }) => `${database} (${problem ?? ''})`).join('; ')}`,
-  );
 }
 
 async function questionsOf(path: string, flags: BatchFlags): Promise<BenchmarkItem[]> {

@@ -9,6 +9,11 @@ import { Remark } from './steering';
 export const AnswerStatus = z.enum(['answered', 'unanswerable', 'abstained', 'cancelled', 'failed']);
 export type AnswerStatus = z.infer<typeof AnswerStatus>;
 
+/** A cancelled or failed question is searched again when asked again; its journalled calls cost nothing. */
+export function isConclusive({ status }: { readonly status: AnswerStatus }): boolean {
+  return status === 'answered' || status === 'unanswerable' || status === 'abstained';
+}
+
 export const Evidence = z.object({
   operator: z.string(),
   intent: z.string(),

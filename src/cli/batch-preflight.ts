@@ -1,0 +1,67 @@
+/** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
+import type { ResolvedDatabase } from '../config/databases';
+import type { Composition } from '../workers/composition';
+import { webNotice } from './ask-input';
+import type { Batch, BatchFlags } from './batch-plan';
+import { checkDatabase } from './check-database';
+import type { Io } from './io';
+import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
+import { checkModel, unpricedModels } from './preflight';
+import { noteSeen } from './seen-databases';
+import type { Services } from './services';
+
+/** A batch that is about to run. */
+export interface ReadyBatch {
+  readonly services: Services;
+  readonly composition: Composition;
+  readonly databases: readonly ResolvedDatabase[];
+  readonly batch: Batch;
+  readonly flags: BatchFlags;
+  readonly io: Io;
+}
+
+export async function batchPreflight(
+  { services, composition, databases, batch, flags, io }: ReadyBatch,
+  pending: ReadonlySet<number>,
+  note: (line: string) => void,
+): Promise<void> {
+  const { config } = services;
+  const open = new Set([...pending].map((n) => batch.searches[n]?.question.database ?? ''));
+  const asked = new Map(batch.questions.map(({ database }) => [database.name, database]));
+  const checks = await Promise.allSettled(
+    [...asked.values()]
+      .filter(({ name }) => open.has(name))
+      .map(async (database) => {
+        const { fingerprint } = await checkDatabase(composition, database.name);
+        await noteSeen(services.store, database, fingerprint, io.now());
+      }),
+  );
+  const failed = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+  // One server that is down is one line, however many databases it holds.
+  const problems = [...new Map(failed.map((problem) => [problem.message, problem])).values()];
+  for (const problem of problems.slice(0, -1)) note(`gate: ${problem.message}`);
+  const last = problems.at(-1);
+  if (last !== undefined) throw last;
+  const models = [...new Set(Object.values(batch.settings.models))];
+  await checkModel(config, composition, models);
+  const receivers = {
+    endpoint: composition.model.endpoint,
+    // All databases of the batch, also those whose questions are finished: the notice is shown once.
+    database: [...new Set(batch.searches.map(({ question }) => question.database))].sort().join("', '"),
+    identity: [...new Set(databases.map(({ identity }) => identity))].sort().join(' '),
+    unpriced: unpricedModels(config, models),
+    costCeilingUsd: batch.settings.budgets.costUsd,
+  };
+  const tell = { err: (text: string) => note(text.trimEnd()) };
+  tellWhoReceivesRows(config.folders, receivers, tell);
+  const endpoint = embeddingHost(config);
+  if (endpoint !== null) tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
+  const notice = webNotice(config, flags);
+  if (notice !== null) note(notice);
+  for (const { item, database } of batch.questions) {
+    if (item.engine === null || item.engine === database.dialect) continue;
+    const line = `${item.database ?? database.name} is ${database.dialect} here, the file says ${item.engine}: its gold SQL may fail`;
+    note(line);
+    break;
+  }
+}
