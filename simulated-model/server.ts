@@ -46,6 +46,8 @@ export interface SimulatedModel {
   failNext(...faults: readonly WireFault[]): void;
   /** Resolves once the ledger holds this many billed completions. */
   billed(count: number): Promise<void>;
+  /** Once the ledger holds this many billed completions, further ones wait until the returned function is called. */
+  holdAfter(count: number): () => void;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
     reset: () => service.ledger.reset(),
     failNext: (...faults) => void service.next.push(...faults),
     billed: (count) => service.billed(count),
+    holdAfter: (count) => service.holdAfter(count),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -81,6 +84,7 @@ export async function serve(options: ServerOptions): Promise<SimulatedModel> {
 class Service {
   readonly ledger = new Ledger();
   readonly next: WireFault[] = [];
+  private hold: { readonly count: number; readonly released: Promise<void> } | null = null;
   private readonly waiting: { count: number; resolve: () => void }[] = [];
   private readonly draw: ReturnType<typeof drawer>;
   private readonly limiter: RateLimiter | null;
@@ -154,6 +158,8 @@ class Service {
         return;
       }
       await pause(latencyOf(this.draw, this.options.latency, hash, before), closed);
+      if (this.hold !== null && this.ledger.report().totals.billed >= this.hold.count)
+        await Promise.race([this.hold.released, closed]);
       if (response.destroyed) return;
       if (fault !== null) {
         end = { fault };
@@ -219,6 +225,15 @@ class Service {
         return;
       }
     }
+  }
+
+  holdAfter(count: number): () => void {
+    let release = (): void => undefined;
+    this.hold = { count, released: new Promise((resolve) => (release = resolve)) };
+    return () => {
+      this.hold = null;
+      release();
+    };
   }
 
   billed(count: number): Promise<void> {

@@ -121,6 +121,7 @@ describe('commands to a running search', () => {
   it('are applied while it runs, and its record has what was said', async () => {
     const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'grace' } });
     model.reset();
+    const release = model.holdAfter(1);
     const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
     await model.billed(1);
     const said = async (...args: string[]) => {
@@ -141,6 +142,7 @@ describe('commands to a running search', () => {
     expect(await said('veto', 'last', 'nothing', '--reason', 'wrong')).toMatchObject({ code: 1 });
     expect((await said('status', 'last', '--plan', '--memory', '--candidates')).line).toMatch(/Plan of t1|No plan yet/);
     expect(await said('resume', 'last', '--json')).toMatchObject({ code: 0 });
+    release();
     const ended = await asking.ended;
     expect(ended.code).toBe(0);
     expect(recordIn(ended.out).steering).toMatchObject([
@@ -161,10 +163,12 @@ describe('commands to a running search', () => {
     ] as const) {
       const home = gateHome({ baseUrl: model.baseUrl });
       model.reset();
+      const release = model.holdAfter(1);
       const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
       await model.billed(1);
       expect(await home.run([command, 'last'])).toMatchObject({ code: 0, err: '' });
       const ended = await asking.ended;
+      release();
       expect(ended.code).toBe(code);
       expect(recordIn(ended.out)).toMatchObject({ endedBy });
     }
