@@ -8,7 +8,6 @@ const report = renderReport(trace);
 /** The beginning of HOSTILE as a page and as a terminal may show it. */
 const ESCAPED = '&lt;/script&gt;&lt;/style&gt;&lt;script&gt;alert(1)&lt;/script&gt;';
 const SPOKEN = '</script></style><script>alert(1)</script>';
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u202e]/;
 const csvOf = (page: string): string =>
   Buffer.from(/href="data:text\/csv;charset=utf-8;base64,([^"]*)"/.exec(page)![1]!, 'base64').toString('utf8');
