@@ -53,8 +53,8 @@ async function callsOf(
 const sure = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
 
 it.each([
-  // Three separate replies that a question cannot be answered; a plan without doubt needs no second one.
-  ['thorough', [1, 3]],
+  // Two replies that a question cannot be answered; a plan without doubt needs no second one.
+  ['thorough', [1, 2]],
   ['paper', [2]],
 ] as const)('preset %s answers easy questions in %j model calls', async (preset, calls) => {
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
