@@ -362,13 +362,18 @@ describe('shared objects', () => {
     const anHourAgo = new Date(Date.now() - HOUR);
     for (const key of await store.list('objects/')) utimesSync(join(home, key), anHourAgo, anHourAgo);
     // All objects are unneeded and old; the grace period is far longer than a put takes.
+    let begun = (): void => undefined;
+    const firstRemoved = new Promise<void>((resolve) => (begun = resolve));
+    const watched = { ...store, delete: (key: string) => store.delete(key).finally(begun) };
     const sweeping = async (): Promise<number> =>
-      (await sweepObjects(store, { ...SWEEP, nowMs: Date.now(), graceMs: HOUR / 2 })).removed.length;
+      (await sweepObjects(watched, { ...SWEEP, nowMs: Date.now(), graceMs: HOUR / 2 })).removed.length;
     let swept = 0;
     const writing = new AbortController();
     const sweeper = (async () => {
       while (!writing.signal.aborted) swept += await sweeping();
     })();
+    // Else the writer may have taken up all of them before the sweep has removed one.
+    await firstRemoved;
     for (let round = 0; round < 3; round += 1)
       for (let n = 0; n < contents.length; n += 1) {
         await put(`during${round}`, n);
