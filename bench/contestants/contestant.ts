@@ -3,7 +3,8 @@
  * of its own (`process.ts`), so that it can be killed, with the same steps, model and database as the others.
  */
 import type { SearchInput } from '../../src/domain';
-import { runSearch, type SearchHooks } from '../../src/search/search';
+import { runSearch } from '../../src/search/search';
+import type { SearchHooks } from '../../src/search/run';
 import type { AnswerSummary, SearchSteps } from '../../src/ports/search-steps';
 import type { BenchSteps } from '../world/steps';
 

@@ -2,7 +2,7 @@
  * A batch as it goes, on stderr. With a person watching: counts, pace, and a table of what is in flight, redrawn in
  * place; otherwise a line per question that ends.
  */
-import type { Progress } from '../search/search';
+import type { Progress } from '../search/progress';
 import { counted, cut, dollars, duration } from '../report/printable';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-score';

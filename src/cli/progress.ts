@@ -3,7 +3,7 @@
  * there is news (iteration, bottleneck, or what was learned), and nothing in between.
  */
 import { counted, cut, dollars, duration } from '../report/printable';
-import type { Progress } from '../search/search';
+import type { Progress } from '../search/progress';
 import type { Io } from './io';
 import { liveLines } from './live-lines';
 import { outageLines, outageText, type Outage } from './outages';

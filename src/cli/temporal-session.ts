@@ -9,7 +9,7 @@ import type { Config } from '../config';
 import { codecEndpoint } from '../config/encryption';
 import { embeddedPlace } from '../config/store';
 import type { Environment } from '../config/folders';
-import type { Progress } from '../search/search';
+import type { Progress } from '../search/progress';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
 import { openStore } from '../workers/open-store';

@@ -2,7 +2,7 @@
 import type { ReactSteps } from '../ports/react-steps';
 import type { LookSteps, SearchSteps } from '../ports/search-steps';
 import { runLook } from '../search/look';
-import type { SearchHooks, SearchOutcome, SearchStart } from '../search/search';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runReact } from './react';
 
 export function runLookThenProve(

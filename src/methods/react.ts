@@ -6,13 +6,13 @@
  * 1. The final SQL is executed before the agent may end; an error goes back to it like any other observation.
  * 2. Its state is a search state with one trajectory, whose attempts are its turns: checkpoints and records stay the same.
  */
-import type { Budgets, EndedBy, SearchState } from '../domain';
-import { addUsage, exhaustedBudget } from '../search/state/budgets';
+import type { EndedBy } from '../domain';
+import { ROOT } from '../domain/control-view';
+import { addUsage } from '../search/state/budgets';
 import { addUnanswerable } from '../search/candidate';
 import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose';
-import { initialState, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/search';
-import { budgetsOf, refusal, steer } from '../search/steering';
-import { Findings, SearchStopped } from '../search/findings';
+import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { SearchStopped } from '../search/findings';
 import { tryModel } from '../search/try-model';
 import type { Acted, FinalRun, ReactSteps, ToolRun } from '../ports/react-steps';
 import type { AnswerSummary, WebRun, WebTool } from '../ports/search-steps';
@@ -21,26 +21,9 @@ export async function runReact(start: SearchStart, steps: ReactSteps, hooks: Sea
   return new ReactLoop(start, steps, hooks).run();
 }
 
-class ReactLoop {
-  private state: SearchState;
-  private ending = false;
-
-  constructor(
-    private readonly start: SearchStart,
-    private readonly steps: ReactSteps,
-    private readonly hooks: SearchHooks,
-  ) {
-    this.state = start.state ?? initialState(start.searchId, hooks.now());
-  }
-
+class ReactLoop extends Run<ReactSteps> {
   async run(): Promise<SearchOutcome> {
-    const { settings } = this.start;
-    this.hooks.attach?.({
-      state: () => this.state,
-      refusal: (steering) =>
-        this.ending ? 'the search is ending' : refusal(this.state, settings, steering, this.elapsedMs()),
-      steer: (command) => (this.state = steer(this.state, settings, command)),
-    });
+    this.attach();
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
@@ -62,13 +45,6 @@ class ReactLoop {
     return this.state.trajectories[0]?.attempts ?? [];
   }
 
-  private stop(): EndedBy | null {
-    const stopped = this.hooks.stopRequested();
-    if (stopped !== null) return stopped;
-    const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.budgets());
-    return budget === null ? null : `budget:${budget}`;
-  }
-
   private async prepare(): Promise<void> {
     const { searchId } = this.state;
     const prepared = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
@@ -79,7 +55,7 @@ class ReactLoop {
   private async turn(): Promise<EndedBy | null> {
     const { searchId, iteration } = this.state;
     const { settings } = this.start;
-    const findings = this.findings();
+    const findings = this.findings({ updates: [], facts: [] });
     const position = `i${iteration}`;
     const runs: FinalRun[] = [];
     const stepped = tryModel<Acted>(
@@ -121,13 +97,13 @@ class ReactLoop {
         findings.stoppedEarly();
         return error;
       })
-      .finally(() => this.take(findings));
+      .finally(() => this.charge(findings));
     if (acted instanceof SearchStopped) return acted.endedBy;
     if (acted === null) return 'exhausted';
     const action = acted.value;
     switch (action.kind) {
       case 'unanswerable':
-        this.state = addUnanswerable(this.withdrawn(), 't0', action.reason);
+        this.state = addUnanswerable(this.withdrawn(), ROOT, action.reason);
         return 'finished';
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
@@ -171,12 +147,6 @@ class ReactLoop {
     await this.steps.checkpoint(this.state);
   }
 
-  /** Those of a conversation that went before (`search/look.ts`); the agent's own end replaces them. */
-  private withdrawn(): SearchState {
-    const candidates = this.state.candidates.map((c) => ({ ...c, status: 'withdrawn' as const }));
-    return { ...this.state, candidates };
-  }
-
   private nextCandidate(): string {
     return `c${this.state.candidates.length + 1}`;
   }
@@ -185,7 +155,7 @@ class ReactLoop {
     const id = this.nextCandidate();
     const candidate = {
       id,
-      trajectory: 't0',
+      trajectory: ROOT,
       kind: 'rows' as const,
       outcome: run.outcome,
       rowCount: run.rowCount,
@@ -212,49 +182,6 @@ class ReactLoop {
     }
     const { status, candidate, reason } = decided(this.state, best.representative);
     return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, candidate, reason);
-  }
-
-  private finish(
-    status: AnswerSummary['status'],
-    endedBy: EndedBy,
-    chosen: string | null,
-    reason: string | null,
-  ): Promise<AnswerSummary> {
-    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
-  }
-
-  private findings(): Findings {
-    const { settings } = this.start;
-    const usageBefore = this.state.usage;
-    return new Findings({
-      settings,
-      usageBefore,
-      updates: [],
-      facts: [],
-      budgets: () => this.budgets(),
-      remarks: () => this.state.steered?.remarks ?? [],
-      iteration: this.state.iteration,
-      trajectoryId: 't0',
-      elapsedMs: () => this.elapsedMs(),
-      cancelled: () => this.hooks.stopRequested() !== null,
-    });
-  }
-
-  private take(findings: Findings): void {
-    const { state } = this;
-    this.state = {
-      ...state,
-      usage: addUsage(state.usage, findings.usage),
-      events: [...state.events, ...findings.events],
-    };
-  }
-
-  private budgets(): Budgets {
-    return budgetsOf(this.state, this.start.settings);
-  }
-
-  private elapsedMs(): number {
-    return this.hooks.now() - this.state.startedAtMs;
   }
 
   private report(): void {

@@ -31,11 +31,11 @@ async function work(context: ExpansionContext, findings: Findings, isNew: boolea
   if (isNew) {
     const made = await makePlan(context, findings);
     if (made === null) return;
-    takePlan(context, findings, made.plan);
-    if (made.proposalId !== null) pending = { proposalId: made.proposalId, operators: made.proposed };
+    takePlan(findings, made.plan);
+    pending = made.pending;
   } else if (trajectory.plan !== null) {
     findings.bottleneck = trajectory.bottleneck;
-    takePlan(context, findings, trajectory.plan);
+    takePlan(findings, trajectory.plan);
   }
   // One step per operator and one more; further follow-on work belongs to the next iteration.
   const stepsFrom = (step: number) => step + (settings.followOn ? (findings.plan?.operators.length ?? 0) : 0);
@@ -58,7 +58,7 @@ async function work(context: ExpansionContext, findings: Findings, isNew: boolea
       const made: NewPlan | null = revised ? null : await refit(context, findings, step);
       if (made === null) break;
       revised = true;
-      pending = made.proposalId === null ? null : { proposalId: made.proposalId, operators: made.proposed };
+      pending = made.pending;
       [before, maxSteps] = [findings.plan, stepsFrom(step + 1)];
       for (const seen of [attempted, decided, findings.failing]) seen.clear();
       continue;
@@ -76,12 +76,12 @@ async function refit(context: ExpansionContext, findings: Findings, step: number
   findings.refit = null;
   if (made === null) return null;
   findings.note('plan-revised', operators, 'its columns or grain did not fit the rows');
-  takePlan(context, findings, made.plan);
+  takePlan(findings, made.plan);
   return made;
 }
 
 /** Applies all compatible updates first; conflicting ones make rival plans (rule S3). */
-function takePlan(context: ExpansionContext, findings: Findings, plan: PlanView): void {
+function takePlan(findings: Findings, plan: PlanView): void {
   const applied = applyMemory(plan, findings.allUpdates());
   findings.plan = applied.plans[0] ?? plan;
   findings.rivals = applied.plans.slice(1);

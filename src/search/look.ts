@@ -6,21 +6,22 @@
  * 1. Each turn is an iteration: its state is a search state, so that checkpoints, forks, steering and records stay the same.
  * 2. A model that keeps no format goes on with one query at a time (`methods/react.ts`); if that fails too, the search fails.
  */
-import type { Budgets, EndedBy, Looking, SearchState } from '../domain';
+import type { EndedBy, Looking } from '../domain';
 import type { ReactSteps } from '../ports/react-steps';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import { addUsage, exhaustedBudget } from './state/budgets';
+import { addUsage } from './state/budgets';
 import { addUnanswerable } from './candidate';
 import { decided } from './choose';
-import { initialState, reasonOf, runSearch, type SearchHooks, type SearchOutcome, type SearchStart } from './search';
-import { Findings, SearchStopped } from './findings';
+import { runSearch } from './search';
+import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
+import { SearchStopped, type Findings } from './findings';
 import { tryModel } from './try-model';
 import { nextTrajectory } from './state/archive';
 import { candidateBodies } from './state/independence';
 import { mergeExpansions } from './remember/merge';
 import { openRisk } from './state/plan-view';
 import type { AnswerSummary, Committed, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
-import { budgetsOf, enforce, refusal, steer } from './steering';
+import { enforce } from './steering';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
 const RETURNS = 2;
@@ -41,30 +42,22 @@ export async function runLook(
 
 type Fallback = (start: SearchStart, steps: ReactSteps, hooks: SearchHooks) => Promise<SearchOutcome>;
 
-class LookLoop {
-  private state: SearchState;
-  private ending = false;
+class LookLoop extends Run<SearchSteps & ReactSteps & LookSteps> {
   /** The search or the fallback runs, and tells of its own failure. */
   private handedOver = false;
 
   constructor(
-    private readonly start: SearchStart,
-    private readonly steps: SearchSteps & ReactSteps & LookSteps,
-    private readonly hooks: SearchHooks,
+    start: SearchStart,
+    steps: SearchSteps & ReactSteps & LookSteps,
+    hooks: SearchHooks,
     private readonly single: Fallback,
   ) {
-    this.state = start.state ?? initialState(start.searchId, hooks.now());
+    super(start, steps, hooks);
   }
 
   async run(): Promise<SearchOutcome> {
     if (this.isHandedOver()) return this.handOver();
-    const { settings } = this.start;
-    this.hooks.attach?.({
-      state: () => this.state,
-      refusal: (steering) =>
-        this.ending ? 'the search is ending' : refusal(this.state, settings, steering, this.elapsedMs()),
-      steer: (command) => (this.state = steer(this.state, settings, command)),
-    });
+    this.attach();
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
@@ -111,13 +104,6 @@ class LookLoop {
     return runSearch({ ...start, settings: { ...settings, iterations } }, this.steps, this.hooks);
   }
 
-  private stop(): EndedBy | null {
-    const stopped = this.hooks.stopRequested();
-    if (stopped !== null) return stopped;
-    const budget = exhaustedBudget(this.state.usage, this.elapsedMs(), this.budgets());
-    return budget === null ? null : `budget:${budget}`;
-  }
-
   private async prepare(): Promise<void> {
     this.report(null);
     const { searchId } = this.state;
@@ -129,7 +115,7 @@ class LookLoop {
   /** One reply and what the database says to it. Returns why the conversation ended, if it did. */
   private async turn(): Promise<EndedBy | null> {
     const { searchId, iteration } = this.state;
-    const findings = this.findings();
+    const findings = this.findings(this.state);
     const position = `i${iteration}.look`;
     let committed: Committed | null = null;
     try {
@@ -163,12 +149,7 @@ class LookLoop {
       findings.stoppedEarly();
       return error.endedBy;
     } finally {
-      const { state } = this;
-      this.state = {
-        ...state,
-        usage: addUsage(state.usage, findings.usage),
-        events: [...state.events, ...findings.events],
-      };
+      this.charge(findings);
     }
   }
 
@@ -243,12 +224,6 @@ class LookLoop {
     return null;
   }
 
-  /** A later commit replaces the earlier ones: the model gave them up. */
-  private withdrawn(): SearchState {
-    const candidates = this.state.candidates.map((c) => ({ ...c, status: 'withdrawn' as const }));
-    return { ...this.state, candidates };
-  }
-
   private takeAnswer(findings: Findings, turnId: string, { plan, run, updates, evidenceId, learned }: Answered): void {
     const before = this.withdrawn();
     const earlier = before.trajectories.filter(({ id }) => id !== ROOT);
@@ -292,38 +267,6 @@ class LookLoop {
     }
     const { status, candidate, reason } = decided(this.state, last);
     return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, candidate, reason);
-  }
-
-  private finish(
-    status: AnswerSummary['status'],
-    endedBy: EndedBy,
-    chosen: string | null,
-    reason: string | null,
-  ): Promise<AnswerSummary> {
-    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
-  }
-
-  private findings(): Findings {
-    return new Findings({
-      settings: this.start.settings,
-      usageBefore: this.state.usage,
-      updates: this.state.updates,
-      facts: this.state.facts,
-      budgets: () => this.budgets(),
-      remarks: () => this.state.steered?.remarks ?? [],
-      iteration: this.state.iteration,
-      trajectoryId: ROOT,
-      elapsedMs: () => this.elapsedMs(),
-      cancelled: () => this.hooks.stopRequested() !== null,
-    });
-  }
-
-  private budgets(): Budgets {
-    return budgetsOf(this.state, this.start.settings);
-  }
-
-  private elapsedMs(): number {
-    return this.hooks.now() - this.state.startedAtMs;
   }
 
   private report(learned: string | null): void {

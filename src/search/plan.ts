@@ -12,16 +12,17 @@ import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { chooseTargets, isBlocked, isComplete, planRef } from './state/plan-view';
 import type { Checked, FollowUp, Planned } from '../ports/search-steps';
 import { probeInput } from './probe';
+import type { PendingProposal } from './propose';
 
 export interface NewPlan {
   readonly plan: PlanView;
-  readonly proposalId: string | null;
-  readonly proposed: readonly string[];
+  /** The first tests, if the reply brought them along. */
+  readonly pending: PendingProposal | null;
 }
 
 /**
  * Null when the model gave no usable plan or says that the question cannot be answered (then `findings.impossible`). `refit`: the
- * findings's plan is revised after this step of the expansion, because an interface does not fit the rows.
+ * plan so far is revised after this step of the expansion, because an interface does not fit the rows.
  */
 export async function makePlan(
   context: ExpansionContext,
@@ -72,7 +73,8 @@ export async function makePlan(
   }
   const plan = checked.failures.reduce((at, failure) => removeBody(at, failure.operator), planned.plan);
   findings.bottleneck = checked.failures[0]?.operator ?? planned.bottleneck;
-  return { plan, proposalId: planned.proposalId, proposed: planned.proposed };
+  const { proposalId, proposed: operators } = planned;
+  return { plan, pending: proposalId === null ? null : { proposalId, operators } };
 }
 
 async function checkWritten(

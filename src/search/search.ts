@@ -6,7 +6,7 @@
  * 2. A search always ends: by agreement, enough candidates, a budget, iterations, or nothing left to try (S7).
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
-import type { Budgets, EndedBy, PlanView, SearchState, Steering, Trajectory, Usage } from '../domain';
+import type { EndedBy, PlanView, SearchState, Trajectory, Usage } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import { addUsage, callsLeft, exhaustedBudget, shareOfBudgets, shareOfLookups } from './state/budgets';
 import {
@@ -25,98 +25,35 @@ import { Findings, SearchStopped } from './findings';
 import { tryModel } from './try-model';
 import { plansOfRoot, selectable } from './state/frontier';
 import { derivations } from './state/independence';
-import { mergeExpansions, rootTrajectory } from './remember/merge';
+import { mergeExpansions } from './remember/merge';
 import { planRef } from './state/plan-view';
-import { frontierOf, progressOf, type Progress } from './progress';
+import { frontierOf, progressOf } from './progress';
+import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
 import type { ControlSettings } from './state/control-settings';
 import type { AnswerSummary, SearchSteps, Selected } from '../ports/search-steps';
-import { budgetsOf, enforce, refusal, steer, type Command } from './steering';
+import { enforce, steer, type Command } from './steering';
 import { stopReason } from './stop';
-
-export type { Progress };
-
-export interface SearchHooks {
-  now(): number;
-  /** `stop`: a person wants the answer now; the step under way is given up. */
-  stopRequested(): 'cancel' | 'stop' | null;
-  onProgress(progress: Progress): void;
-  /** Called once, before the first step, with the object that answers queries and takes a person's commands. */
-  attach?(search: SteeredSearch): void;
-  /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
-  patched?(id: string): boolean;
-  /** Asked after each checkpoint; `continue-as-new` hands the state back to the caller. */
-  afterIteration?(state: SearchState): 'go-on' | 'continue-as-new';
-}
-
-export interface SteeredSearch {
-  state(): SearchState;
-  /** Why the command is refused now; null if it is accepted. */
-  refusal(steering: Steering): string | null;
-  steer(command: Command): void;
-}
-
-export interface SearchStart {
-  readonly searchId: string;
-  readonly settings: ControlSettings;
-  /** The checkpoint to continue from; null starts a new search. */
-  readonly state: SearchState | null;
-}
-
-export type SearchOutcome =
-  | { readonly kind: 'finished'; readonly summary: AnswerSummary }
-  | { readonly kind: 'continue'; readonly state: SearchState };
 
 export async function runSearch(start: SearchStart, steps: SearchSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const loop = new SearchLoop(start, steps, hooks);
   return loop.run();
 }
 
-export function initialState(searchId: string, nowMs: number): SearchState {
-  return {
-    schemaVersion: 1,
-    searchId,
-    iteration: 1,
-    startedAtMs: nowMs,
-    trajectories: [rootTrajectory()],
-    updates: [],
-    facts: [],
-    candidates: [],
-    usage: NO_USAGE,
-    events: [],
-  };
-}
-
 /** How many other plans a planner is shown, newest last. */
 const SHOWN_PLANS = 8;
 
-class SearchLoop {
-  private state: SearchState;
+class SearchLoop extends Run<SearchSteps> {
   private bottleneck: string | null = null;
   private learned: string | null = null;
-  private readonly settings: ControlSettings;
-  private ending = false;
   /** Commands since the candidates of this iteration began to run. They are applied again to the runs' older state. */
   private said: Command[] = [];
 
-  constructor(
-    private readonly start: SearchStart,
-    private readonly steps: SearchSteps,
-    private readonly hooks: SearchHooks,
-  ) {
-    this.settings = start.settings;
-    this.state = start.state ?? initialState(start.searchId, hooks.now());
+  private get settings(): ControlSettings {
+    return this.start.settings;
   }
 
   async run(): Promise<SearchOutcome> {
-    this.hooks.attach?.({
-      state: () => this.state,
-      refusal: (steering) =>
-        this.ending ? 'the search is ending' : refusal(this.state, this.settings, steering, this.elapsedMs()),
-      steer: (command) => {
-        this.said.push(command);
-        this.state = steer(this.state, this.settings, command);
-      },
-    });
+    this.attach();
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
@@ -138,7 +75,12 @@ class SearchLoop {
     }
   }
 
-  private stop(): EndedBy | null {
+  protected override steered(command: Command): void {
+    this.said.push(command);
+    super.steered(command);
+  }
+
+  protected override stop(): EndedBy | null {
     const settings = { ...this.settings, budgets: this.budgets() };
     return this.hooks.stopRequested() ?? stopReason(this.state, settings, this.hooks.now());
   }
@@ -249,15 +191,6 @@ class SearchLoop {
     return this.finish(status, endedBy, choice.candidate, choice.reason);
   }
 
-  private finish(
-    status: AnswerSummary['status'],
-    endedBy: EndedBy,
-    chosen: string | null,
-    reason: string | null,
-  ): Promise<AnswerSummary> {
-    return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
-  }
-
   /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
   private async modelStep<T>(
     position: string,
@@ -274,26 +207,13 @@ class SearchLoop {
       findings.giveUp(position, what);
       return null;
     } finally {
-      const { state } = this;
-      this.state = {
-        ...state,
-        usage: addUsage(state.usage, findings.usage),
-        events: [...state.events, ...findings.events],
-      };
+      this.charge(findings);
     }
   }
 
   private mayRun(state: SearchState): boolean {
     const budget = exhaustedBudget(state.usage, this.elapsedMs(), this.budgets(), 'sql');
     return this.hooks.stopRequested() === null && budget === null;
-  }
-
-  private budgets(): Budgets {
-    return budgetsOf(this.state, this.settings);
-  }
-
-  private elapsedMs(): number {
-    return this.hooks.now() - this.state.startedAtMs;
   }
 
   private context(
@@ -350,11 +270,4 @@ class SearchLoop {
     this.learned = learned;
     this.hooks.onProgress(progressOf(this.state, this.settings, { bottleneck, learned, underWay, plan }));
   }
-}
-
-/** The innermost message: runtimes wrap a step's error, and the user needs the part that says what to change. */
-export function reasonOf(error: unknown): string {
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof Error ? at.message : String(at);
 }

@@ -18,14 +18,9 @@ import {
 } from '@temporalio/workflow';
 import type { SearchState } from '../domain';
 import { runReact } from '../methods/react';
-import {
-  reasonOf,
-  runSearch,
-  type Progress,
-  type SearchHooks,
-  type SearchOutcome,
-  type SteeredSearch,
-} from '../search/search';
+import { runSearch } from '../search/search';
+import { reasonOf, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/run';
+import type { Progress } from '../search/progress';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
 import { runLookThenProve } from '../methods/look-then-prove';
 import type { AnswerSummary } from '../ports/search-steps';

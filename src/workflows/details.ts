@@ -3,7 +3,7 @@
  * important comes first. The UI asks a worker for them, also after the workflow has ended.
  */
 import type { Usage } from '../domain';
-import type { Progress } from '../search/search';
+import type { Progress } from '../search/progress';
 import type { AnswerSummary } from '../ports/search-steps';
 import type { BatchProgress } from './batch-progress';
 

@@ -24,7 +24,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
-import { reasonOf } from '../search/search';
+import { reasonOf } from '../search/run';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
 import type { BatchCounts, BatchProgress } from './batch-progress';
 import { continueUpgraded } from './continue-upgraded';

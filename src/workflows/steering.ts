@@ -16,7 +16,8 @@ import {
 } from '@temporalio/workflow';
 import type { StoreActivities } from '../activities/store';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
-import type { Progress, SteeredSearch } from '../search/search';
+import type { SteeredSearch } from '../search/run';
+import type { Progress } from '../search/progress';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {

@@ -10,7 +10,7 @@ import {
   type GateClient,
   type StartQuestion,
 } from '../../src/workers/client';
-import { initialState } from '../../src/search/search';
+import { initialState } from '../../src/search/run';
 import { OFFLOAD_BYTES, payloadFolder, payloadOwner } from '../../src/workers/external-storage';
 import { createDataConverter } from '../../src/workers/payloads';
 import { questionQueues } from '../../src/workers/task-queues';

@@ -1,10 +1,6 @@
 /** The same change without asking for the patch: what must not be deployed while searches run. */
-import {
-  runSearch as search,
-  type SearchHooks,
-  type SearchOutcome,
-  type SearchStart,
-} from '../../../src/search/search';
+import { runSearch as search } from '../../../src/search/search';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../../../src/search/run';
 import type { SearchSteps } from '../../../src/ports/search-steps';
 
 export * from '../../../src/search/search';

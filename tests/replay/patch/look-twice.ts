@@ -1,10 +1,6 @@
 /** The loop after a change of its path, as docs/changing-the-search.md says: a second look at the schema comes first. */
-import {
-  runSearch as search,
-  type SearchHooks,
-  type SearchOutcome,
-  type SearchStart,
-} from '../../../src/search/search';
+import { runSearch as search } from '../../../src/search/search';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../../../src/search/run';
 import type { SearchSteps } from '../../../src/ports/search-steps';
 
 export * from '../../../src/search/search';

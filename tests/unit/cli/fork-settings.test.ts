@@ -1,7 +1,7 @@
 import { forkedSettings } from '../../../src/cli/fork-run';
 import type { SearchState, Settings } from '../../../src/domain';
 import { PRESETS, settingsBeforeLooking, settingsFor } from '../../../src/config/presets';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 
 const models = { default: 'gpt-4.1-mini' };
 const config = { models: {} } as Parameters<typeof forkedSettings>[2];

@@ -13,7 +13,7 @@ import { cutLine } from '../../../src/cli/sql';
 import { csv, textTable } from '../../../src/cli/table';
 import { Budgets } from '../../../src/domain';
 import { DEFAULT_BUDGETS } from '../../../src/config/presets';
-import type { Progress } from '../../../src/search/search';
+import type { Progress } from '../../../src/search/progress';
 import { state } from '../report/fixture';
 import { testProcess } from './test-io';
 

@@ -1,7 +1,7 @@
 /** A fork in-process: contents, journal and state of the parent until the fork, and nothing of it afterwards. */
 import type { SearchInput, Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../../src/adapters/scripted';
 import { PRESETS } from '../../../src/config/presets';

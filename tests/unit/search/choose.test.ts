@@ -1,7 +1,7 @@
 import type { CandidateView, EndedBy, SearchState } from '../../../src/domain';
 import { addUnanswerable } from '../../../src/search/candidate';
 import { chooseAnswer, rankClasses } from '../../../src/search/choose';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 
 const candidate = (id: string, more: Partial<CandidateView> = {}): CandidateView => ({
   id,

@@ -1,7 +1,7 @@
 /** A search that took over from a conversation and is ended before it found anything (D6). */
 import type { CandidateView, SearchState } from '../../../src/domain';
 import { withLastCommit } from '../../../src/search/candidate';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { candidateBodies } from '../../../src/search/state/independence';
 import { rootTrajectory } from '../../../src/search/remember/merge';
 import { operator, planOf } from '../../helpers/fake-steps';

@@ -3,7 +3,8 @@ import type { SearchState, Trajectory } from '../../../src/domain';
 import { withdrawRefuted } from '../../../src/search/candidate';
 import { candidateBodies } from '../../../src/search/state/independence';
 import { dependentsOf, withdraw } from '../../../src/search/state/dependence';
-import { initialState, runSearch } from '../../../src/search/search';
+import { runSearch } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember/merge';
 import { applyMemory } from '../../../src/search/remember/reuse';
 import {

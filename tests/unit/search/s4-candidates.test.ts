@@ -1,6 +1,6 @@
 import type { OperatorView, PlanView, SearchState, Trajectory } from '../../../src/domain';
 import { runCandidates } from '../../../src/search/candidate';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember/merge';
 import { FakeSteps, operator, planOf } from '../../helpers/fake-steps';
 

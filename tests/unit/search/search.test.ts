@@ -1,5 +1,7 @@
 import type { Settings } from '../../../src/domain';
-import { reasonOf, runSearch, type Progress } from '../../../src/search/search';
+import { runSearch } from '../../../src/search/search';
+import { reasonOf } from '../../../src/search/run';
+import type { Progress } from '../../../src/search/progress';
 import type {
   CandidateInput,
   CheckInput,

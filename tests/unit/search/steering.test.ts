@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { SearchState, type Settings, type Steering, type Trajectory } from '../../../src/domain';
-import { initialState, runSearch, type SearchHooks, type SteeredSearch } from '../../../src/search/search';
+import { runSearch } from '../../../src/search/search';
+import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
 import { candidateBodies } from '../../../src/search/state/independence';
 import { mergeExpansions, rootTrajectory } from '../../../src/search/remember/merge';
 import { chooseTargets, findOperator } from '../../../src/search/state/plan-view';

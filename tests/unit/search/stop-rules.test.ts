@@ -1,5 +1,5 @@
 import type { CandidateView, SearchState } from '../../../src/domain';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { rootTrajectory } from '../../../src/search/remember/merge';
 import { hasAgreement, stopReason } from '../../../src/search/stop';
 import { testSettings } from '../../helpers/fake-steps';

@@ -1,7 +1,8 @@
 /** Candidates, the final record, and memory of scope `database`. */
 import { createMemoryStore } from '../../../src/adapters/scripted';
 import type { SearchState, Update } from '../../../src/domain';
-import { initialState, runSearch } from '../../../src/search/search';
+import { runSearch } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { withdraw } from '../../../src/search/state/dependence';
 import type { CandidateRun } from '../../../src/ports/search-steps';
 import { planRef } from '../../../src/search/state/plan-view';

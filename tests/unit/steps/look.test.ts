@@ -1,6 +1,6 @@
 /** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
 import { createReactSteps, createRunStore } from '../../../src/steps';
-import type { SteeredSearch } from '../../../src/search/search';
+import type { SteeredSearch } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { LookSteps } from '../../../src/ports/search-steps';
 import type { LookReply } from '../../../src/prompts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { initialState } from '../../../src/search/search';
+import { initialState } from '../../../src/search/run';
 import { CompressingCodec } from '../../../src/workers/payloads';
 
 const codec = new CompressingCodec();

@@ -1,6 +1,6 @@
 import type { PlanView, SearchState, Trajectory } from '../../../../src/domain';
 import { NO_USAGE } from '../../../../src/domain/control-view';
-import { initialState } from '../../../../src/search/search';
+import { initialState } from '../../../../src/search/run';
 import type { Expansion } from '../../../../src/search/findings';
 import { mergeExpansions, planStateKey, rootTrajectory } from '../../../../src/search/remember/merge';
 import { operator, planOf, testSettings, updateFor } from '../../../helpers/fake-steps';

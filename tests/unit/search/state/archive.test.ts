@@ -1,6 +1,7 @@
 import { SearchState, type Settings } from '../../../../src/domain';
 import { compactArchive, KEPT, nextTrajectory } from '../../../../src/search/state/archive';
-import { initialState, runSearch } from '../../../../src/search/search';
+import { runSearch } from '../../../../src/search/search';
+import { initialState } from '../../../../src/search/run';
 import { ROOT } from '../../../../src/domain/control-view';
 import { rootTrajectory } from '../../../../src/search/remember/merge';
 import { FakeSteps, operator, planOf, testHooks, testSettings } from '../../../helpers/fake-steps';
