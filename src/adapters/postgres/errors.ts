@@ -4,6 +4,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
+import { errorBy, type ErrorTable } from '../error-table';
 import type { Target } from './connection';
 
 interface ServerError {
@@ -57,119 +58,30 @@ export function toConnectError(error: unknown, target: Target): SqlEngineError {
   return new SqlEngineError('connection', line, { cause: error });
 }
 
-export function toEngineError(error: unknown, { host, database, user }: Target): SqlEngineError {
+export function toEngineError(error: unknown, target: Target): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { message, code = '' } = error as ServerError;
-  const options = { cause: error };
-  switch (code) {
-    case '28P01':
-    case '28000':
-      return new SqlEngineError(
-        'authentication',
-        `PostgreSQL at ${host} refused user ${user}: ${message}; check user and password in the URL`,
-        options,
-      );
-    case '3D000':
-      return new SqlEngineError(
-        'not-found',
-        `PostgreSQL at ${host} has no database ${database}: check the name in the URL`,
-        options,
-      );
-    case '42501':
-      return new SqlEngineError(
-        'authentication',
-        `PostgreSQL at ${host}: ${message}; grant it to ${user} or use another user`,
-        options,
-      );
-    case '22021':
-    case '22P05':
-      return new SqlEngineError(
-        'not-configured',
-        `PostgreSQL at ${host} has text that UTF-8 cannot hold: ${message}; correct it, or the encoding of the database`,
-        options,
-      );
-    case '22023':
-    case '42704':
-      return new SqlEngineError(
-        'not-configured',
-        `PostgreSQL at ${host}: ${message}; check the role and the options`,
-        options,
-      );
-    case 'ENOTFOUND':
-      return new SqlEngineError('not-found', `there is no host ${host}: check the URL of the database`, options);
-    case 'EAI_AGAIN':
-      return new SqlEngineError('connection', `the name of ${host} cannot be looked up: check the network`, options);
-    case 'ENETUNREACH':
-    case 'EHOSTUNREACH':
-    case 'ETIMEDOUT':
-      return new SqlEngineError('connection', `there is no way to ${host} (${code}): check host and network`, options);
-    case 'ECONNREFUSED':
-      return new SqlEngineError(
-        'connection',
-        `nothing answers at ${host}: start PostgreSQL there or correct the URL`,
-        options,
-      );
-    case '53300':
-      return new SqlEngineError(
-        'connection',
-        `PostgreSQL at ${host} has no free connection: ${message}; lower maxConnections of this database or raise max_connections there`,
-        options,
-      );
-    case 'CERT_HAS_EXPIRED':
-      return new SqlEngineError(
-        'not-configured',
-        `the TLS certificate of PostgreSQL at ${host} has expired: renew it there (sslmode=require without sslrootcert would not check it)`,
-        options,
-      );
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return new SqlEngineError(
-        'not-configured',
-        `the TLS certificate of PostgreSQL at ${host} is for another host: correct the host in the URL, or check the chain only (sslmode=verify-ca)`,
-        options,
-      );
-    default:
-      if (isUntrusted(code)) {
-        return new SqlEngineError(
-          'not-configured',
-          `the TLS certificate of PostgreSQL at ${host} is not trusted (${message}): name its authority with sslrootcert=FILE in the URL`,
-          options,
-        );
-      }
-      if (/does not support SSL/i.test(message)) {
-        return new SqlEngineError(
-          'not-configured',
-          `PostgreSQL at ${host} offers no TLS: turn it on there, or write sslmode=prefer or disable in the URL`,
-          options,
-        );
-      }
-      if (/timeout/i.test(message) && code === '') {
-        return new SqlEngineError(
-          'connection',
-          `PostgreSQL at ${host} does not answer: check host, port and firewall`,
-          options,
-        );
-      }
-      if (/password must be a string|no password supplied/i.test(message)) {
-        return new SqlEngineError(
-          'authentication',
-          `PostgreSQL at ${host} wants a password for user ${user}: add it to the URL`,
-          options,
-        );
-      }
-      if (/error establishing an SSL connection/i.test(message)) {
-        return new SqlEngineError(
-          'connection',
-          `what answers at ${host} does not speak PostgreSQL's protocol: correct host and port in the URL`,
-          options,
-        );
-      }
-      return new SqlEngineError('connection', `lost PostgreSQL at ${host}: ${message || code}`, options);
-  }
+  return errorBy(ERRORS, `${code} ${message}`, { ...target, code, message, lost: message || code }, error);
 }
 
-/** OpenSSL's codes for a certificate chain without a known authority. */
-function isUntrusted(code: string): boolean {
-  return /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/.test(
-    code,
-  );
-}
+/** By the code of the server or the socket, and by the message after it. */
+const ERRORS: ErrorTable = [
+  [/^(28P01|28000) /, 'authentication', 'PostgreSQL at {host} refused user {user}: {message}; check user and password in the URL'],
+  [/^3D000 /, 'not-found', 'PostgreSQL at {host} has no database {database}: check the name in the URL'],
+  [/^42501 /, 'authentication', 'PostgreSQL at {host}: {message}; grant it to {user} or use another user'],
+  [/^(22021|22P05) /, 'not-configured', 'PostgreSQL at {host} has text that UTF-8 cannot hold: {message}; correct it, or the encoding of the database'],
+  [/^(22023|42704) /, 'not-configured', 'PostgreSQL at {host}: {message}; check the role and the options'],
+  [/^53300 /, 'connection', 'PostgreSQL at {host} has no free connection: {message}; lower maxConnections of this database or raise max_connections there'],
+  [/^ENOTFOUND /, 'not-found', 'there is no host {host}: check the URL of the database'],
+  [/^EAI_AGAIN /, 'connection', 'the name of {host} cannot be looked up: check the network'],
+  [/^(ENETUNREACH|EHOSTUNREACH|ETIMEDOUT) /, 'connection', 'there is no way to {host} ({code}): check host and network'],
+  [/^ECONNREFUSED /, 'connection', 'nothing answers at {host}: start PostgreSQL there or correct the URL'],
+  [/^CERT_HAS_EXPIRED /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} has expired: renew it there (sslmode=require without sslrootcert would not check it)'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID /, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is for another host: correct the host in the URL, or check the chain only (sslmode=verify-ca)'],
+  [/^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|HOSTNAME_MISMATCH|ERR_TLS_)/, 'not-configured', 'the TLS certificate of PostgreSQL at {host} is not trusted ({message}): name its authority with sslrootcert=FILE in the URL'],
+  [/does not support SSL/i, 'not-configured', 'PostgreSQL at {host} offers no TLS: turn it on there, or write sslmode=prefer or disable in the URL'],
+  [/^ .*timeout/is, 'connection', 'PostgreSQL at {host} does not answer: check host, port and firewall'],
+  [/password must be a string|no password supplied/i, 'authentication', 'PostgreSQL at {host} wants a password for user {user}: add it to the URL'],
+  [/error establishing an SSL connection/i, 'connection', "what answers at {host} does not speak PostgreSQL's protocol: correct host and port in the URL"],
+  [/^/, 'connection', 'lost PostgreSQL at {host}: {lost}'],
+]; // prettier-ignore

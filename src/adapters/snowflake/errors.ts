@@ -5,6 +5,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
+import { errorBy, type ErrorTable } from '../error-table';
 import type { Target } from './target';
 
 interface SdkError {
@@ -21,8 +22,7 @@ export class NoAnswer extends Error {}
 
 const CANCELLED = new Set(['000604', '000630', '000631']);
 /** Codes for: no warehouse, a suspended one that this role may not resume, one that a quota stopped. */
-const WAREHOUSE = new Set(['000606', '090073', '090078', '090108', '000607']);
-const SESSION_GONE = new Set(['390104', '390110', '390111', '390112', '390113', '390114', '390115', '390195']);
+const WAREHOUSE = /^(000606|000607|090073|090078|090108)\b/;
 
 export function toResult(
   error: unknown,
@@ -45,73 +45,39 @@ export function isOfStatement(error: unknown): boolean {
 }
 
 /** Warehouse errors, and server failures for which Snowflake asks to retry. */
-const isInfrastructure = (code: string): boolean => WAREHOUSE.has(code) || /^00060[0235]$/.test(code);
+const isInfrastructure = (code: string): boolean => WAREHOUSE.test(code) || /^00060[0235]$/.test(code);
 
 export function toEngineError(error: unknown, target: Target): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { account, user, role, warehouse, database, schema } = target;
-  const { message } = error as SdkError;
-  const code = codeOf(error);
-  const options = { cause: error };
-  const said = oneLine(message);
-  if (error instanceof NoAnswer)
-    return new SqlEngineError('connection', `Snowflake account ${account} does not answer: ${said}`, options);
-  if (WAREHOUSE.has(code)) {
-    const which = warehouse ?? 'none is named';
-    return new SqlEngineError(
-      'not-configured',
-      `Snowflake cannot use the warehouse (${which}): ${said}; name one that ${user} may use and that can run`,
-      options,
-    );
-  }
-  if (SESSION_GONE.has(code))
-    return new SqlEngineError('connection', `the session with Snowflake ended: ${said}`, options);
-  switch (code) {
-    case '390100':
-      return new SqlEngineError(
-        'authentication',
-        `Snowflake refused ${user}: ${said} Check user and password`,
-        options,
-      );
-    case '390144':
-      return new SqlEngineError(
-        'authentication',
-        `Snowflake refused the key of ${user}: ${said} Check that its public half is set (ALTER USER … SET RSA_PUBLIC_KEY) and the clock`,
-        options,
-      );
-    case '390189':
-    case '390186':
-      return new SqlEngineError(
-        'authentication',
-        `Snowflake does not grant the role ${role ?? '(default)'} to ${user}: ${said}`,
-        options,
-      );
-    case '390201': {
-      const named = [database, schema ?? '', warehouse ?? ''].filter(Boolean).join(', ');
-      return new SqlEngineError('not-found', `Snowflake does not know, or not show, one of ${named}: ${said}`, options);
-    }
-    default:
-  }
-  if (/^39\d{4}$/.test(code))
-    return new SqlEngineError('authentication', `Snowflake refused ${user}: ${said}; check the login`, options);
-  const status = statusOf(error);
-  if (status === 403 || status === 404)
-    return new SqlEngineError('not-found', `there is no Snowflake account ${account}: check the URL`, options);
-  const reason = networkCode(error);
-  if (reason === 'ENOTFOUND')
-    return new SqlEngineError(
-      'not-found',
-      `there is no host for the Snowflake account ${account}: check the URL`,
-      options,
-    );
-  if (/^40(4|3)\d{3}$/.test(code) || /private key|passphrase|decrypt|PEM/i.test(message))
-    return new SqlEngineError('not-configured', `the Snowflake login cannot be used: ${said}`, options);
-  return new SqlEngineError(
-    'connection',
-    `lost Snowflake account ${account}: ${reason === null ? said : `${said} (${reason})`}`,
-    options,
-  );
+  const message = oneLine((error as SdkError).message);
+  const network = networkCode(error);
+  const code = error instanceof NoAnswer ? 'no-answer' : codeOf(error);
+  const facts = {
+    ...{ account, user, message },
+    role: role ?? '(default)',
+    warehouse: warehouse ?? 'none is named',
+    named: [database, schema, warehouse].filter(Boolean).join(', '),
+    reason: network === null ? '' : ` (${network})`,
+  };
+  return errorBy(ERRORS, `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`, facts, error);
 }
+
+/** By the code of the server or the driver, the HTTP status, the code of the network, and the message after a bar. */
+const ERRORS: ErrorTable = [
+  [/^no-answer /, 'connection', 'Snowflake account {account} does not answer: {message}'],
+  [WAREHOUSE, 'not-configured', 'Snowflake cannot use the warehouse ({warehouse}): {message}; name one that {user} may use and that can run'],
+  [/^(390104|39011[0-5]|390195) /, 'connection', 'the session with Snowflake ended: {message}'],
+  [/^390100 /, 'authentication', 'Snowflake refused {user}: {message} Check user and password'],
+  [/^390144 /, 'authentication', 'Snowflake refused the key of {user}: {message} Check that its public half is set (ALTER USER … SET RSA_PUBLIC_KEY) and the clock'],
+  [/^39018[69] /, 'authentication', 'Snowflake does not grant the role {role} to {user}: {message}'],
+  [/^390201 /, 'not-found', 'Snowflake does not know, or not show, one of {named}: {message}'],
+  [/^39\d{4} /, 'authentication', 'Snowflake refused {user}: {message}; check the login'],
+  [/^\S* http:40[34] /, 'not-found', 'there is no Snowflake account {account}: check the URL'],
+  [/^\S* \S+ ENOTFOUND /, 'not-found', 'there is no host for the Snowflake account {account}: check the URL'],
+  [/^40[34]\d{3} |\|.*(private key|passphrase|decrypt|PEM)/i, 'not-configured', 'the Snowflake login cannot be used: {message}'],
+  [/^/, 'connection', 'lost Snowflake account {account}: {message}{reason}'],
+]; // prettier-ignore
 
 function codeOf(error: unknown): string {
   const { code } = error as SdkError;

@@ -1,0 +1,18 @@
+/** Errors of a database sorted by a table. */
+import { SqlEngineError, type SqlEngineErrorCode } from '../ports/sql-engine';
+
+/** What an error says of itself, its kind, and the line for the user, in which `{host}` and the like stand for facts. */
+export type ErrorTable = readonly (readonly [says: RegExp, kind: SqlEngineErrorCode, line: string])[];
+
+/** By the first row that fits. */
+export function errorBy(
+  table: ErrorTable,
+  says: string,
+  facts: Readonly<Record<string, string>>,
+  cause: unknown,
+): SqlEngineError {
+  const row = table.find(([pattern]) => pattern.test(says));
+  if (row === undefined) throw new TypeError(`no row for ${says}`);
+  const line = row[2].replace(/\{(\w+)\}/g, (_, name: string) => facts[name] ?? '');
+  return new SqlEngineError(row[1], line, { cause });
+}
