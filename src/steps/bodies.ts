@@ -1,11 +1,44 @@
 /** Checks the SQL of a reply by the engine's parser and makes it into bodies (rule S8). */
-import type { Assumption, Body, Operator } from '../domain';
+import type { Assumption, Body, DatabaseDescription, Operator } from '../domain';
 import type { SqlInspector } from '../ports';
+import { SCHEMA_ID } from '../record/contents';
 import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspection } from '../sql/body';
+import { CLOCK } from '../sql/clock';
+import type { SelectText } from '../sql/compile';
 import { validateBody, validateSelect } from '../sql/validate';
-import type { StepContext } from './context';
+import { openEngine, type StepContext } from './context';
 
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };
+
+export interface BodyScope {
+  /** What SQL of this search may read: the tables of the schema, and its clock if it has one. */
+  readonly relations: readonly string[];
+  readonly inspector: SqlInspector;
+  readonly hash: Hash;
+}
+
+export interface SearchScope extends BodyScope {
+  readonly description: DatabaseDescription;
+}
+
+/** Of a step that runs SQL. */
+export async function engineScope(context: StepContext): Promise<SearchScope> {
+  return scopeOf(context, (await openEngine(context)).inspector);
+}
+
+/** Of a step that asks a model: it runs no SQL and may be on a worker that cannot reach the database. */
+export async function parserScope(context: StepContext): Promise<SearchScope> {
+  const { deps, input, run } = context;
+  if (deps.inspector === undefined) return engineScope(context);
+  const { description } = await run.get('schema', SCHEMA_ID);
+  return scopeOf(context, await deps.inspector(input.question.database, description.dialect));
+}
+
+async function scopeOf({ deps, input, run }: StepContext, inspector: SqlInspector): Promise<SearchScope> {
+  const { description } = await run.get('schema', SCHEMA_ID);
+  const relations = [...description.tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
+  return { inspector, hash: deps.hash, description, relations };
+}
 
 /**
  * A body may read its declared inputs and any table of the schema: the tables are often known only once the SQL is written,
@@ -23,38 +56,25 @@ export function operatorBody(
   return { kind: 'ok', value: makeOperatorBody(text, operator, inspection, hash) };
 }
 
-export interface BodyScope {
-  /** Relations of the schema. */
-  readonly relations: readonly string[];
-  readonly inspector: SqlInspector;
-  readonly hash: Hash;
-}
-
 /** A SELECT over base relations and some operators, in the form that the compiler needs. */
 export function selectText(
   sql: string,
   what: string,
-  inspector: SqlInspector,
-  known: { readonly relations: readonly string[]; readonly operators: readonly string[] },
-): Made<{ readonly sql: string; readonly inspection: SelectInspection }> {
+  { inspector, relations }: BodyScope,
+  operators: readonly string[] = [],
+): Made<SelectText & SelectInspection> {
   const text = normaliseSql(sql);
   const inspection = inspector.inspect(text);
-  const error = validateSelect(inspection, what, known);
+  const error = validateSelect(inspection, what, { relations, operators });
   if (error !== null || inspection.kind !== 'select') return { kind: 'invalid', error: error ?? 'no SELECT' };
-  return { kind: 'ok', value: { sql: text, inspection } };
+  return { kind: 'ok', value: { ...inspection, sql: text } };
 }
 
 /** A query over operators that is not an operator itself, such as a control count. */
-export function queryBody(
-  sql: string,
-  what: string,
-  inspector: SqlInspector,
-  known: { readonly relations: readonly string[]; readonly operators: readonly string[] },
-  hash: Hash,
-): Made<Body> {
-  const select = selectText(sql, what, inspector, known);
+export function queryBody(sql: string, what: string, scope: BodyScope, operators: readonly string[]): Made<Body> {
+  const select = selectText(sql, what, scope, operators);
   if (select.kind === 'invalid') return select;
-  return { kind: 'ok', value: makeBody(select.value.sql, known.operators, select.value.inspection, hash) };
+  return { kind: 'ok', value: makeBody(select.value.sql, operators, select.value, scope.hash) };
 }
 
 export async function storeBody(context: StepContext, body: Body, assumptions?: readonly Assumption[]): Promise<void> {

@@ -1,6 +1,5 @@
-/** Errors of a body that was compiled and run: the text for the model, or null. */
+/** Errors of a body that was run: the text for the model, or null. */
 import type { Operator, SqlResult } from '../domain';
-import { CompileError } from '../sql/compile';
 import type { LoadedPlan } from './load-plan';
 
 export function isAnswer(plan: LoadedPlan, name: string): boolean {
@@ -39,14 +38,4 @@ export function columnDifference(
     : declared.every((name) => returned.includes(name));
   if (declared.length === returned.length && isSame) return null;
   return `it returns (${result.columns.map(({ name }) => name).join(', ')}) but declares (${operator.columns.map(({ name }) => name).join(', ')}): return exactly the declared columns in that order`;
-}
-
-/** The compiled text, or why the plan is inconsistent. */
-export function tryCompile(compile: () => string): { readonly sql: string | null; readonly error: string } {
-  try {
-    return { sql: compile(), error: '' };
-  } catch (error) {
-    if (error instanceof CompileError) return { sql: null, error: error.message };
-    throw error;
-  }
 }

@@ -10,6 +10,7 @@ import { cut } from '../text/clip';
 import { validateExpression } from '../sql/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
+import { builtOn } from './load-plan';
 
 export interface TestScope extends BodyScope {
   readonly operators: readonly Operator[];
@@ -48,13 +49,10 @@ function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   const made = reply.hypotheses.map((hypothesis) => buildHypothesis(hypothesis, operator, scope));
   // A probe of the operator itself runs once for each reading, with the reading's SQL in its place.
   const bare = made.find(({ hypothesis }) => hypothesis.bodyId === null);
-  const below = dependents(scope.operators, reply.operator);
+  const below = builtOn(scope.operators, reply.operator);
   const readable = scope.written.flatMap(({ name }) => (below.has(name) ? [] : [name]));
   if (bare === undefined) readable.push(reply.operator);
-  const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope.inspector, {
-    relations: scope.relations,
-    operators: readable,
-  });
+  const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope, readable);
   if (probe.kind === 'invalid') return bare?.error ? `${probe.error}; ${bare.error}` : probe.error;
   const wrong = reply.hypotheses.flatMap((hypothesis) =>
     expressionProblems(hypothesis, reply.operator, scope.inspector),
@@ -103,12 +101,6 @@ function buildHypothesis(
   const current = scope.written.find(({ name }) => name === operator.name)?.bodyId ?? null;
   const bodyId = body?.bodyId ?? (sql === null && reply.id === CURRENT ? current : null);
   return { hypothesis: { ...reply, bodyId }, body, error: made?.kind === 'invalid' ? made.error : null };
-}
-
-function dependents(operators: readonly Operator[], name: string): ReadonlySet<string> {
-  const found = new Set([name]);
-  for (const operator of operators) if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
-  return found;
 }
 
 /** The risk of a rival reading before anything was observed. */

@@ -2,107 +2,97 @@
  * `candidate`: runs a complete plan in one snapshot, together with its control count and the other readings of the
  * question's words. Its result is compared with earlier candidates, oldest first (rule S5).
  */
-import type { Body, Dialect, SqlResult } from '../domain';
+import type { Dialect, SqlResult } from '../domain';
 import { isClocked, withClock } from '../sql/clock';
-import { compilePlan, compileSelect } from '../sql/compile';
 import { readCoverage } from '../sql/coverage';
 import { equalResults, isTrivial, type Digest } from '../sql/equal';
 import type { CandidateInput, CandidateRun, UsageDelta } from '../ports/search-steps';
-import { tryCompile } from './body-errors';
-import { addDeltas, once, openEngine, openInspector, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
+import { addDeltas, once, openEngine, runSql, sqlOptions, sqlUsage, type StepContext } from './context';
 import type { CandidateContent } from '../record/contents';
-import { loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { loadPlan, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
+import { refused, single, together, type Statements } from './statements';
 
 export async function candidate(context: StepContext, step: CandidateInput): Promise<CandidateRun> {
   return once(
     context,
     async () => {
       const plan = await loadPlan(context, step.plan);
-      const { dialect } = await openInspector(context);
-      const { sql, error } = tryCompile(() => compilePlan(planOperators(plan), dialect));
-      if (sql === null) return refused(context, step, plan, error);
-      const extras = await extraStatements(context, plan, dialect);
-      const run = await runSql(context, [sql, ...extras.statements]);
-      const [result = notRun, ...others] = run.results;
-      const content: CandidateContent = {
-        schemaVersion: 1,
-        candidateId: step.candidateId,
-        sql,
-        result,
-        takenAt: run.takenAt,
-        ...clockIn(context, sql),
-        digest: null,
-        ordered: plan.plan.ordered,
-        ...extras.read(others),
-        plan: {
-          planId: step.plan.planId,
-          bodies: step.plan.bodies.map(([name, body, update]) => [name, body, update]),
-        },
+      const { sql, error } = planSql(plan);
+      const { planId, bodies } = step.plan;
+      const content: Omit<CandidateContent, 'sql' | 'result' | 'control' | 'wording'> = {
+        ...{ schemaVersion: 1, candidateId: step.candidateId, digest: null, ordered: plan.plan.ordered },
+        plan: { planId, bodies: bodies.map(([name, body, update]) => [name, body, update]) },
         answer: null,
       };
-      return finishCandidate(context, content, step.against, run.usage);
+      if (sql === null) {
+        const nothing = { sql: '', result: refused(error), control: null, wording: [] };
+        return finishCandidate(context, { ...content, ...nothing }, [], {});
+      }
+      const { statements, read } = together([single(sql), await extraStatements(context, plan)]);
+      const { results, takenAt, usage } = await runSql(context, statements);
+      const [result, extras] = read(results);
+      const found = { ...content, sql, result, takenAt, ...clockIn(context, sql), ...extras };
+      return finishCandidate(context, found, step.against, usage);
     },
     step,
   );
 }
 
-export interface Extras {
-  readonly statements: readonly string[];
-  readonly read: (
-    results: readonly SqlResult[],
-  ) => Pick<CandidateContent, 'control' | 'controlSql' | 'coverage' | 'wording'>;
-}
+export type Extras = Statements<Pick<CandidateContent, 'control' | 'controlSql' | 'coverage' | 'wording'>>;
 
 /** The statements that run with the whole plan: its control count, its coverage, and the other readings of the question's words. */
-export async function extraStatements(context: StepContext, plan: LoadedPlan, dialect: Dialect): Promise<Extras> {
-  const { controlBodyId, coverageBodyId = null } = plan.plan;
-  const control = await countSql(context, plan, controlBodyId, dialect);
-  const coverage = await countSql(context, plan, coverageBodyId, dialect);
-  const wording = await Promise.all(plan.plan.wording.map((choice) => otherSql(context, plan, choice, dialect)));
+export async function extraStatements(context: StepContext, plan: LoadedPlan): Promise<Extras> {
+  const { controlBodyId, coverageBodyId = null, wording } = plan.plan;
+  const controlSql = await countSql(context, plan, controlBodyId);
+  const coverageSql = await countSql(context, plan, coverageBodyId);
+  const others = wording.map(async ({ operator, otherBodyId }) =>
+    single(otherBodyId === null ? null : planSqlUnder(plan, operator, await context.run.get('body', otherBodyId))),
+  );
+  const all = together([single(controlSql), coverageOf(coverageSql), together(await Promise.all(others))]);
   return {
-    statements: [control, coverage, ...wording].filter((each) => each !== null),
+    statements: all.statements,
     read: (results) => {
-      const pending = [...results];
-      const controlResult = control === null ? null : (pending.shift() ?? notRun);
-      const covered = coverage === null ? null : readCoverage(pending.shift() ?? notRun);
-      const others = wording.map((other) => (other === null ? null : (pending.shift() ?? notRun)));
+      const [control, coverage, read] = all.read(results);
       return {
-        control: controlResult === null ? null : singleCount(controlResult),
-        ...(control === null ? {} : { controlSql: control }),
-        ...(coverage === null || covered === null || typeof covered === 'string'
-          ? {}
-          : { coverage: { ...covered, sql: coverage } }),
-        wording: plan.plan.wording.map(({ operator, taken, other }, index) => ({
+        control: control === null ? null : singleCount(control),
+        ...(controlSql === null ? {} : { controlSql }),
+        ...coverage,
+        wording: wording.map(({ operator, taken, other }, at) => ({
           operator,
           taken,
           other,
-          result: others[index] ?? null,
+          result: read[at] ?? null,
         })),
       };
     },
   };
 }
 
-/** The same of a candidate without a plan, under the clock of the step: its coverage alone. */
-export function coverageStatement({ input }: StepContext, { coverage }: CandidateContent, dialect: Dialect): Extras {
-  const none = { control: null, wording: [] };
-  if (coverage === undefined) return { statements: [], read: () => none };
-  const sql = input.clock === undefined ? coverage.sql : withClock(coverage.sql, input.clock, dialect);
+/** Left out where it cannot be read. */
+function coverageOf(sql: string | null): Statements<Pick<CandidateContent, 'coverage'>> {
+  const { statements, read } = single(sql);
   return {
-    statements: [sql],
-    read: ([result = notRun]) => {
-      const counts = readCoverage(result);
-      return typeof counts === 'string' ? none : { ...none, coverage: { ...counts, sql } };
+    statements,
+    read: (results) => {
+      const result = read(results);
+      const counts = result === null ? '' : readCoverage(result);
+      return sql === null || typeof counts === 'string' ? {} : { coverage: { ...counts, sql } };
     },
   };
+}
+
+/** The same of a candidate without a plan, under the clock of the step: its coverage alone. */
+export function coverageStatement({ input }: StepContext, { coverage }: CandidateContent, dialect: Dialect): Extras {
+  const { clock } = input;
+  const sql = coverage === undefined || clock === undefined ? coverage?.sql : withClock(coverage.sql, clock, dialect);
+  const { statements, read } = coverageOf(sql ?? null);
+  return { statements, read: (results) => ({ control: null, wording: [], ...read(results) }) };
 }
 
 /** The clock that a compiled statement reads; empty if it reads none. */
 export function clockIn({ input }: StepContext, sql: string): Pick<CandidateContent, 'clock'> {
   return input.clock !== undefined && isClocked(sql) ? { clock: input.clock } : {};
 }
-
-const notRun: SqlResult = { kind: 'refused', message: 'the query was not run' };
 
 /** Takes a digest of a result beyond the row cap, stores the candidate, finds the first earlier one with an equal result. */
 export async function finishCandidate(
@@ -151,48 +141,10 @@ async function firstEqual(
   return null;
 }
 
-async function refused(
-  context: StepContext,
-  step: CandidateInput,
-  plan: LoadedPlan,
-  message: string,
-): Promise<CandidateRun> {
-  const content: CandidateContent = {
-    schemaVersion: 1,
-    candidateId: step.candidateId,
-    sql: '',
-    result: { kind: 'refused', message },
-    digest: null,
-    control: null,
-    ordered: plan.plan.ordered,
-    wording: [],
-    plan: { planId: step.plan.planId, bodies: step.plan.bodies.map(([name, body, update]) => [name, body, update]) },
-    answer: null,
-  };
-  return finishCandidate(context, content, [], {});
-}
-
-async function countSql(
-  context: StepContext,
-  plan: LoadedPlan,
-  bodyId: string | null,
-  dialect: Dialect,
-): Promise<string | null> {
+async function countSql(context: StepContext, plan: LoadedPlan, bodyId: string | null): Promise<string | null> {
   if (bodyId === null) return null;
-  const body = await context.run.get('body', bodyId);
-  const select = { sql: body.sql, relations: [...body.relations, ...body.reads], hasWith: body.hasWith };
-  return tryCompile(() => compileSelect(planOperators(plan), select, dialect)).sql;
-}
-
-async function otherSql(
-  context: StepContext,
-  plan: LoadedPlan,
-  choice: { readonly operator: string; readonly otherBodyId: string | null },
-  dialect: Dialect,
-): Promise<string | null> {
-  if (choice.otherBodyId === null) return null;
-  const body: Body = await context.run.get('body', choice.otherBodyId);
-  return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [choice.operator]: body })), dialect)).sql;
+  const { sql, relations, reads, hasWith } = await context.run.get('body', bodyId);
+  return selectSql(plan, { sql, relations: [...relations, ...reads], hasWith }).sql;
 }
 
 /** The value of the control, if it is a single number. */

@@ -3,27 +3,26 @@
  * whole plan runs later. Operators that read a failing one fail too, so only the first cause is reported.
  */
 import type { SqlResult } from '../domain';
-import { compilePlan } from '../sql/compile';
 import type { Checked, CheckInput } from '../ports/search-steps';
 import { columnDifference, isAnswer, runError } from './body-errors';
-import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
-import { findLoaded, loadPlan, planOperators, type LoadedPlan } from './load-plan';
+import { addDeltas, once, runSql, type StepContext } from './context';
+import { findLoaded, limited, loadPlan, planSql, type LoadedPlan } from './load-plan';
 import { profileExtra } from './shown-tables';
 import { runAhead } from './run-ahead';
+import { orRefused, together } from './statements';
 
 type Failure = Checked['failures'][number];
 
 export async function check(context: StepContext, step: CheckInput): Promise<Checked> {
   return once(context, async () => {
     const plan = await loadPlan(context, step.plan);
-    const { dialect } = await openInspector(context);
     const runnable = step.operators.filter((name) => isRunnable(plan, name));
-    const statements = runnable.map(
-      (name) => `SELECT * FROM (\n${compilePlan(planOperators(plan), dialect, name)}\n) AS checked LIMIT 1`,
-    );
+    const parts = runnable.map((name) => orRefused(limited(planSql(plan, name), 1)));
+    const { statements, read } = together(parts);
     const { results, usage } = await runSql(context, statements);
+    const seen = read(results);
     const failures = runnable.flatMap((name, index): Failure[] => {
-      const error = failureOf(plan, name, results[index]);
+      const error = failureOf(plan, name, seen[index]);
       return error === null ? [] : [{ operator: name, error }];
     });
     const profiled = await profileExtra(context, step.plan.planId);

@@ -3,15 +3,12 @@
  * evidence, freshness, forks and the search proper read them like any test. An operator becomes an update when all its
  * claims are proved and nothing else is assumed of it.
  */
-import type { Claim, HypothesisVerdict, Proof, Test, TestOutcome, Update, UpdateView } from '../domain';
+import type { Claim, HypothesisVerdict, Proof, Test, TestOutcome, UpdateView } from '../domain';
 import { countsText } from '../sql/claims';
-import { operatorShape } from '../sql/shape';
-import { updateIdOf } from '../ports/search-steps';
 import type { ReadProbe } from './claim-probe';
-import type { CommitScope } from './commit-plan';
+import type { StepContext } from './context';
 import { findLoaded, type LoadedPlan } from './load-plan';
-import { updateView } from './memory';
-import { dependencies } from './provenance';
+import { dependencies, storeUpdate } from './provenance';
 
 export interface Seen {
   readonly position: string;
@@ -25,12 +22,12 @@ export interface Seen {
 
 /** `id`: of proposal, observation and grounding; null without claims. */
 export async function storeEvidence(
-  { context }: CommitScope,
+  context: StepContext,
   seen: Seen,
 ): Promise<{ readonly id: string | null; readonly updates: readonly UpdateView[] }> {
   const { position: id, plan, probes, takenAt } = seen;
   if (probes.length === 0) return { id: null, updates: [] };
-  const { run, deps } = context;
+  const { run } = context;
   const judged = probes.map((read) => judge(read, seen));
   await run.put('proposal', id, {
     schemaVersion: 1,
@@ -57,25 +54,10 @@ export async function storeEvidence(
   for (const { operator: name, isProved, verdicts, bodyId, summary, proof, mapping } of judged) {
     const operator = findLoaded(plan, name)?.operator;
     if (!isProved || operator === undefined || bodyId === null) continue;
-    const update: Update = {
-      schemaVersion: 1,
-      updateId: updateIdOf(id, name),
-      operator: name,
-      intent: operator.intent,
-      shape: operatorShape(operator, deps.hash),
-      interface: {
-        relations: operator.relations,
-        columns: operator.columns.map((column) => `${column.name} ${column.type}`),
-        grain: operator.grain,
-      },
-      inputs: operator.inputs.map((local) => ({ local, bodyId: findLoaded(plan, local)?.body?.bodyId ?? '' })),
-      ...{ bodyId, mapping, summary, proof, verdicts },
-      ...{ proposalId: id, observationId: id, groundingId: id },
-      dependsOn: await dependencies(context, plan, observation, operator.inputs),
-      searchId: run.searchId,
-    };
-    await run.put('update', update.updateId, update);
-    updates.push(updateView(update, [...update.dependsOn.updates, ...update.dependsOn.assumedBodies]));
+    const dependsOn = await dependencies(context, plan, observation, operator.inputs);
+    const seenIn = { position: id, proposalId: id, observationId: id, groundingId: id };
+    const proved = { bodyId, mapping, summary, proof, verdicts, dependsOn };
+    updates.push(await storeUpdate(context, plan, operator, { ...seenIn, ...proved }));
   }
   return { id, updates };
 }
@@ -103,8 +85,8 @@ interface Judged {
 }
 
 /** Rivals that give the same answer are left out of the test: they were not refuted, and need not be. */
-function judge({ probe, result, hypotheses }: ReadProbe, { claims, assumed }: Seen): Judged {
-  const { operator, test } = probe;
+function judge({ test, result, hypotheses }: ReadProbe, { claims, assumed }: Seen): Judged {
+  const { operator } = test;
   const own = claims.filter((claim) => claim.operator === operator);
   const rivals = own.flatMap((claim) => claim.rivals);
   const kept = test.hypotheses.filter((_, at) => at === 0 || rivals[at - 1]?.verdict !== 'same-answer');

@@ -5,29 +5,19 @@
  * A check counts its rivals itself, side by side. Or it reads the operator and gives two counts only: then it is repeated
  * with the SQL of each rival in the operator's place.
  */
-import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
+import type { HypothesisOutcome, SqlResult, Test } from '../domain';
 import type { Agreement } from '../sql/agreement';
 import { readCounts } from '../sql/claims';
-import { compileSelect } from '../sql/compile';
-import { hypothesisOutcomes, predicateStatements, type PredicateStatement } from '../sql/proof';
-import { tryCompile } from './body-errors';
+import { hypothesisOutcomes, predicateStatements } from '../sql/proof';
 import type { BuiltClaim, Edited } from './commit-plan';
-import { builtOn, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { builtOn, findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
+import { single, together, type Statements } from './statements';
 
 export interface NumberedClaim extends BuiltClaim {
   /** In the commit, from 1. */
   readonly number: number;
   /** How many columns its check has. */
   readonly width: number;
-}
-
-export interface ClaimProbe {
-  readonly operator: string;
-  readonly claims: readonly Laid[];
-  readonly test: Test;
-  readonly predicates: readonly PredicateStatement[];
-  /** The probe, then its predicates. */
-  readonly statements: readonly string[];
 }
 
 /** A claim with the CTEs that count it, each with its columns. */
@@ -49,7 +39,7 @@ export interface Counted extends Omit<NumberedClaim, 'check' | 'rivals' | 'width
 }
 
 export interface ReadProbe {
-  readonly probe: ClaimProbe;
+  readonly test: Test;
   readonly result: SqlResult;
   readonly hypotheses: readonly HypothesisOutcome[];
   readonly claims: readonly Counted[];
@@ -61,24 +51,32 @@ export function claimProbe(
   plan: LoadedPlan,
   operator: string,
   claims: readonly NumberedClaim[],
-  dialect: Dialect,
-): ClaimProbe | string {
-  const laid = claims.map((claim) => lay(plan, claim, dialect));
+): Statements<ReadProbe> | string {
+  const laid = claims.map((claim) => lay(plan, claim));
   const wrong = laid.filter((each) => typeof each === 'string');
   if (wrong.length > 0) return wrong.join('\n');
   const sound = laid.filter((each) => typeof each !== 'string');
   const probe = selectAll(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
   const predicates = predicateStatements(probe, test);
-  return { operator, claims: sound, test, predicates, statements: [probe, ...predicates.map(({ sql }) => sql)] };
+  const { statements, read } = together([single(probe), together(predicates.map(({ sql }) => single(sql)))]);
+  return {
+    statements,
+    read: (results) => {
+      const [result, values] = read(results);
+      const hypotheses = hypothesisOutcomes(test, predicates, values, plan.dialect);
+      const error = result.kind === 'rows' ? null : errorOf(sound, result);
+      return { test, result, hypotheses, claims: countedIn(sound, result), error };
+    },
+  };
 }
 
-function lay(plan: LoadedPlan, claim: NumberedClaim, dialect: Dialect): Laid | string {
+function lay(plan: LoadedPlan, claim: NumberedClaim): Laid | string {
   const { number, width, rivals, check } = claim;
   const isRepeated = width === 2 && rivals.length > 0;
   if (!isRepeated && width !== 2 + rivals.length)
     return `the check of claim ${number} gives ${width} columns: give examined, matching and one count for each of its ${rivals.length} rivals, in order; or examined and matching only, where it reads the operator`;
-  const sqlOf = (over: LoadedPlan) => tryCompile(() => compileSelect(planOperators(over), check, dialect)).sql ?? '';
+  const sqlOf = (over: LoadedPlan) => selectSql(over, check).sql ?? '';
   const own = {
     name: `claim_${number}`,
     columns: [
@@ -93,7 +91,7 @@ function lay(plan: LoadedPlan, claim: NumberedClaim, dialect: Dialect): Laid | s
   const repeated = rivals.map(({ reading, edited, fault }, at) => {
     if (edited === null)
       return `claim ${number}, rival "${reading}": ${fault ?? 'give instead, or count it in the check'}`;
-    if (!read.some((name) => builtOn(plan, edited.operator).has(name)))
+    if (!read.some((name) => builtOn(plan.plan.operators, edited.operator).has(name)))
       return `the check of claim ${number} gives two counts only but does not read ${edited.operator}, so "${reading}" would count the same: count each rival in the check`;
     return {
       name: `claim_${number}_${at + 1}`,
@@ -116,7 +114,6 @@ function selectAll(ctes: Laid['ctes']): string {
 function hypothesesOf(plan: LoadedPlan, operator: string, claims: readonly Laid[]): Test['hypotheses'] {
   const [only, second] = claims;
   const value = (sql: string): string => `(SELECT ${sql} FROM observation)`;
-  const body = plan.operators.find((each) => each.operator.name === operator)?.body ?? null;
   const counts = (matching: string, examined: string) => ({ matching: value(matching), examined: value(examined) });
   const own: Test['hypotheses'][number] = {
     id: 'h1',
@@ -125,7 +122,7 @@ function hypothesesOf(plan: LoadedPlan, operator: string, claims: readonly Laid[
     predicates: claims.map(({ number }) => value(`matching_${number} = examined_${number}`)),
     agreement:
       only === undefined || second !== undefined ? null : counts(`matching_${only.number}`, `examined_${only.number}`),
-    bodyId: body?.bodyId ?? null,
+    bodyId: findLoaded(plan, operator)?.body?.bodyId ?? null,
   };
   const rivals = claims.flatMap(({ number, isRepeated, rivals: all }) =>
     all.map(({ reading, edited }, at) => {
@@ -154,35 +151,22 @@ function comparedWith(number: number, matching: string, examined: string): strin
   return `CASE WHEN ${matching} < ${examined} AND ${examined} < ${own} THEN ${own} ELSE ${examined} END`;
 }
 
-/** `results`: of the statements of all probes, in order. */
-export function readProbes(
-  probes: readonly ClaimProbe[],
-  results: readonly SqlResult[],
-  dialect: Dialect,
-): readonly ReadProbe[] {
-  let from = 0;
-  return probes.map((probe) => {
-    const [result, ...values] = results.slice(from, (from += probe.statements.length));
-    const hypotheses = hypothesisOutcomes(probe.test, probe.predicates, values, dialect);
-    const ran = result ?? { kind: 'refused' as const, message: 'the check was not run' };
-    let column = 0;
-    const claims = probe.claims.map((claim): Counted => {
-      const { number, operator, statement, rows, ctes, rivals } = claim;
-      const from = column;
-      column += ctes.reduce((sum, { columns }) => sum + columns.length, 0);
-      const seen = readClaim(readCounts(columnsOf(result, from, column), 2), rivals.length);
-      return {
-        ...{ number, operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
-        rivals: rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null })),
-      };
-    });
-    return { probe, result: ran, hypotheses, claims, error: ran.kind === 'rows' ? null : errorOf(probe, ran) };
+function countedIn(laid: readonly Laid[], result: SqlResult): Counted[] {
+  let column = 0;
+  return laid.map(({ number, operator, statement, rows, ctes, rivals }) => {
+    const from = column;
+    column += ctes.reduce((sum, { columns }) => sum + columns.length, 0);
+    const seen = readClaim(readCounts(columnsOf(result, from, column), 2), rivals.length);
+    return {
+      ...{ number, operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
+      rivals: rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null })),
+    };
   });
 }
 
 /** The columns of one claim alone, so that one that gives no counts says nothing of the others. */
-function columnsOf(result: SqlResult | undefined, from: number, to: number): SqlResult | undefined {
-  if (result?.kind !== 'rows') return result;
+function columnsOf(result: SqlResult, from: number, to: number): SqlResult {
+  if (result.kind !== 'rows') return result;
   const { columns, rows } = result;
   return { ...result, columns: columns.slice(from, to), rows: rows.map((row) => row.slice(from, to)) };
 }
@@ -221,7 +205,7 @@ function impossible({ matching, examined }: Agreement): string | null {
   return matching > examined ? `${matching} match but only ${examined} were examined: examined comes first` : null;
 }
 
-function errorOf({ claims }: ClaimProbe, result: Exclude<SqlResult, { kind: 'rows' }>): string {
+function errorOf(claims: readonly Laid[], result: Exclude<SqlResult, { kind: 'rows' }>): string {
   const which = claims.map(({ number }) => `claim ${number}`).join(' or ');
   if (result.kind !== 'timeout') return `the check of ${which}: ${result.message}`;
   return `the check of ${which}, with its rivals, was stopped after ${result.afterMs} ms: join grouped subqueries instead of a subquery for each row`;

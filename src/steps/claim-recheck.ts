@@ -3,24 +3,20 @@
  * them. Each check is one statement that counts a claim and its rivals; rivals that gave the same answer run through the
  * whole plan again (rule S9), as do all rivals of a claim that made no difference.
  */
-import type { Claim, Dialect, Evidence, SqlResult } from '../domain';
+import type { Claim, Evidence, SqlResult } from '../domain';
 import { lostText } from '../text/claim-text';
 import { decideClaim, isSettled, readCounts } from '../sql/claims';
 import { withClock } from '../sql/clock';
-import { compilePlan } from '../sql/compile';
 import { decideMateriality } from '../sql/materiality';
-import { tryCompile } from './body-errors';
 import { countsSummary, rivalCounts } from './claim-evidence';
 import { readClaim } from './claim-probe';
 import type { StepContext } from './context';
 import type { Contents } from '../record/contents';
 import { excerpt } from './evidence-record';
-import { planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { planSqlUnder, type LoadedPlan } from './load-plan';
+import { single, together, type Statements } from './statements';
 
-export interface ClaimRecheck {
-  readonly statements: readonly string[];
-  readonly read: (results: readonly SqlResult[], answer: SqlResult) => RecheckedClaims;
-}
+export type ClaimRecheck = Statements<(answer: SqlResult) => RecheckedClaims>;
 
 export interface RecheckedClaims {
   readonly claims: readonly Claim[];
@@ -36,43 +32,44 @@ export async function claimRecheck(
   claims: readonly Claim[],
   candidateId: string,
   plan: LoadedPlan,
-  dialect: Dialect,
 ): Promise<ClaimRecheck> {
   const { clock } = context.input;
-  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
+  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, plan.dialect));
   const edits = claims.some((claim) => claim.rivals.some((rival) => isRunAgain(claim, rival)))
     ? await editsOf(context, candidateId)
     : [];
-  const under = async (edit: Edit | null | undefined): Promise<string | null> => {
-    if (!edit) return null;
-    const body = await context.run.get('body', edit.bodyId);
-    return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [edit.operator]: body })), dialect)).sql;
-  };
-  const planned = await Promise.all(
-    claims.map(async (claim, at) => ({
-      claim: { ...claim, check: timed(claim.check) },
-      through: await Promise.all(
-        claim.rivals.map((rival, of) => under(isRunAgain(claim, rival) ? edits[at]?.[of] : null)),
-      ),
-    })),
-  );
+  const under = async (edit: Edit | null | undefined): Promise<Statements<SqlResult | null>> =>
+    single(edit ? planSqlUnder(plan, edit.operator, await context.run.get('body', edit.bodyId)) : null);
+  const checks = claims.map(async ({ check, ...claim }, at): Promise<Statements<Counted>> => {
+    const through = claim.rivals.map((rival, of) => under(isRunAgain(claim, rival) ? edits[at]?.[of] : null));
+    const before = { ...claim, check: timed(check) };
+    const { statements, read } = together([single(before.check), together(await Promise.all(through))]);
+    return {
+      statements,
+      read: (results) => {
+        const [result, answers] = read(results);
+        return { before, result, answers };
+      },
+    };
+  });
+  const { statements, read } = together(await Promise.all(checks));
   return {
-    statements: planned.flatMap(({ claim, through }) => [claim.check, ...through.filter((sql) => sql !== null)]),
-    read: (results, answer) => {
-      const pending = [...results];
-      const recounted = planned.map(({ claim, through }): Recounted => {
-        const result = pending.shift();
-        const given = through.map((sql) => (sql === null ? undefined : pending.shift()));
-        const same = given.map((each) =>
-          each === undefined ? null : decideMateriality([answer, each], plan.plan.ordered).immaterial,
-        );
-        return { before: claim, now: decideAgain(claim, result, same), result };
-      });
-      const fallen = recounted.find(({ before, now }) => !stillHolds(before, now));
-      return {
-        claims: recounted.map(({ now }) => now),
-        why: fallen === undefined ? null : lostText(fallen.now),
-        evidence: (entry) => withCounts(entry, recounted, timed),
+    statements,
+    read: (results) => {
+      const counted = read(results);
+      return (answer) => {
+        const recounted = counted.map((each): Recounted => {
+          const same = each.answers.map(
+            (other) => other && decideMateriality([answer, other], plan.plan.ordered).immaterial,
+          );
+          return { ...each, now: decideAgain(each.before, each.result, same) };
+        });
+        const fallen = recounted.find(({ before, now }) => !stillHolds(before, now));
+        return {
+          claims: recounted.map(({ now }) => now),
+          why: fallen === undefined ? null : lostText(fallen.now),
+          evidence: (entry) => withCounts(entry, recounted, timed),
+        };
       };
     },
   };
@@ -81,14 +78,19 @@ export async function claimRecheck(
 type Rival = Claim['rivals'][number];
 type Edit = NonNullable<NonNullable<Contents['verdict']['edits']>[number][number]>;
 
-interface Recounted {
+interface Counted {
   readonly before: Claim;
+  readonly result: SqlResult;
+  /** The whole plan under each rival, where it ran. */
+  readonly answers: readonly (SqlResult | null)[];
+}
+
+interface Recounted extends Counted {
   readonly now: Claim;
-  readonly result: SqlResult | undefined;
 }
 
 /** Of a claim that makes no difference also those that the counts refute. */
-function isRunAgain({ state }: Claim, { verdict }: Rival): boolean {
+function isRunAgain({ state }: Pick<Claim, 'state'>, { verdict }: Rival): boolean {
   return state === 'immaterial' || verdict === 'same-answer';
 }
 
@@ -104,7 +106,7 @@ async function editsOf(
   return [];
 }
 
-function decideAgain(claim: Claim, result: SqlResult | undefined, same: readonly (boolean | null)[]): Claim {
+function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | null)[]): Claim {
   const { operator, statement, rows, check, rivals } = claim;
   const seen = readClaim(readCounts(result, 2), rivals.length);
   return decideClaim({
@@ -144,7 +146,7 @@ function withCounts(entry: Evidence, recounted: readonly Recounted[], timed: (sq
 
 /** The probe of an operator is the checks of its claims side by side, each of one row. */
 function sideBySide(own: readonly Recounted[]): Evidence['observed'] {
-  const parts = own.map(({ result }) => (result === undefined ? null : excerpt(result)));
+  const parts = own.map(({ result }) => excerpt(result));
   const found = parts.filter((part) => part !== null);
   if (found.length < parts.length) return null;
   return {

@@ -2,22 +2,15 @@
  * Makes the commit of a conversation (role `look`) into a plan and its claims: every SQL is checked by the engine's parser
  * (rule S8), and what a rival puts in becomes a body. Columns are known only once the operators have run.
  */
-import type { Assumption, Body, Claim, ColumnType, DatabaseDescription, Operator, Plan, SqlResult } from '../domain';
+import type { Assumption, Body, Claim, ColumnType, Operator, Plan, SqlResult } from '../domain';
 import type { LookReply } from '../prompts';
-import type { SqlInspector } from '../ports';
-import { clockOperator, CLOCK } from '../sql/clock';
+import { CLOCK } from '../sql/clock';
 import type { SelectText } from '../sql/compile';
 import { vacuousCheck } from '../sql/vacuous-check';
-import { operatorBody, queryBody, selectText, storeBody, type BodyScope } from './bodies';
-import { readableRelations, type StepContext } from './context';
-import type { LoadedPlan } from './load-plan';
+import { operatorBody, queryBody, selectText, storeBody, type BodyScope, type Made, type SearchScope } from './bodies';
+import type { StepContext } from './context';
+import { clockOf, type LoadedPlan } from './load-plan';
 import { knownRelation } from './plan';
-
-export interface CommitScope {
-  readonly context: StepContext;
-  readonly inspector: SqlInspector;
-  readonly description: DatabaseDescription;
-}
 
 /** The body that the operator has under another reading. */
 export interface Edited {
@@ -49,57 +42,56 @@ export interface BuiltCommit {
 }
 
 /** The commit, or what is wrong with it, a line each. */
-export function buildCommit(scope: CommitScope, planId: string, reply: LookReply): BuiltCommit | readonly string[] {
+export function buildCommit(
+  context: StepContext,
+  scope: SearchScope,
+  planId: string,
+  reply: LookReply,
+): BuiltCommit | readonly string[] {
   const problems: string[] = [];
-  const take = <T>(made: { kind: 'ok'; value: T } | { kind: 'invalid'; error: string }): T | null => {
+  const take = <T>(made: Made<T>): T | null => {
     if (made.kind === 'ok') return made.value;
     problems.push(made.error);
     return null;
   };
-  const bodies = bodyScope(scope);
   const operators = reply.operators.flatMap(({ name, intent, sql }, at): (readonly [Operator, Body])[] => {
     const inputs = reply.operators.slice(0, at).map((other) => other.name);
-    if (bodies.relations.some((relation) => relation.toLowerCase() === name))
+    if (scope.relations.some((relation) => relation.toLowerCase() === name))
       problems.push(`${name} is the name of a table: choose another`);
-    const body = take(operatorBody(sql, { name, relations: [], inputs }, bodies));
+    const body = take(operatorBody(sql, { name, relations: [], inputs }, scope));
     return body === null ? [] : [[operatorOf(scope, { name, intent }, body), body]];
   });
-  const known = { relations: bodies.relations, operators: operators.map(([{ name }]) => name) };
-  const plan = loaded(scope, planId, reply, operators);
+  const known = operators.map(([{ name }]) => name);
   const query = (sql: string | null, what: string): Body | null =>
-    sql === null ? null : take(queryBody(sql, what, scope.inspector, known, scope.context.deps.hash));
+    sql === null ? null : take(queryBody(sql, what, scope, known));
   const edited = (operator: string, instead: Instead) => {
-    const made = instead === null ? null : edit(operators, operator, instead, bodies);
+    const made = instead === null ? null : edit(operators, operator, instead, scope);
     return typeof made === 'string' ? { edited: null, fault: made } : { edited: made, fault: null };
   };
   const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
-    const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope.inspector, known));
+    const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope, known));
     const fault = vacuousCheck(claim.check, claim.rivals.length) ?? vacuousCheck(claim.check, 0);
     if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
     const rivals = claim.rivals.map(({ reading, instead }) => ({ reading, ...edited(claim.operator, instead) }));
     const { operator, statement, rows } = claim;
-    if (check === null) return [];
-    const { relations, hasWith } = check.inspection;
-    return [{ operator, statement, rows, check: { sql: check.sql, relations, hasWith }, rivals }];
+    return check === null ? [] : [{ operator, statement, rows, check, rivals }];
   });
   const control = query(reply.control, 'control');
   const coverage = query(reply.coverage, 'coverage');
   // Another reading that cannot be run is told in words only.
   const wording = reply.wording.map((choice) => ({ ...choice, ...edited(choice.operator, choice.instead) }));
-  return problems.length > 0 ? problems : { plan, claims, assumed: reply.assumed, control, coverage, wording };
+  if (problems.length > 0) return problems;
+  const plan = loaded(planId, reply, operators, clockOf(context, scope.description));
+  return { plan, claims, assumed: reply.assumed, control, coverage, wording };
 }
 
-export function bodyScope({ context, inspector, description }: CommitScope): BodyScope {
-  return { inspector, hash: context.deps.hash, relations: readableRelations(context, description) };
-}
-
-function operatorOf(scope: CommitScope, { name, intent }: Pick<Operator, 'name' | 'intent'>, body: Body): Operator {
+function operatorOf(scope: SearchScope, { name, intent }: Pick<Operator, 'name' | 'intent'>, body: Body): Operator {
   const tables = body.relations.filter((relation) => relation.toLowerCase() !== CLOCK);
   return {
     name,
     intent,
     purpose: intent,
-    relations: [...new Set(tables.map((table) => knownRelation(table, bodyScope(scope).relations) ?? table))],
+    relations: [...new Set(tables.map((table) => knownRelation(table, scope.relations) ?? table))],
     inputs: body.reads.filter((read) => read !== name),
     columns: [],
     grain: [],
@@ -108,12 +100,11 @@ function operatorOf(scope: CommitScope, { name, intent }: Pick<Operator, 'name' 
 }
 
 function loaded(
-  { context, description }: CommitScope,
   planId: string,
   { ordered, sentence }: LookReply,
   operators: readonly (readonly [Operator, Body])[],
+  clock: ReturnType<typeof clockOf>,
 ): LoadedPlan {
-  const { clock } = context.input;
   const plan: Plan = {
     schemaVersion: 1,
     planId,
@@ -128,7 +119,7 @@ function loaded(
     plan,
     ref: { planId, bodies: operators.map(([{ name }, { bodyId }]) => [name, bodyId, null]) },
     operators: operators.map(([operator, body]) => ({ operator, body, update: null, assumptions: [] })),
-    clock: clock === undefined ? null : clockOperator(clock, description.dialect),
+    ...clock,
   };
 }
 

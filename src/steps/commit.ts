@@ -4,34 +4,26 @@
  * through the whole plan (S9). Operators whose claims all hold become updates.
  */
 import type { Claim, SqlResult, UpdateView } from '../domain';
+import type { LookReply } from '../prompts';
 import { decideAbsence, decideClaim, readCounts } from '../sql/claims';
-import { compilePlan, compileSelect } from '../sql/compile';
 import { equalResults } from '../sql/equal';
 import { decideMateriality } from '../sql/materiality';
 import { resultPreview } from '../text/preview';
 import { doubtText, withoutDoubt } from '../schema/row-doubts';
 import { operatorShape, toOperatorView } from '../sql/shape';
 import type { CommitInput, Committed, UsageDelta } from '../ports/search-steps';
-import { runError, tryCompile } from './body-errors';
-import { selectText } from './bodies';
+import { runError } from './body-errors';
+import { engineScope, selectText, type SearchScope } from './bodies';
 import { candidate } from './candidate';
-import { claimProbe, readProbes, type ClaimProbe, type Counted } from './claim-probe';
+import { claimProbe, type Counted, type ReadProbe } from './claim-probe';
 import { storeEvidence } from './claim-evidence';
-import {
-  assumptionsOf,
-  bodyScope,
-  buildCommit,
-  storeCommit,
-  withColumns,
-  type BuiltClaim,
-  type BuiltCommit,
-  type CommitScope,
-} from './commit-plan';
-import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
-import { planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { assumptionsOf, buildCommit, storeCommit, withColumns, type BuiltCommit } from './commit-plan';
+import { addDeltas, once, runSql, type StepContext } from './context';
+import { limited, planSql, planSqlUnder, selectSql, type LoadedPlan } from './load-plan';
 import { SCHEMA_ID } from '../record/contents';
-import { withClock } from './look';
 import { foundByCommit, foundByDecline } from './look-texts';
+import { runSelects } from './queries';
+import { orRefused, single, together, type Statements } from './statements';
 
 /** Of repeated rows and placeholders, how many are tried on an answer. */
 const MOST_DOUBTS = 8;
@@ -39,37 +31,32 @@ const MOST_DOUBTS = 8;
 export async function commit(context: StepContext, step: CommitInput): Promise<Committed> {
   return once(context, async () => {
     const { reply } = await context.run.get('turn', step.turnId);
-    const { inspector } = await openInspector(context);
-    const { description } = await context.run.get('schema', SCHEMA_ID);
-    const scope: CommitScope = { context, inspector, description };
-    if (reply.action === 'unanswerable') return decline(scope, step, reply);
-    const built = buildCommit(scope, step.position, reply);
+    const scope = await engineScope(context);
+    if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
+    const built = buildCommit(context, scope, step.position, reply);
     if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
-    return new Commit(scope, step, built, reply.ifPartial).run();
+    return new Commit(context, scope, step, built, reply.ifPartial).run();
   });
 }
 
 class Commit {
   private usage: UsageDelta = {};
-  private commit: BuiltCommit;
 
   constructor(
-    private readonly scope: CommitScope,
+    private readonly context: StepContext,
+    private readonly scope: SearchScope,
     private readonly step: CommitInput,
-    built: BuiltCommit,
-    private readonly ifPartial: 'answer' | 'decline' | null,
-  ) {
-    this.commit = built;
-  }
+    private commit: BuiltCommit,
+    private readonly ifPartial: LookReply['ifPartial'],
+  ) {}
 
   async run(): Promise<Committed> {
-    const { context } = this.scope;
+    const { context } = this;
     const widths = await this.describe();
     if (typeof widths === 'string') return this.invalid(widths);
     const probes = this.probes(widths);
     if (typeof probes === 'string') return this.invalid(probes);
-    const seen = await this.sql(probes.flatMap(({ statements }) => statements));
-    const read = readProbes(probes, seen.results, this.dialect);
+    const { seen: read, takenAt } = await this.sql(probes);
     const wrong = read.find(({ error }) => error !== null)?.error ?? null;
     if (wrong !== null) return this.invalid(wrong);
 
@@ -82,8 +69,8 @@ class Commit {
     const { result, run, control, coverage } = answered;
     const claims = await this.decide(stored, counted, result);
     const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
-    const evidence = await storeEvidence(this.scope, {
-      ...{ position: this.step.position, plan, probes: read, claims, takenAt: seen.takenAt },
+    const evidence = await storeEvidence(context, {
+      ...{ position: this.step.position, plan, probes: read, claims, takenAt },
       assumed: this.commit.assumed,
     });
     const doubts = await this.doubtful(plan, result);
@@ -114,14 +101,10 @@ class Commit {
     };
   }
 
-  private get dialect() {
-    return this.scope.description.dialect;
-  }
-
-  private async sql(statements: readonly string[]) {
-    const run = await runSql(this.scope.context, statements);
-    this.usage = addDeltas(this.usage, run.usage);
-    return run;
+  private async sql<Read>({ statements, read }: Statements<Read>) {
+    const { results, takenAt, usage } = await runSql(this.context, statements);
+    this.usage = addDeltas(this.usage, usage);
+    return { seen: read(results), takenAt };
   }
 
   private invalid(error: string): Committed {
@@ -131,52 +114,41 @@ class Commit {
   /** The columns of every operator, and how many each check has; or the errors of those that do not run. */
   private async describe(): Promise<readonly number[] | string> {
     const { plan, claims } = this.commit;
-    const all = planOperators(plan);
-    const parts = [
-      ...plan.operators.map(({ operator: { name } }) => ({
-        what: name,
-        limit: 1,
-        ...tryCompile(() => compilePlan(all, this.dialect, name)),
-      })),
-      ...claims.map(({ check }, at) => ({
-        what: `the check of claim ${at + 1}`,
-        limit: 0,
-        ...tryCompile(() => compileSelect(all, check, this.dialect)),
-      })),
-    ];
+    const operators = plan.operators.map(({ operator: { name } }) => ({
+      what: name,
+      ...limited(planSql(plan, name), 1),
+    }));
+    const checks = claims.map(({ check }, at) => ({
+      what: `the check of claim ${at + 1}`,
+      ...limited(selectSql(plan, check), 0),
+    }));
+    const parts = [...operators, ...checks];
     const uncompiled = parts.filter(({ sql }) => sql === null).map(({ what, error }) => `${what}: ${error}`);
     if (uncompiled.length > 0) return uncompiled.join('\n');
-    const { results } = await this.sql(
-      parts.map(({ sql, limit }) => `SELECT * FROM (\n${sql ?? ''}\n) AS described LIMIT ${limit}`),
-    );
-    const errors = results.flatMap((result, at) => {
+    const { seen } = await this.sql(together(parts.map(orRefused)));
+    const errors = seen.flatMap((result, at) => {
       const error = runError(result);
       return error === null ? [] : [`${parts[at]?.what ?? ''}: ${error}`];
     });
     // What reads a failing operator fails with the same error.
     if (errors[0] !== undefined) return errors[0];
-    this.commit = withColumns(this.commit, results);
-    return results.slice(plan.operators.length).map((result) => (result.kind === 'rows' ? result.columns.length : 0));
+    this.commit = withColumns(this.commit, seen);
+    return seen.slice(operators.length).map((result) => (result.kind === 'rows' ? result.columns.length : 0));
   }
 
-  private probes(widths: readonly number[]): readonly ClaimProbe[] | string {
+  private probes(widths: readonly number[]): Statements<ReadProbe[]> | string {
     const { plan, claims } = this.commit;
     const numbered = claims.map((claim, at) => ({ ...claim, number: at + 1, width: widths[at] ?? 0 }));
-    const names = [...new Set(claims.map(({ operator }) => operator))];
-    const made = names.map((operator) =>
-      claimProbe(
-        plan,
-        operator,
-        numbered.filter((claim) => claim.operator === operator),
-        this.dialect,
-      ),
-    );
+    const made = [...new Set(claims.map(({ operator }) => operator))].map((operator) => {
+      const own = numbered.filter((claim) => claim.operator === operator);
+      return claimProbe(plan, operator, own);
+    });
     const wrong = made.filter((each) => typeof each === 'string');
-    return wrong.length > 0 ? wrong.join('\n') : made.filter((each) => typeof each !== 'string');
+    return wrong.length > 0 ? wrong.join('\n') : together(made.filter((each) => typeof each !== 'string'));
   }
 
   private async answer(plan: LoadedPlan) {
-    const { context } = this.scope;
+    const { context } = this;
     const { candidateId, trajectory, searchId, against } = this.step;
     const position = `${this.step.position}.answer`;
     const run = await candidate(
@@ -195,17 +167,15 @@ class Commit {
 
   /** Rivals are run through the whole plan: one that their counts leave standing may give the same answer. */
   private async decide(plan: LoadedPlan, counted: readonly Counted[], answer: SqlResult): Promise<readonly Claim[]> {
-    const through = counted.flatMap((claim) =>
-      claim.rivals.map(({ edited }) => (edited === null ? null : this.under(plan, edited))),
+    const through = counted.map(({ rivals }) =>
+      together(rivals.map(({ edited }) => single(edited && planSqlUnder(plan, edited.operator, edited.body)))),
     );
-    const { results } = await this.sql(through.filter((sql) => sql !== null));
-    const pending = [...results];
-    const runs = through.map((sql) => (sql === null ? null : (pending.shift() ?? null)));
-    return counted.map((claim) =>
+    const { seen } = await this.sql(together(through));
+    return counted.map((claim, at) =>
       decideClaim({
         ...claim,
-        rivals: claim.rivals.map((rival) => {
-          const result = runs.shift() ?? null;
+        rivals: claim.rivals.map((rival, of) => {
+          const result = seen[at]?.[of] ?? null;
           const same = result === null ? null : decideMateriality([answer, result], plan.plan.ordered).immaterial;
           return { ...rival, sameAnswer: same };
         }),
@@ -218,32 +188,29 @@ class Commit {
    * thought of them.
    */
   private async doubtful(plan: LoadedPlan, answer: SqlResult): Promise<readonly string[]> {
-    const { context, description } = this.scope;
+    const { context, scope } = this;
+    const { tables, dialect } = scope.description;
     const { doubts = [] } = await context.run.get('schema', SCHEMA_ID);
     const read = new Set(plan.operators.flatMap(({ operator }) => operator.relations));
     const told = doubts.filter(({ table }) => read.has(table));
     if (this.step.returned > 0 || told.length === 0) return [];
     const { sql } = await context.run.get('candidate', this.step.candidateId);
     const tried = told.slice(0, MOST_DOUBTS).flatMap((doubt) => {
-      const table = description.tables.find(({ name }) => name === doubt.table);
-      const without = table === undefined ? null : withoutDoubt(sql, doubt, table, this.dialect);
+      const table = tables.find(({ name }) => name === doubt.table);
+      const without = table === undefined ? null : withoutDoubt(sql, doubt, table, dialect);
       return without === null ? [] : [{ doubt, without }];
     });
-    const { results } = await this.sql(tried.map(({ without }) => without));
+    const { seen } = await this.sql(together(tried.map(({ without }) => single(without))));
     return tried.flatMap(({ doubt }, at) => {
-      const result = results[at];
+      const result = seen[at];
       // A table that cannot be replaced so, such as one with a column that cannot be compared, stays as it is.
       if (result?.kind !== 'rows' || result.truncated) return [];
       return equalResults(answer, result, { ordered: false }) ? [] : [doubtText(doubt, resultPreview(result))];
     });
   }
 
-  private under(plan: LoadedPlan, { operator, body }: NonNullable<BuiltClaim['rivals'][number]['edited']>) {
-    return tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), this.dialect)).sql;
-  }
-
   private view(plan: LoadedPlan, updates: readonly UpdateView[]) {
-    const { hash } = this.scope.context.deps;
+    const { hash } = this.scope;
     const operators = plan.operators.map(({ operator }) => {
       const shape = operatorShape(operator, hash);
       const update = updates.find((each) => each.shape === shape && each.intent === operator.intent);
@@ -257,35 +224,25 @@ class Commit {
 }
 
 async function decline(
-  scope: CommitScope,
-  step: CommitInput,
-  {
-    reason,
-    absent,
-  }: { readonly reason: string | null; readonly absent: readonly { statement: string; rows: string; check: string }[] },
+  context: StepContext,
+  scope: SearchScope,
+  { turnId }: CommitInput,
+  { reason, absent }: Pick<LookReply, 'reason' | 'absent'>,
 ): Promise<Committed> {
-  const { context, inspector } = scope;
-  const known = { relations: bodyScope(scope).relations, operators: [] };
-  const checks = absent.map((each, at) => selectText(each.check, `the check of absent ${at + 1}`, inspector, known));
+  const checks = absent.map(({ check: sql }, at) => ({
+    ...selectText(sql, `the check of absent ${at + 1}`, scope),
+    sql,
+  }));
   const wrong = checks.flatMap((each) => (each.kind === 'invalid' ? [each.error] : []));
   if (wrong.length > 0) return { kind: 'invalid', error: wrong.join('\n'), usage: {} };
-  const statements = checks.flatMap((each) =>
-    each.kind === 'ok' ? [withClock(scope, { ...each.value.inspection, sql: each.value.sql })] : [],
-  );
-  const { results, usage } = await runSql(context, statements);
-  const failed = results.map(runError).find((error) => error !== null);
+  const { runs, usage } = await runSelects(context, scope.description.dialect, checks);
+  const failed = runs.map(({ result }) => runError(result)).find((error) => error !== null);
   if (failed) return { kind: 'invalid', error: failed, usage };
   const claims = absent.map(({ statement, rows, check }, at) =>
-    decideAbsence({ statement, rows, check: statements[at] ?? check }, absenceCounts(results[at])),
+    decideAbsence({ statement, rows, check: runs[at]?.sql ?? check }, absenceCounts(runs[at]?.result)),
   );
   const { found, open } = foundByDecline(claims);
-  await context.run.put('verdict', step.turnId, {
-    schemaVersion: 1,
-    turnId: step.turnId,
-    candidateId: null,
-    claims,
-    found,
-  });
+  await context.run.put('verdict', turnId, { schemaVersion: 1, turnId, candidateId: null, claims, found });
   return { kind: 'decline', settled: open === 0, reason: reason ?? 'no reason given', usage };
 }
 

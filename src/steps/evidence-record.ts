@@ -10,18 +10,17 @@ import type {
   OpenAssumption,
   SearchState,
   SqlResult,
-  TestOutcome,
   Test,
 } from '../domain';
 import { standingOf } from '../sql/agreement';
 import { resultPreview } from '../text/preview';
 import { runOf } from '../sql/test-runs';
+import { evidenceRun, loadAttempts, testOf, type Attempts, type SeenTest } from './attempts';
 import type { StepContext } from './context';
-import type { CandidateContent, Contents } from '../record/contents';
+import type { CandidateContent } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
 import { citedIn } from './lookups';
-import { KNOWN } from './memory';
-import { createRunStore, type RunStore } from '../record/run-store';
+import { isKnown } from './memory';
 
 const EXCERPT_ROWS = 5;
 
@@ -53,11 +52,6 @@ export async function explain(
   };
 }
 
-interface Attempts {
-  readonly observations: readonly Contents['observation'][];
-  readonly groundings: readonly Contents['grounding'][];
-}
-
 interface Scene {
   readonly context: StepContext;
   readonly plan: LoadedPlan;
@@ -76,16 +70,6 @@ function currentBodies(
   });
 }
 
-async function loadAttempts(run: RunStore, ids: readonly string[]): Promise<Attempts> {
-  const distinct = [...new Set(ids)];
-  const observations = await Promise.all(distinct.map((id) => run.find('observation', id)));
-  const groundings = await Promise.all(distinct.map((id) => run.find('grounding', id)));
-  return {
-    observations: observations.filter((each) => each !== null),
-    groundings: groundings.filter((each) => each !== null),
-  };
-}
-
 async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidence> {
   const { operator, body, update } = loaded;
   const base = { operator: operator.name, intent: operator.intent, sql: body?.sql ?? null };
@@ -97,7 +81,7 @@ async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidenc
 /** The web addresses that an operator's own texts cite, without those from another search. */
 async function citedBy({ context }: Scene, loaded: LoadedOperator, rest: Rest): Promise<string[]> {
   const { operator, assumptions, update } = loaded;
-  if (update?.updateId.startsWith(KNOWN) === true) return [];
+  if (update !== null && isKnown(update)) return [];
   const said = [
     ...[operator.purpose, operator.intent, rest.reading, rest.summary],
     ...(operator.body.kind === 'unresolved' ? [operator.body.mapping] : []),
@@ -114,11 +98,7 @@ type Update = NonNullable<LoadedOperator['update']>;
 async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
   const winner = update.verdicts.find(({ verdict }) => verdict === 'supported')?.hypothesis ?? null;
   const elsewhere = update.searchId !== context.run.searchId;
-  // Evidence of an update from the memory is in the search that proved it. A fork has copies of its parent's evidence.
-  const run = update.updateId.startsWith(KNOWN)
-    ? createRunStore(context.deps.store, update.searchId, context.deps.hash)
-    : context.run;
-  const seen = await testOf(run, update.observationId, update.operator);
+  const seen = await testOf(evidenceRun(context, update), update.observationId, update.operator);
   const ownAttempt = attempts.groundings.some(({ groundingId }) => groundingId === update.groundingId);
   const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
   const rejected = update.verdicts
@@ -187,20 +167,6 @@ function spokenAgainst(outcome: HypothesisOutcome | undefined): string[] {
       : []),
     ...predicates.filter((each) => each.outcome === 'false').map(({ sql }) => `its check is FALSE: ${sql}`),
   ];
-}
-
-interface SeenTest {
-  readonly test: Test;
-  readonly outcome: TestOutcome;
-}
-
-async function testOf(run: RunStore, observationId: string | null, operator: string): Promise<SeenTest | null> {
-  const observation = observationId === null ? null : await run.find('observation', observationId);
-  if (observation === null) return null;
-  const proposal = await run.find('proposal', observation.proposalId);
-  const outcome = observation.tests.find((test) => test.operator === operator);
-  const test = proposal?.tests.find((each) => each.operator === operator);
-  return outcome === undefined || test === undefined ? null : { test, outcome };
 }
 
 function shownOf(seen: SeenTest | null, reading: string | null): Pick<Evidence, 'probe' | 'observed'> {

@@ -9,6 +9,7 @@ import { cut } from '../text/clip';
 import { keepVerdict, prove } from '../sql/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../ports/search-steps';
 import { resultsOf } from '../sql/test-runs';
+import { mergedOutcomes } from './attempts';
 import { operatorBody, storeBody } from './bodies';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
 import type { StepContext } from './context';
@@ -136,29 +137,6 @@ function observedIn(observations: readonly Observation[], { operator, winner }: 
 
 function hasRows(outcome: TestOutcome): boolean {
   return resultsOf(outcome).some((result) => result.kind === 'rows' && result.rows.length > 0);
-}
-
-/** The outcomes of each hypothesis over all probes of the attempt: in a rollout one is tested several times. */
-export function mergedOutcomes(
-  observations: readonly Pick<Observation, 'tests'>[],
-  operator: string,
-): HypothesisOutcome[] {
-  const merged = new Map<string, HypothesisOutcome>();
-  for (const test of observations.flatMap(({ tests }) => tests)) {
-    if (test.operator !== operator) continue;
-    for (const outcome of test.hypotheses) {
-      const before = merged.get(outcome.id);
-      merged.set(outcome.id, {
-        id: outcome.id,
-        predicates: [...(before?.predicates ?? []), ...outcome.predicates],
-        agreement: outcome.agreement ?? before?.agreement ?? null,
-        ...(outcome.sameAnswer === undefined ? {} : { sameAnswer: outcome.sameAnswer }),
-        ...(outcome.run === undefined ? {} : { run: outcome.run }),
-        ...(outcome.notStored === undefined ? {} : { notStored: outcome.notStored }),
-      });
-    }
-  }
-  return [...merged.values()];
 }
 
 async function storeGrounding(judge: Judge, reply: GroundReply, judged: readonly Judged[]): Promise<Grounded> {

@@ -2,9 +2,9 @@
  * Loads a plan by reference: interfaces from the plan's content, the current bodies and proofs, and for each body which
  * operators of this plan the names in its text refer to (rules S3, S8).
  */
-import type { Assumption, Body, Operator, Plan, Update } from '../domain';
+import type { Assumption, Body, Dialect, Operator, Plan, Update } from '../domain';
 import { clockOperator, CLOCK, readsClock } from '../sql/clock';
-import type { PlanOperator } from '../sql/compile';
+import { CompileError, compilePlan, compileSelect, type PlanOperator, type SelectText } from '../sql/compile';
 import type { PlanRef } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { SCHEMA_ID } from '../record/contents';
@@ -22,18 +22,20 @@ export interface LoadedPlan {
   readonly operators: readonly LoadedOperator[];
   /** The relation `gate_clock` for its SQL; null: this search has no clock. */
   readonly clock: PlanOperator | null;
+  readonly dialect: Dialect;
 }
 
 export async function loadPlan(context: StepContext, ref: PlanRef): Promise<LoadedPlan> {
   const plan = await context.run.get('plan', ref.planId);
   const operators = await Promise.all(plan.operators.map((operator) => loadOperator(context, operator, ref)));
-  return { plan, ref, operators, clock: await clockOf(context) };
+  return { plan, ref, operators, ...clockOf(context, (await context.run.get('schema', SCHEMA_ID)).description) };
 }
 
-async function clockOf({ input, run }: StepContext): Promise<PlanOperator | null> {
-  if (input.clock === undefined) return null;
-  const { description } = await run.get('schema', SCHEMA_ID);
-  return clockOperator(input.clock, description.dialect);
+export function clockOf(
+  { input: { clock } }: StepContext,
+  { dialect }: { readonly dialect: Dialect },
+): Pick<LoadedPlan, 'clock' | 'dialect'> {
+  return { clock: clock === undefined ? null : clockOperator(clock, dialect), dialect };
 }
 
 async function loadOperator(context: StepContext, operator: Operator, ref: PlanRef): Promise<LoadedOperator> {
@@ -71,8 +73,40 @@ export function withBodies(plan: LoadedPlan, bodies: Readonly<Record<string, Bod
   };
 }
 
+/** SQL, or why the plan is inconsistent. */
+export type Compiled = { readonly sql: string; readonly error: null } | { readonly sql: null; readonly error: string };
+
+/** The whole plan, or the part of it that yields the operator `upTo`. */
+export function planSql(plan: LoadedPlan, upTo?: string): Compiled {
+  return tryCompile(() => compilePlan(planOperators(plan), plan.dialect, upTo));
+}
+
+/** The whole plan with another body for one operator; null if it is inconsistent. */
+export function planSqlUnder(plan: LoadedPlan, operator: string, body: Body): string | null {
+  return planSql(withBodies(plan, { [operator]: body })).sql;
+}
+
+/** A SELECT over operators of the plan. */
+export function selectSql(plan: LoadedPlan, select: SelectText): Compiled {
+  return tryCompile(() => compileSelect(planOperators(plan), select, plan.dialect));
+}
+
+/** The first rows of it. */
+export function limited({ sql, error }: Compiled, rows: number): Compiled {
+  return sql === null ? { sql, error } : { sql: `SELECT * FROM (\n${sql}\n) AS checked LIMIT ${rows}`, error: null };
+}
+
+function tryCompile(compile: () => string): Compiled {
+  try {
+    return { sql: compile(), error: null };
+  } catch (error) {
+    if (error instanceof CompileError) return { sql: null, error: error.message };
+    throw error;
+  }
+}
+
 /** The written operators in the compiler's form: the clock first, then in plan order. */
-export function planOperators(plan: LoadedPlan): PlanOperator[] {
+function planOperators(plan: LoadedPlan): PlanOperator[] {
   const written = plan.operators.flatMap((loaded) =>
     loaded.body === null
       ? []
@@ -99,10 +133,9 @@ function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: 
 }
 
 /** The operator and all operators that read it, directly or through others. */
-export function builtOn(plan: LoadedPlan, name: string): ReadonlySet<string> {
+export function builtOn(operators: readonly Operator[], name: string): ReadonlySet<string> {
   const found = new Set([name]);
-  for (const { operator } of plan.operators)
-    if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
+  for (const operator of operators) if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
   return found;
 }
 

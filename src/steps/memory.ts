@@ -12,7 +12,11 @@ import { readEnvelope, writeEnvelope } from '../record/run-store';
 const Entry = z.object({ schemaVersion: z.literal(1), update: Update, body: Body });
 
 /** How the ids of updates from a memory begin. */
-export const KNOWN = 'known.';
+const KNOWN = 'known.';
+
+export function isKnown({ updateId }: Pick<Update, 'updateId'>): boolean {
+  return updateId.startsWith(KNOWN);
+}
 
 /** Copies the snapshot into the search's own contents, so that it does not change, and returns its control view. */
 export async function takeMemory(context: StepContext, fingerprint: string): Promise<UpdateView[]> {
@@ -28,7 +32,7 @@ export async function takeMemory(context: StepContext, fingerprint: string): Pro
     const known = { ...update, updateId: knownId(update.updateId), dependsOn };
     await run.put('body', body.bodyId, body);
     await run.put('update', known.updateId, known);
-    views.push(updateView(known, dependsOn.updates));
+    views.push(updateView(known));
   }
   return views;
 }
@@ -54,7 +58,8 @@ export async function publishMemory(context: StepContext, updates: readonly Upda
   }
 }
 
-export function updateView(update: Update, dependsOn: readonly string[]): UpdateView {
+export function updateView(update: Update): UpdateView {
+  const { updates, assumedBodies } = update.dependsOn;
   return {
     id: update.updateId,
     shape: update.shape,
@@ -62,7 +67,7 @@ export function updateView(update: Update, dependsOn: readonly string[]): Update
     inputs: update.inputs,
     bodyId: update.bodyId,
     status: 'active',
-    dependsOn: [...dependsOn],
+    dependsOn: [...updates, ...assumedBodies],
     ...(update.sameAnswer === undefined ? {} : { beside: update.sameAnswer.relativeTo }),
     reuses: 0,
   };

@@ -2,19 +2,17 @@
  * Role `plan`: a partially grounded plan, a revision or another derivation, with its first tests if the preset asks for them
  * (design §3, step 3). Bodies are checked by the engine's parser before they are stored (rule S8).
  */
-import type { Assumption, Body, DatabaseDescription, Operator, Plan } from '../domain';
-import type { SqlInspector } from '../ports';
+import type { Assumption, Body, Operator, Plan } from '../domain';
 import { parsePlanOrLookups, planSchemaFor, renderPlan, type LookupsReply, type PlanReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
 import { toOperatorView } from '../sql/shape';
 import type { ModelOutcome, Planned, PlanInput } from '../ports/search-steps';
 import { sameRelation } from '../sql/validate';
-import { operatorBody, queryBody, storeBody, type BodyScope } from './bodies';
+import { operatorBody, parserScope, queryBody, storeBody, type SearchScope } from './bodies';
 import { buildTests, storeProposal, type BuiltTest } from './build-tests';
-import { openParser, readableRelations, type StepContext } from './context';
+import type { StepContext } from './context';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
-import { SCHEMA_ID } from '../record/contents';
 import { promptContext } from './prompt-context';
 import { columnsOfNamed, showTables } from './shown-tables';
 import { evidenceTexts, planTextOf } from './texts';
@@ -37,9 +35,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     strict: settings.proof,
     lookupsLeft: step.lookupsLeft,
   };
-  const { description } = await context.run.get('schema', SCHEMA_ID);
-  const inspector = await openParser(context, description.dialect);
-  const writer = { context, inspector, description, knownIntents: prompt.knownIntents };
+  const writer = { context, scope: await parserScope(context), knownIntents: prompt.knownIntents };
   return runModelStep(context, step, {
     role: 'plan',
     schema: planSchemaFor(prompt),
@@ -62,8 +58,7 @@ async function revision(context: StepContext, revise: NonNullable<PlanInput['rev
 
 interface Writer {
   readonly context: StepContext;
-  readonly inspector: SqlInspector;
-  readonly description: DatabaseDescription;
+  readonly scope: SearchScope;
   readonly knownIntents: readonly string[];
 }
 
@@ -94,9 +89,8 @@ function read(writer: Writer, id: string, reply: PlanReply | LookupsReply): Read
 type OperatorReply = PlanReply['operators'][number];
 
 /** The operator, or its errors. Tables of the schema that its SQL reads are added to the declared ones (rule S8). */
-function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | string[] {
+function writeOperator({ scope, knownIntents }: Writer, reply: OperatorReply): WrittenOperator | string[] {
   const { sql, mapping, assumptions, ...said } = reply;
-  const scope = bodyScope(writer);
   // The clock is not data, so it is not part of the interface.
   const ofData = (relation: string): boolean => relation !== CLOCK;
   const declared = said.relations
@@ -120,17 +114,13 @@ function writeOperator(writer: Writer, reply: OperatorReply): WrittenOperator | 
   if (problems.length > 0) return problems;
   const operator: Operator = {
     ...face,
-    intent: knownIntent(face.intent, writer.knownIntents),
+    intent: knownIntent(face.intent, knownIntents),
     body:
       body === null
         ? { kind: 'unresolved', mapping: mapping ?? face.purpose }
         : { kind: 'assumed', bodyId: body.bodyId, assumptions },
   };
   return { operator, body, assumptions };
-}
-
-function bodyScope({ context, inspector, description }: Writer): BodyScope {
-  return { inspector, hash: context.deps.hash, relations: readableRelations(context, description) };
 }
 
 /** The table's name in the schema, so that a table has the same name in every interface (rule S3). */
@@ -204,32 +194,29 @@ async function storePlan(
 }
 
 /** A control count that does not parse is left out: it is optional, and not worth another model call. */
-function extraBody(writer: Writer, operators: readonly Operator[], sql: string | null): Body | null {
+function extraBody({ scope }: Writer, operators: readonly Operator[], sql: string | null): Body | null {
   if (sql === null) return null;
-  const known = {
-    relations: readableRelations(writer.context, writer.description),
-    operators: operators.map(({ name }) => name),
-  };
-  const made = queryBody(sql, 'the control', writer.inspector, known, writer.context.deps.hash);
+  const names = operators.map(({ name }) => name);
+  const made = queryBody(sql, 'the control', scope, names);
   return made.kind === 'ok' ? made.value : null;
 }
 
 /** SQL of another reading that does not parse is left out too: the answer then names that reading in words only. */
 function otherReading(
-  writer: Writer,
+  { scope }: Writer,
   operators: readonly Operator[],
   choice: PlanReply['wording'][number],
 ): Body | null {
   const operator = operators.find(({ name }) => name === choice.operator);
   if (operator === undefined || choice.otherSql === null) return null;
-  const made = operatorBody(choice.otherSql, operator, bodyScope(writer));
+  const made = operatorBody(choice.otherSql, operator, scope);
   return made.kind === 'ok' ? made.value : null;
 }
 
 /** The first tests. Tests that cannot run are dropped; their operators get a separate proposal later. */
-function firstTests(writer: Writer, operators: readonly Operator[], reply: PlanReply): readonly BuiltTest[] {
+function firstTests({ scope }: Writer, operators: readonly Operator[], reply: PlanReply): readonly BuiltTest[] {
   return buildTests(reply.tests, {
-    ...bodyScope(writer),
+    ...scope,
     operators,
     written: operators.flatMap(({ name, body }) => (body.kind === 'assumed' ? [{ name, bodyId: body.bodyId }] : [])),
   }).built;

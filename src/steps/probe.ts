@@ -3,16 +3,15 @@
  * runs the whole plan under each reading that these have not refuted, if that can show that the choice is immaterial, or that
  * some of them give the same answer (rule S9).
  */
-import type { Body, Dialect, MaterialityOutcome, SqlResult, Test, TestOutcome } from '../domain';
+import type { Body, MaterialityOutcome, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
-import { compileSelect } from '../sql/compile';
 import type { Probed, ProbeInput } from '../ports/search-steps';
-import { layTest, readTest, resultsOf, type LaidTest, type TestRun } from '../sql/test-runs';
+import { layTest, readTest, resultsOf, type TestRun } from '../sql/test-runs';
 import { weigh } from '../sql/vacuous-test';
-import { tryCompile } from './body-errors';
-import { addDeltas, once, openInspector, runSql, type StepContext } from './context';
-import { builtOn, findLoaded, loadPlan, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { addDeltas, once, openEngine, runSql, type StepContext } from './context';
+import { builtOn, findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { readingsOf, runReadings, type Materiality } from './run-readings';
+import { together, type Statements } from './statements';
 
 export async function probe(context: StepContext, step: ProbeInput): Promise<Probed> {
   return once(
@@ -20,14 +19,11 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
     async () => {
       const proposal = await context.run.get('proposal', step.proposalId);
       const plan = await loadPlan(context, step.plan);
-      const { inspector, dialect } = await openInspector(context);
+      const { inspector } = await openEngine(context);
       const bodies = await bodiesOf(context, proposal.tests);
-      const prepared = proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector, dialect));
-      const { results, takenAt, usage } = await runSql(
-        context,
-        prepared.flatMap(({ statements }) => statements),
-      );
-      const seen = readTests(prepared, results, dialect);
+      const prepared = together(proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector)));
+      const { results, takenAt, usage } = await runSql(context, prepared.statements);
+      const seen = prepared.read(results);
       // With proof by model the checks only help the judge.
       const observed = seen.map((outcome, at): TestOutcome => {
         const test = proposal.tests[at];
@@ -35,7 +31,7 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
         return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses) };
       });
       const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
-      const material = await runReadings(context, plan, readings, dialect);
+      const material = await runReadings(context, plan, readings);
       const tests = observed.map((outcome, index) => ({
         ...outcome,
         hypotheses: outcome.hypotheses.map((each) => ({ ...each, ...material.sameAnswer(readings[index], each.id) })),
@@ -66,17 +62,21 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
 type Bodies = ReadonlyMap<string, Body>;
 
 /** The plan may have changed since the test was written: the operators that it reads must still have SQL. */
-function prepareTest(
-  test: Test,
-  plan: LoadedPlan,
-  bodies: Bodies,
-  inspector: SqlInspector,
-  dialect: Dialect,
-): LaidTest {
+function prepareTest(test: Test, plan: LoadedPlan, bodies: Bodies, inspector: SqlInspector): Statements<TestOutcome> {
   const inspection = inspector.inspect(test.probe);
-  const asOne = (probe: TestRun['probe']): LaidTest => layTest(test, [{ reading: null, probe }]);
+  const laid = (runs: readonly TestRun[]): Statements<TestOutcome> => {
+    const made = layTest(test, runs);
+    return {
+      statements: made.statements,
+      read: (results) => ({
+        ...{ operator: test.operator, materiality: null },
+        ...readTest(made, results, plan.dialect),
+      }),
+    };
+  };
+  const asOne = (probe: TestRun['probe']) => laid([{ reading: null, probe }]);
   if (inspection.kind !== 'select') return asOne({ error: inspection.message });
-  const below = builtOn(plan, test.operator);
+  const below = builtOn(plan.plan.operators, test.operator);
   const read = inspection.relations.map((name) => name.toLowerCase());
   const missing = read.filter((name) => {
     const loaded = findLoaded(plan, name);
@@ -84,9 +84,8 @@ function prepareTest(
   });
   if (missing.length > 0)
     return asOne({ error: `the probe reads ${missing.join(', ')}, which has no SQL or is under test` });
-  const select = { sql: test.probe, relations: inspection.relations, hasWith: inspection.hasWith };
   const compiled = (at: LoadedPlan): TestRun['probe'] => {
-    const { sql, error } = tryCompile(() => compileSelect(planOperators(at), select, dialect));
+    const { sql, error } = selectSql(at, { ...inspection, sql: test.probe });
     return sql === null ? { error } : { sql };
   };
   if (!read.includes(test.operator)) return asOne(compiled(plan));
@@ -98,22 +97,13 @@ function prepareTest(
       probe: body === undefined ? { error } : compiled(withBodies(plan, { [test.operator]: body })),
     };
   });
-  return layTest(test, runs);
+  return laid(runs);
 }
 
 async function bodiesOf(context: StepContext, tests: readonly Test[]): Promise<Bodies> {
   const ids = tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
   const bodies = await Promise.all([...new Set(ids)].map((id) => context.run.get('body', id)));
   return new Map(bodies.map((body) => [body.bodyId, body]));
-}
-
-function readTests(laid: readonly LaidTest[], results: readonly SqlResult[], dialect: Dialect): TestOutcome[] {
-  let at = 0;
-  return laid.map((each) => ({
-    operator: each.test.operator,
-    ...readTest(each, results.slice(at, (at += each.statements.length)), dialect),
-    materiality: null,
-  }));
 }
 
 function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {

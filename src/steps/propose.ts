@@ -7,12 +7,12 @@ import {
   type ProposeReply,
 } from '../prompts';
 import type { ModelOutcome, Proposed, ProposeInput } from '../ports/search-steps';
+import { parserScope } from './bodies';
 import { buildTests, storeProposal, type TestScope } from './build-tests';
-import { openParser, readableRelations, type StepContext } from './context';
+import type { StepContext } from './context';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import { storeLookups } from './lookups';
 import { contentId, invalid, runModelStep, type Read } from './model-step';
-import { SCHEMA_ID } from '../record/contents';
 import { promptContext } from './prompt-context';
 import { columnsOfNamed } from './shown-tables';
 import { evidenceTexts, planText } from './texts';
@@ -42,16 +42,12 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
 }
 
 export async function testScope(context: StepContext, plan: LoadedPlan): Promise<TestScope> {
-  const schema = await context.run.get('schema', SCHEMA_ID);
-  const inspector = await openParser(context, schema.description.dialect);
   return {
+    ...(await parserScope(context)),
     operators: plan.operators.map(({ operator }) => operator),
     written: plan.operators.flatMap(({ operator, body, update }) =>
       body === null ? [] : [{ name: operator.name, bodyId: update === null ? body.bodyId : null }],
     ),
-    relations: readableRelations(context, schema.description),
-    inspector,
-    hash: context.deps.hash,
   };
 }
 

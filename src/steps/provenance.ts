@@ -1,10 +1,13 @@
-/** The dependencies of an observation and of everything concluded from it (rule S10). */
-import type { Dependencies } from '../domain';
+/** Proved readings with what they rest on (rule S10). */
+import type { Dependencies, Operator, Update, UpdateView } from '../domain';
+import { updateIdOf } from '../ports/search-steps';
+import { operatorShape } from '../sql/shape';
 import type { StepContext } from './context';
 import { SCHEMA_ID, type Contents } from '../record/contents';
-import { restsOn, type LoadedPlan } from './load-plan';
+import { findLoaded, restsOn, type LoadedPlan } from './load-plan';
+import { updateView } from './memory';
 
-/** Covers the operators that the probes name in their SQL, and the operators that the given ones read. */
+/** Of an observation and of everything concluded from it: the operators that the probes name in their SQL, and the operators that the given ones read. */
 export async function dependencies(
   context: StepContext,
   plan: LoadedPlan,
@@ -27,4 +30,30 @@ export async function dependencies(
     schemaFingerprint: schema.description.fingerprint,
     snapshotAt: observation.takenAt,
   };
+}
+
+type Proved = 'bodyId' | 'mapping' | 'summary' | 'proof' | 'verdicts' | 'sameAnswer' | 'dependsOn';
+type Seen = 'proposalId' | 'observationId' | 'groundingId';
+
+/** `position`: of the step that proved it. */
+export async function storeUpdate(
+  { run, deps }: StepContext,
+  plan: LoadedPlan,
+  operator: Operator,
+  { position, ...proved }: Pick<Update, Proved | Seen> & { readonly position: string },
+): Promise<UpdateView> {
+  const { name, intent, relations, columns, grain, inputs } = operator;
+  const update: Update = {
+    schemaVersion: 1,
+    updateId: updateIdOf(position, name),
+    operator: name,
+    intent,
+    shape: operatorShape(operator, deps.hash),
+    interface: { relations, columns: columns.map((column) => `${column.name} ${column.type}`), grain },
+    inputs: inputs.map((local) => ({ local, bodyId: findLoaded(plan, local)?.body?.bodyId ?? '' })),
+    ...proved,
+    searchId: run.searchId,
+  };
+  await run.put('update', update.updateId, update);
+  return updateView(update);
 }

@@ -1,42 +1,49 @@
 /** Queries that a model writes to look at rows: each one read-only SELECT, all run in one snapshot. */
-import type { SqlResult } from '../domain';
+import type { Dialect, SqlResult } from '../domain';
 import { normaliseSql } from '../sql/body';
-import { clockOperator } from '../sql/clock';
-import { compileSelect } from '../sql/compile';
+import { compileSelect, type SelectText } from '../sql/compile';
+import type { Made } from './bodies';
 import { openInspector, runSql, type SqlRun, type StepContext } from './context';
+import { clockOf } from './load-plan';
+import { refused, single, together, type Statements } from './statements';
 
 export interface QueryRun {
-  /** As it was run, with the clock that it reads. */
+  /** As it was run, with the clock that it reads; as it was written where it is no single SELECT. */
   readonly sql: string;
   readonly result: SqlResult;
 }
 
+type QueriesRun = Omit<SqlRun, 'results'> & { readonly runs: readonly QueryRun[] };
+
 /** `runs`: in the order of `texts`. What is no single SELECT is refused, and the others run. */
-export async function runQueries(
-  context: StepContext,
-  texts: readonly string[],
-): Promise<Omit<SqlRun, 'results'> & { readonly runs: readonly QueryRun[] }> {
+export async function runQueries(context: StepContext, texts: readonly string[]): Promise<QueriesRun> {
   const { inspector, dialect } = await openInspector(context);
-  const { clock } = context.input;
-  const read = texts.map((text) => {
+  const selects = texts.map((text): Written => {
     const sql = normaliseSql(text);
     const inspection = inspector.inspect(sql);
-    if (inspection.kind !== 'select') return { sql, refused: inspection.message };
-    if (clock === undefined) return { sql, refused: null };
-    return { sql: compileSelect([clockOperator(clock, dialect)], { ...inspection, sql }, dialect), refused: null };
+    if (inspection.kind !== 'select') return { kind: 'invalid', error: inspection.message, sql };
+    return { kind: 'ok', value: { ...inspection, sql }, sql };
   });
-  const { results, takenAt, usage } = await runSql(
-    context,
-    read.filter(({ refused }) => refused === null).map(({ sql }) => sql),
-  );
-  const pending = [...results];
-  const runs = read.map(({ sql, refused }): QueryRun => ({
-    sql,
-    result: refused === null ? (pending.shift() ?? notRun('nothing was run')) : notRun(refused),
-  }));
-  return { runs, takenAt, usage };
+  return runSelects(context, dialect, selects);
 }
 
-export function notRun(message: string): SqlResult {
-  return { kind: 'refused', message };
+type Written = Made<SelectText> & { readonly sql: string };
+
+/** The same of SELECTs that were checked before. */
+export async function runSelects(
+  context: StepContext,
+  dialect: Dialect,
+  selects: readonly Written[],
+): Promise<QueriesRun> {
+  const { clock } = clockOf(context, { dialect });
+  const parts = selects.map((made): Statements<QueryRun> => {
+    if (made.kind === 'invalid')
+      return { statements: [], read: () => ({ sql: made.sql, result: refused(made.error) }) };
+    const sql = compileSelect(clock === null ? [] : [clock], made.value, dialect);
+    const { statements, read } = single(sql);
+    return { statements, read: (results) => ({ sql, result: read(results) }) };
+  });
+  const { statements, read } = together(parts);
+  const { results, ...run } = await runSql(context, statements);
+  return { ...run, runs: read(results) };
 }

@@ -11,7 +11,8 @@ import type { Contents } from '../record/contents';
 import { once, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
-import { notRun, runQueries, type QueryRun } from './queries';
+import { runQueries, type QueryRun } from './queries';
+import { refused } from './statements';
 
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
@@ -95,7 +96,7 @@ export async function tool(context: StepContext, step: ToolInput): Promise<ToolR
       context,
       queries.slice(0, most).map(({ sql }) => sql),
     );
-    const beyond = notRun(`not run, because an action runs at most ${most} queries: ask again`);
+    const beyond = refused(`not run, because an action runs at most ${most} queries: ask again`);
     const observation: Observation = {
       schemaVersion: 1,
       observationId: step.position,

@@ -5,26 +5,20 @@
  */
 import type { Dialect, Evidence, SqlResult, Test, TestOutcome, Update } from '../domain';
 import { withClock } from '../sql/clock';
-import { compilePlan } from '../sql/compile';
 import { decideMateriality } from '../sql/materiality';
 import { prove } from '../sql/proof';
 import { layTest, readTest, runOf, type TestRun } from '../sql/test-runs';
 import { weigh } from '../sql/vacuous-test';
-import { tryCompile } from './body-errors';
+import { evidenceRun, mergedOutcomes, testOf } from './attempts';
 import type { StepContext } from './context';
 import { excerpt } from './evidence-record';
-import { mergedOutcomes } from './ground';
-import { findLoaded, planOperators, withBodies, type LoadedPlan } from './load-plan';
-import { KNOWN } from './memory';
-import { createRunStore } from '../record/run-store';
+import { findLoaded, planSqlUnder, type LoadedPlan } from './load-plan';
+import { together, type Statements } from './statements';
 
-export interface Recheck {
-  readonly operator: string;
-  readonly statements: readonly string[];
-  readonly read: (results: readonly SqlResult[], answer: SqlResult) => Rechecked;
-}
+export type Recheck = Statements<(answer: SqlResult) => Rechecked>;
 
 export interface Rechecked {
+  readonly operator: string;
   /** Why it no longer holds; null if it does. */
   readonly why: string | null;
   /** The current result of the probe. */
@@ -35,40 +29,43 @@ export interface Rechecked {
 export async function proofRecheck(context: StepContext, updateId: string, dialect: Dialect): Promise<Recheck> {
   const update = await context.run.get('update', updateId);
   const { operator } = update;
-  const seen = await attemptOf(context, update);
+  const { winner, seen } = await attemptOf(context, update);
   const judged = seen.find(({ observationId }) => observationId === update.observationId);
   if (judged === undefined) return lost(operator, 'its evidence is no longer in the store');
   const { clock } = context.input;
-  const nowText = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
-  const again = seen.map(({ observationId, outcome, test }) => {
-    const readings = outcome.hypotheses.flatMap(({ id, run }) => (run === undefined ? [] : [id]));
-    const runs = (readings.length === 0 ? [null] : readings).map((reading): TestRun => {
-      const { probeSql, result } = runOf(outcome, reading);
-      // A probe that could not run then proved nothing.
-      const ran = result.kind === 'rows';
-      return { reading, probe: ran ? { sql: nowText(probeSql) } : { error: 'the probe did not run' } };
-    });
-    return { observationId, outcome, test, laid: layTest(test, runs) };
-  });
-  return {
-    operator,
-    statements: again.flatMap(({ laid }) => laid.statements),
-    read: (results) => {
-      let at = 0;
-      const outcomes = again.map(({ observationId, outcome, test, laid }) => {
-        const own = results.slice(at, (at += laid.statements.length));
-        const now: TestOutcome = own.length === 0 ? outcome : { ...outcome, ...readTest(laid, own, dialect) };
-        return { observationId, test, before: outcome, now };
+  const timed = (sql: string): string => (clock === undefined ? sql : withClock(sql, clock, dialect));
+  const again = together(
+    seen.map(({ observationId, outcome, test }): Statements<Reobserved> => {
+      const readings = outcome.hypotheses.flatMap(({ id, run }) => (run === undefined ? [] : [id]));
+      const runs = (readings.length === 0 ? [null] : readings).map((reading): TestRun => {
+        const { probeSql, result } = runOf(outcome, reading);
+        // A probe that could not run then proved nothing.
+        const ran = result.kind === 'rows';
+        return { reading, probe: ran ? { sql: timed(probeSql) } : { error: 'the probe did not run' } };
       });
+      const laid = layTest(test, runs);
+      const read = (results: readonly SqlResult[]): TestOutcome =>
+        results.length === 0 ? outcome : { ...outcome, ...readTest(laid, results, dialect) };
+      return {
+        statements: laid.statements,
+        read: (results) => ({ observationId, test, before: outcome, now: read(results) }),
+      };
+    }),
+  );
+  return {
+    statements: again.statements,
+    read: (results) => {
+      const outcomes = again.read(results);
       const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
-      const why = unprovedBy(context, update, judged.winner, shown, outcomes);
-      const { probeSql, result } = runOf(shown, judged.winner);
-      return { why, evidence: { probe: probeSql, observed: excerpt(result) } };
+      const why = unprovedBy(context, update, winner, shown, outcomes);
+      const { probeSql, result } = runOf(shown, winner);
+      return () => ({ operator, why, evidence: { probe: probeSql, observed: excerpt(result) } });
     },
   };
 }
 
 interface Reobserved {
+  readonly observationId: string;
   readonly test: Test;
   readonly before: TestOutcome;
   readonly now: TestOutcome;
@@ -109,25 +106,19 @@ function unprovedBy(
   return unmet === undefined ? null : `${operator} is no longer proved: ${unmet.requirement} (${unmet.seen})`;
 }
 
-/** All observations of the attempt on the operator, with their tests and the winning reading. */
+/** All observations of the attempt on the operator, with their tests, and the winning reading. */
 async function attemptOf(context: StepContext, update: Update) {
   const run = evidenceRun(context, update);
   const { operator, groundingId, observationId } = update;
   const grounding = groundingId === null ? null : await run.find('grounding', groundingId);
   const winner = grounding?.groundings.find((each) => each.operator === operator)?.winner ?? null;
   const ids = grounding?.observations ?? (observationId === null ? [] : [observationId]);
-  const found = ids.map(async (id) => {
-    const observation = await run.find('observation', id);
-    const proposal = observation === null ? null : await run.find('proposal', observation.proposalId);
-    const outcome = observation?.tests.find((test) => test.operator === operator);
-    const test = proposal?.tests.find((each) => each.operator === operator);
-    return outcome === undefined || test === undefined ? [] : [{ observationId: id, outcome, test, winner }];
-  });
-  return (await Promise.all(found)).flat();
+  const seen = await Promise.all(ids.map((id) => testOf(run, id, operator)));
+  return { winner, seen: seen.filter((each) => each !== null) };
 }
 
 function lost(operator: string, why: string): Recheck {
-  return { operator, statements: [], read: () => ({ why: `${operator}: ${why}`, evidence: {} }) };
+  return { statements: [], read: () => () => ({ operator, why: `${operator}: ${why}`, evidence: {} }) };
 }
 
 /** Runs the plan under each rival body of an operator whose reading made no difference. */
@@ -136,7 +127,6 @@ export async function materialityRecheck(
   plan: LoadedPlan,
   operator: string,
   attempts: readonly string[],
-  dialect: Dialect,
 ): Promise<Recheck> {
   const { run } = context;
   const proposed = attempts.map(async (id) => {
@@ -145,7 +135,7 @@ export async function materialityRecheck(
   });
   const tests = (await Promise.all(proposed)).flat().filter((test) => test.operator === operator);
   const rivals = tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
-  return rivalsRecheck(context, plan, operator, rivals, dialect);
+  return rivalsRecheck(run, plan, operator, rivals);
 }
 
 /** The same for a proof beside rivals that gave the same answer; null if it had none. */
@@ -154,44 +144,30 @@ export async function sameAnswerRecheck(
   plan: LoadedPlan,
   operator: string,
   updateId: string,
-  dialect: Dialect,
 ): Promise<Recheck | null> {
   const update = await context.run.get('update', updateId);
   const rivals = update.sameAnswer?.rivals.map(({ bodyId }) => bodyId) ?? [];
-  return rivals.length === 0
-    ? null
-    : rivalsRecheck({ run: evidenceRun(context, update) }, plan, operator, rivals, dialect);
-}
-
-/** The evidence of an update from the memory is in the search that proved it. */
-function evidenceRun({ deps, run }: StepContext, { updateId, searchId }: Update): StepContext['run'] {
-  return updateId.startsWith(KNOWN) ? createRunStore(deps.store, searchId, deps.hash) : run;
+  return rivals.length === 0 ? null : rivalsRecheck(evidenceRun(context, update), plan, operator, rivals);
 }
 
 async function rivalsRecheck(
-  { run }: Pick<StepContext, 'run'>,
+  run: StepContext['run'],
   plan: LoadedPlan,
   operator: string,
   rivals: readonly string[],
-  dialect: Dialect,
 ): Promise<Recheck> {
   const current = findLoaded(plan, operator)?.body?.bodyId;
   const other = [...new Set(rivals)].filter((id) => id !== current);
   const bodies = await Promise.all(other.map((id) => run.get('body', id)));
-  const compiled = bodies.map((body) =>
-    tryCompile(() => compilePlan(planOperators(withBodies(plan, { [operator]: body })), dialect)),
-  );
-  if (compiled.length === 0 || compiled.some(({ sql }) => sql === null))
+  const statements = bodies.flatMap((body) => planSqlUnder(plan, operator, body) ?? []);
+  if (statements.length === 0 || statements.length < bodies.length)
     return lost(operator, 'its rival readings cannot be run again');
   return {
-    operator,
-    statements: compiled.flatMap(({ sql }) => sql ?? []),
-    read: (results, answer) => {
+    statements,
+    read: (results) => (answer) => {
       const { immaterial, reason } = decideMateriality([answer, ...results], plan.plan.ordered);
-      return {
-        why: immaterial ? null : `the reading of ${operator} made no difference and now does: ${reason}`,
-        evidence: {},
-      };
+      const why = immaterial ? null : `the reading of ${operator} made no difference and now does: ${reason}`;
+      return { operator, why, evidence: {} };
     },
   };
 }

@@ -18,7 +18,7 @@ import { resultPreview } from '../text/preview';
 import { updateIdOf } from '../ports/search-steps';
 import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
-import { openEngine, runSql, type StepContext } from './context';
+import { now, openEngine, runSql, type StepContext } from './context';
 import { claimRecheck, type RecheckedClaims } from './claim-recheck';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { wordingOf } from './evidence-record';
@@ -27,6 +27,7 @@ import { LAST, shownAs } from '../record/freshness';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
+import { single, together, type Statements } from './statements';
 
 export type Refreshed =
   | { readonly kind: 'current'; readonly record: AnswerRecord }
@@ -49,16 +50,16 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
   const chosen = first.candidates.find((candidate) => candidate.chosen);
   const content = chosen === undefined ? null : await context.run.find('candidate', chosen.id);
   if (first.status !== 'answered' || content === null) {
-    const now = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
-    if (now === null || now !== schema.dataRevision)
+    const current = (await engine.dataRevision?.({ signal: context.signal })) ?? null;
+    if (current === null || current !== schema.dataRevision)
       return {
         kind: 'stale',
         reason: `rows may have changed since it was found ${first.status}`,
-        revision: `data ${now ?? fingerprint}`,
+        revision: `data ${current ?? fingerprint}`,
       };
     return keep(context, first, {
       ...standing(first, before),
-      asOf: nowText(context),
+      asOf: now(context),
       reused: true,
       rowsChanged: false,
       rowsBefore: null,
@@ -66,6 +67,8 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
   }
   return runAgain(context, first, content, before);
 }
+
+const NO_CLAIMS: Statements<null> = { statements: [], read: () => null };
 
 async function runAgain(
   context: StepContext,
@@ -77,29 +80,22 @@ async function runAgain(
   const { clock } = context.input;
   const sql = content.clock === undefined || clock === undefined ? content.sql : withClock(content.sql, clock, dialect);
   const plan = content.plan === null ? null : await loadPlan(context, content.plan);
-  const extras =
-    plan === null ? coverageStatement(context, content, dialect) : await extraStatements(context, plan, dialect);
-  const rechecks = await recheckAll(context, first, plan, dialect);
-  const { candidateId } = content;
-  const claims = plan === null ? null : await claimRecheck(context, first.claims ?? [], candidateId, plan, dialect);
-  const proving = [...rechecks.flatMap((each) => each.statements), ...(claims?.statements ?? [])];
-  const statements = [sql, ...extras.statements, ...proving];
-  const { results, takenAt } = await runSql(context, statements);
+  const extras = plan === null ? coverageStatement(context, content, dialect) : await extraStatements(context, plan);
+  const rechecks = together(await recheckAll(context, first, plan, dialect));
+  const claims = plan === null ? NO_CLAIMS : await claimRecheck(context, first.claims ?? [], content.candidateId, plan);
+  const all = together([single(sql), extras, rechecks, claims]);
+  const { results, takenAt } = await runSql(context, all.statements);
   const late = results.find((result) => result.kind === 'timeout');
   if (late !== undefined) return { kind: 'timeout', afterMs: late.afterMs };
-  const [result, ...others] = results as [SqlResult, ...SqlResult[]];
+  const [result, besides, proofs, recount] = all.read(results);
   const revision = context.deps.hash(JSON.stringify(results.map(withoutTime)));
   if (result.kind !== 'rows')
     return { kind: 'stale', reason: `its SQL no longer runs: ${runError(result) ?? ''}`, revision };
-  const around = beside(first, extras.read(others));
+  const around = beside(first, besides);
   if (content.coverage !== undefined && around.coverage === undefined)
     return { kind: 'stale', reason: 'how much of the question it covers can no longer be counted', revision };
-  let at = extras.statements.length;
-  const rechecked = rechecks.map((each) => ({
-    operator: each.operator,
-    ...each.read(others.slice(at, (at += each.statements.length)), result),
-  }));
-  const counted = claims?.read(others.slice(at), result) ?? null;
+  const rechecked = proofs.map((read) => read(result));
+  const counted = recount?.(result) ?? null;
   const fallen = counted?.why ?? rechecked.find(({ why }) => why !== null)?.why ?? null;
   if (fallen !== null) return { kind: 'stale', reason: fallen, revision };
   const { digest } = await digestOf(context, { sql, result });
@@ -182,13 +178,13 @@ async function recheckAll(
     .filter((entry) => !isClaimed(entry))
     .map(({ updateId }) => (updateId === null ? null : proofRecheck(context, updateId, dialect)));
   const beside = evidence.map(({ operator, updateId }) =>
-    plan === null || updateId === null ? null : sameAnswerRecheck(context, plan, operator, updateId, dialect),
+    plan === null || updateId === null ? null : sameAnswerRecheck(context, plan, operator, updateId),
   );
   const immaterial = evidence.filter(({ state }) => state === 'immaterial');
   const attempts =
     immaterial.length === 0 ? [] : await attemptsOf(context, candidates.find(({ chosen }) => chosen)?.id);
   const others = immaterial.map(({ operator }) =>
-    plan === null ? null : materialityRecheck(context, plan, operator, attempts, dialect),
+    plan === null ? null : materialityRecheck(context, plan, operator, attempts),
   );
   return (await Promise.all([...proofs, ...beside, ...others])).filter((each) => each !== null);
 }
@@ -232,10 +228,6 @@ export async function supersede(
   next: NonNullable<Contents['refresh']['next']>,
 ): Promise<void> {
   await run.put('refresh', LAST, { ...standing(first, await run.find('refresh', LAST)), next });
-}
-
-function nowText({ deps }: StepContext): string {
-  return new Date(deps.clock.now()).toISOString();
 }
 
 function withoutTime(result: SqlResult): unknown {

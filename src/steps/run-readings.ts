@@ -2,8 +2,7 @@
  * Runs the whole plan under each reading that the checks of a test left standing (rule S9), one combination after another in
  * one snapshot: which readings give the same answer, and whether the choice makes no difference at all.
  */
-import type { Body, Dialect, HypothesisOutcome, MaterialityOutcome, Test, TestOutcome } from '../domain';
-import { compilePlan } from '../sql/compile';
+import type { Body, HypothesisOutcome, MaterialityOutcome, Test, TestOutcome } from '../domain';
 import {
   materialityCombinations,
   operatorMateriality,
@@ -12,9 +11,8 @@ import {
   type Readings,
 } from '../sql/materiality';
 import { leftStanding } from '../sql/refutation';
-import { tryCompile } from './body-errors';
 import { runSql, type SqlRun, type StepContext } from './context';
-import { findLoaded, planOperators, withBodies, type LoadedPlan } from './load-plan';
+import { findLoaded, planSql, withBodies, type LoadedPlan } from './load-plan';
 
 export type Materiality = MaterialityOutcome & { readonly bodyId: string | null };
 export interface ReadingsRun {
@@ -53,7 +51,6 @@ export async function runReadings(
   context: StepContext,
   plan: LoadedPlan,
   readings: readonly Standing[],
-  dialect: Dialect,
 ): Promise<ReadingsRun> {
   if (!context.settings.materiality) return NOT_RUN;
   const tested = new Set(readings.map(({ operator }) => operator));
@@ -61,10 +58,7 @@ export async function runReadings(
   const combinations = others.every(({ body }) => body !== null) ? materialityCombinations(readings) : null;
   if (combinations === null) return NOT_RUN;
   const bodies = await loadBodies(context, combinations);
-  const compiled = combinations.map(
-    (combination) => tryCompile(() => compileWith(plan, combination, bodies, dialect)).sql,
-  );
-  const statements = compiled.filter((sql) => sql !== null);
+  const statements = combinations.flatMap((combination) => planSql(planWith(plan, combination, bodies)).sql ?? []);
   if (statements.length < combinations.length) return NOT_RUN;
   const { results, usage } = await runSql(context, statements);
   const current = Object.fromEntries(readings.map((each) => [each.operator, each.current]));
@@ -113,15 +107,10 @@ async function loadBodies(
   return new Map(bodies.map((body) => [body.bodyId, body]));
 }
 
-function compileWith(
-  plan: LoadedPlan,
-  combination: Combination,
-  bodies: ReadonlyMap<string, Body>,
-  dialect: Dialect,
-): string {
+function planWith(plan: LoadedPlan, combination: Combination, bodies: ReadonlyMap<string, Body>): LoadedPlan {
   const changed = Object.entries(combination).flatMap(([name, id]): [string, Body][] => {
     const body = bodies.get(id);
     return body === undefined || findLoaded(plan, name)?.body?.bodyId === id ? [] : [[name, body]];
   });
-  return compilePlan(planOperators(withBodies(plan, Object.fromEntries(changed))), dialect);
+  return withBodies(plan, Object.fromEntries(changed));
 }

@@ -3,6 +3,7 @@ import type { Hypothesis, HypothesisVerdict, TestOutcome } from '../domain';
 import type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from '../prompts';
 import { resultText } from '../text/preview';
 import type { PlanRef } from '../ports/search-steps';
+import { loadAttempts } from './attempts';
 import type { StepContext } from './context';
 import type { Contents } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
@@ -49,23 +50,13 @@ export async function evidenceTexts(
   ids: readonly string[],
   maxChars = Math.floor(context.settings.csvChars / 4),
 ): Promise<EvidenceText[]> {
-  const distinct = [...new Set(ids)];
-  const observations = await Promise.all(distinct.map((id) => context.run.find('observation', id)));
-  const groundings = await Promise.all(distinct.map((id) => context.run.find('grounding', id)));
-  const judged = groundings.filter((grounding) => grounding !== null);
-  const texts = observations.map(async (observation) =>
-    observation === null
-      ? []
-      : [
-          await evidenceText(
-            context,
-            observation,
-            maxChars,
-            judged.find((each) => each.observations.includes(observation.observationId)),
-          ),
-        ],
+  const { observations, groundings } = await loadAttempts(context.run, ids);
+  return Promise.all(
+    observations.map((observation) => {
+      const judgement = groundings.find((each) => each.observations.includes(observation.observationId));
+      return evidenceText(context, observation, maxChars, judgement);
+    }),
   );
-  return (await Promise.all(texts)).flat();
 }
 
 export async function evidenceText(

@@ -250,7 +250,7 @@ test('S10: what a memory gives says what of it rests on what, so that a veto rea
       searchId: SEARCH,
     };
     await context.run.put('update', updateId, update);
-    return updateView(update, updates);
+    return updateView(update);
   };
   const views = [await proved('u1', 'a', [], []), await proved('u2', 'b', ['u1'], [{ local: 'op_a', bodyId: 'a' }])];
   await publishMemory(context, views);
