@@ -1,14 +1,228 @@
-/** Preset `fast`: look, then prove; a model that keeps no format goes on as the ReAct agent does. */
+/**
+ * Look, then prove (design §3): one conversation per question over the same ports as the search. The model looks, commits to
+ * SQL with claims, or declines; the database decides the claims. Where they hold, the search is over, without a second
+ * derivation. What goes back twice without holding is handed to the search with all that was seen.
+ *
+ * 1. Each turn is an iteration: its state is a search state, so that checkpoints, forks, steering and records stay the same.
+ * 2. A model that keeps no format goes on with one query at a time (`react.ts`); if that fails too, the search fails.
+ */
+import type { EndedBy, Looking, SearchState } from '../domain';
+import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { ReactSteps } from '../ports/react-steps';
-import type { LookSteps, SearchSteps } from '../ports/search-steps';
-import { runLook } from '../search/look';
-import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
+import type { AnswerSummary, Committed, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
+import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
+import { SearchStopped, type Findings } from '../search/findings';
+import { mergeExpansions } from '../search/remember/merge';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { runSearch } from '../search/search';
+import { decided } from '../search/select-answer';
+import { nextTrajectory } from '../search/state/archive';
+import { enforce } from '../search/steering';
+import { tryModel } from '../search/try-model';
 import { runReact } from './react';
 
-export function runLookThenProve(
-  start: SearchStart,
-  steps: SearchSteps & ReactSteps & LookSteps,
-  hooks: SearchHooks,
-): Promise<SearchOutcome> {
-  return runLook(start, steps, hooks, runReact);
+/** How often a commit or a decline goes back with its figures before the search takes over. */
+const RETURNS = 2;
+/** Tool calls of the fallback with single queries. */
+const SINGLE_QUERIES = 20;
+
+type Answered = Extract<Committed, { kind: 'answer' }>;
+type Steps = SearchSteps & ReactSteps & LookSteps;
+
+export async function runLookThenProve(start: SearchStart, steps: Steps, hooks: SearchHooks): Promise<SearchOutcome> {
+  if (isHandedOver(start.state)) return handOver(start, start.state, steps, hooks);
+  const outcome = await new LookLoop(start, steps, hooks).run();
+  return outcome.kind === 'continue' && isHandedOver(outcome.state)
+    ? handOver(start, outcome.state, steps, hooks)
+    : outcome;
+}
+
+type HandedOver = SearchState & { readonly looking: Looking };
+
+function isHandedOver(state: SearchState | null): state is HandedOver {
+  return state?.looking !== undefined && state.looking.phase !== 'look';
+}
+
+/** The search, or the agent with single queries, over the same state. The turns so far are no iterations of theirs. */
+function handOver(start: SearchStart, state: HandedOver, steps: Steps, hooks: SearchHooks): Promise<SearchOutcome> {
+  const { settings } = start;
+  const { phase, turns } = state.looking;
+  if (phase === 'single')
+    return runReact({ ...start, state, settings: { ...settings, rounds: SINGLE_QUERIES } }, steps, hooks);
+  const iterations = settings.iterations + turns.length;
+  return runSearch({ ...start, state, settings: { ...settings, iterations } }, steps, hooks);
+}
+
+class LookLoop extends Run<Steps> {
+  private get looking(): Looking {
+    return this.state.looking ?? { phase: 'look', turns: [], returned: 0 };
+  }
+
+  protected override async prepare(): Promise<void> {
+    this.report(null);
+    await super.prepare();
+  }
+
+  protected override async save(): Promise<SearchOutcome | null> {
+    if (!isHandedOver(this.state)) return super.save();
+    await this.steps.checkpoint(this.state);
+    return { kind: 'continue', state: this.state };
+  }
+
+  /** One reply and what the database says to it. Returns why the conversation ended, if it did. */
+  protected async iterate(): Promise<EndedBy | null> {
+    const { searchId, iteration } = this.state;
+    const findings = this.findings(this.state);
+    const position = `i${iteration}.look`;
+    let committed: Committed | null = null;
+    try {
+      const tried = await tryModel<Looked>(
+        findings,
+        (thisTry) =>
+          this.steps.look({
+            role: 'look',
+            searchId,
+            position,
+            ...thisTry,
+            turns: this.looking.turns,
+          }),
+        async ({ turnId, action }, tryNumber) => {
+          committed = null;
+          if (action === 'look') return null;
+          findings.checkpoint('sql');
+          committed = await this.commit(`${position}.commit${tryNumber}`, turnId);
+          findings.charge(committed.usage);
+          return committed.kind === 'invalid' ? committed.error : null;
+        },
+      );
+      if (tried === null) {
+        findings.giveUp(position, 'look or commit');
+        return this.next('single');
+      }
+      if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
+      return this.take(findings, tried.value.turnId, committed, tried.error);
+    } catch (error) {
+      if (!(error instanceof SearchStopped)) throw error;
+      findings.stoppedEarly();
+      return error.endedBy;
+    } finally {
+      this.charge(findings);
+    }
+  }
+
+  private commit(position: string, turnId: string): Promise<Committed> {
+    const { searchId } = this.state;
+    return this.steps.commit({
+      purpose: 'commit',
+      searchId,
+      position,
+      turnId,
+      candidateId: nextCandidateId(this.state),
+      trajectory: nextTrajectory(this.state),
+      returned: this.looking.returned,
+      against: comparable(this.state),
+    });
+  }
+
+  private async query(findings: Findings, turnId: string): Promise<void> {
+    findings.checkpoint('sql');
+    const { searchId } = this.state;
+    const queried = await this.steps.queries({ purpose: 'queries', searchId, position: `${turnId}.queries`, turnId });
+    findings.charge(queried.usage);
+  }
+
+  private take(findings: Findings, turnId: string, committed: Committed | null, error: string | null): EndedBy | null {
+    const { looking } = this;
+    this.state = { ...this.state, looking: { ...looking, turns: [...looking.turns, turnId] } };
+    // SQL that does not run after all retries: the search plans anew, with what was seen.
+    if (error !== null) return this.next('search');
+    if (committed === null) return this.next('look');
+    switch (committed.kind) {
+      case 'invalid':
+        return this.next('search');
+      case 'decline':
+        this.state = addUnanswerable(this.withdrawn(), ROOT, committed.reason);
+        return committed.settled ? this.endSettled() : this.goBack();
+      case 'answer':
+        this.takeAnswer(findings, turnId, committed);
+        if (committed.declined !== null) {
+          this.state = addUnanswerable(this.withdrawn(), ROOT, committed.declined);
+          return this.endSettled();
+        }
+        // A commit to what a person has ruled out goes back like one that the data contradict.
+        return committed.settled && this.hasAnswer() ? this.endSettled() : this.goBack();
+      default:
+        return committed satisfies never;
+    }
+  }
+
+  private hasAnswer(): boolean {
+    return this.state.candidates.at(-1)?.status === 'active';
+  }
+
+  /** The last state has a number of its own, so that it does not replace the checkpoint before it. */
+  private endSettled(): EndedBy {
+    this.state = { ...this.state, iteration: this.state.iteration + 1 };
+    return 'settled';
+  }
+
+  private goBack(): EndedBy | null {
+    const returned = this.looking.returned + 1;
+    this.state = { ...this.state, looking: { ...this.looking, returned } };
+    return this.next(returned > RETURNS ? 'search' : 'look');
+  }
+
+  private next(phase: Looking['phase']): null {
+    const { state } = this;
+    // The search tests what was left open before it believes the answer.
+    const candidates = phase === 'search' ? this.withdrawn().candidates : state.candidates;
+    this.state = { ...state, candidates, iteration: state.iteration + 1, looking: { ...this.looking, phase } };
+    this.report(null);
+    return null;
+  }
+
+  private takeAnswer(findings: Findings, turnId: string, { plan, run, updates, evidenceId, learned }: Answered): void {
+    const before = this.withdrawn();
+    const earlier = before.trajectories.filter(({ id }) => id !== ROOT);
+    const trajectories = before.trajectories.map((t) =>
+      t.id === ROOT ? t : { ...t, status: 'exhausted' as const, plan: null },
+    );
+    findings.plan = plan;
+    findings.updates.push(...updates);
+    const looked = this.looking.turns.filter((id) => id !== turnId);
+    const seen = [...earlier.flatMap(({ attempts }) => attempts), ...looked];
+    findings.attempts.push(...new Set(seen), ...(evidenceId === null ? [] : [evidenceId]));
+    // Usage and events of the turn are added at its end.
+    const expansion = { ...findings.result('plan'), usage: NO_USAGE, events: [] };
+    const merged = mergeExpansions({ ...before, trajectories }, [expansion], this.start.settings);
+    const candidate = candidateOfRun(before, nextTrajectory(before), plan, run);
+    this.state = enforce({ ...merged, candidates: [...merged.candidates, candidate] });
+    this.report(learned);
+  }
+
+  /** The last commit or decline: the model has chosen already. */
+  protected answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
+    if (last !== undefined) return this.conclude(decided(this.state, last), endedBy);
+    const isEarly = this.state.candidates.length === 0;
+    const reason = isEarly ? 'it ended before the first commit' : 'what it committed to was ruled out';
+    return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
+  }
+
+  private report(learned: string | null): void {
+    const { state } = this;
+    const plan = state.trajectories.at(-1)?.plan?.operators ?? [];
+    this.hooks.onProgress({
+      iteration: this.looking.turns.length,
+      iterations: this.start.settings.iterations,
+      trajectories: state.trajectories.length,
+      open: 1,
+      bottleneck: null,
+      learned,
+      candidates: state.candidates.length,
+      usage: state.usage,
+      plan: plan.map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
+      frontier: [],
+    });
+  }
 }

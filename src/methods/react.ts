@@ -8,118 +8,115 @@
  */
 import type { EndedBy } from '../domain';
 import { ROOT } from '../domain/control-view';
-import { addUsage } from '../search/state/budgets';
-import { addUnanswerable } from '../search/candidate';
-import { BROKEN_MODEL_FAILS, brokenModel, decided, rankClasses } from '../search/choose';
-import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { SearchStopped } from '../search/findings';
-import { tryModel } from '../search/try-model';
 import type { Acted, FinalRun, ReactSteps, ToolRun } from '../ports/react-steps';
 import type { AnswerSummary, WebRun, WebTool } from '../ports/search-steps';
+import { addUnanswerable, candidateOfRun, nextCandidateId } from '../search/candidate';
+import { SearchStopped, type Findings } from '../search/findings';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { decided, rankClasses } from '../search/select-answer';
+import { addUsage } from '../search/state/budgets';
+import { tryModel, type Tried } from '../search/try-model';
 
-export async function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   return new ReactLoop(start, steps, hooks).run();
 }
 
-class ReactLoop extends Run<ReactSteps> {
-  async run(): Promise<SearchOutcome> {
-    this.attach();
-    try {
-      if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
-      for (;;) {
-        const endedBy = this.stop() ?? (await this.turn());
-        if (endedBy !== null)
-          return { kind: 'finished', summary: await this.answer(this.hooks.stopRequested() ?? endedBy) };
-        if (this.hooks.afterIteration?.(this.state) === 'continue-as-new')
-          return { kind: 'continue', state: this.state };
-      }
-    } catch (error) {
-      const stopped = this.hooks.stopRequested();
-      if (stopped !== null) return { kind: 'finished', summary: await this.answer(stopped) };
-      await this.finish('failed', 'error', null, reasonOf(error));
-      throw error;
-    }
-  }
+/** An action and, if it ends, the runs of its final SQL: one for each try. */
+interface Turn extends Tried<Acted> {
+  readonly runs: readonly FinalRun[];
+}
 
+class ReactLoop extends Run<ReactSteps> {
   private get turns(): readonly string[] {
     return this.state.trajectories[0]?.attempts ?? [];
   }
 
-  private async prepare(): Promise<void> {
-    const { searchId } = this.state;
-    const prepared = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
-    this.state = { ...this.state, usage: addUsage(this.state.usage, prepared.usage) };
+  /** The agent takes nothing from the memory. */
+  protected override async prepare(): Promise<void> {
+    await super.prepare();
+    this.state = { ...this.state, updates: [] };
+  }
+
+  /** The state was stored with the observation. */
+  protected override save(): Promise<SearchOutcome | null> {
+    return Promise.resolve(this.continued());
   }
 
   /** Runs one action. Returns why the agent ended, if it was the last. */
-  private async turn(): Promise<EndedBy | null> {
-    const { searchId, iteration } = this.state;
-    const { settings } = this.start;
+  protected async iterate(): Promise<EndedBy | null> {
+    const position = `i${this.state.iteration}`;
     const findings = this.findings({ updates: [], facts: [] });
-    const position = `i${iteration}`;
+    let turn: Turn | null;
+    try {
+      turn = await this.act(position, findings);
+      if (turn === null) findings.giveUp(`${position}.react`, 'action');
+    } catch (error) {
+      if (!(error instanceof SearchStopped)) throw error;
+      findings.stoppedEarly();
+      return error.endedBy;
+    } finally {
+      this.charge(findings);
+    }
+    return turn === null ? 'exhausted' : this.take(position, turn);
+  }
+
+  private async act(position: string, findings: Findings): Promise<Turn | null> {
+    const { rounds } = this.start.settings;
     const runs: FinalRun[] = [];
-    const stepped = tryModel<Acted>(
+    const tried = await tryModel<Acted>(
       findings,
       (thisTry) =>
         this.steps.act({
           role: 'react',
-          searchId,
+          searchId: this.state.searchId,
           position: `${position}.react`,
           ...thisTry,
           turns: this.turns,
           callsUsed: this.turns.length,
-          callsLimit: settings.rounds,
+          callsLimit: rounds,
         }),
       async (action, tryNumber) => {
-        if ((action.kind === 'tool' || action.kind === 'web') && this.turns.length >= settings.rounds)
-          return `all ${settings.rounds} tool calls are used: end with the best SQL you have`;
+        if ((action.kind === 'tool' || action.kind === 'web') && this.turns.length >= rounds)
+          return `all ${rounds} tool calls are used: end with the best SQL you have`;
         if (action.kind !== 'end') return null;
-        findings.checkpoint('sql');
-        const final = await this.steps.final({
-          purpose: 'final',
-          searchId,
-          position: `${position}.final${tryNumber}`,
-          actionId: action.actionId,
-          candidateId: this.nextCandidate(),
-        });
-        findings.charge(final.usage);
-        runs.push(final);
-        return final.error;
+        const run = await this.runFinal(`${position}.final${tryNumber}`, action.actionId, findings);
+        runs.push(run);
+        return run.error;
       },
     );
-    const acted = await stepped
-      .then((tried) => {
-        if (tried === null) findings.giveUp(`${position}.react`, 'action');
-        return tried;
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof SearchStopped)) throw error;
-        findings.stoppedEarly();
-        return error;
-      })
-      .finally(() => this.charge(findings));
-    if (acted instanceof SearchStopped) return acted.endedBy;
-    if (acted === null) return 'exhausted';
-    const action = acted.value;
+    return tried && { ...tried, runs };
+  }
+
+  private async take(position: string, { value: action, error, runs }: Turn): Promise<EndedBy | null> {
     switch (action.kind) {
       case 'unanswerable':
         this.state = addUnanswerable(this.withdrawn(), ROOT, action.reason);
         return 'finished';
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
-        return acted.error === null ? 'finished' : (this.stop() ?? 'finished');
+        return error === null ? 'finished' : (this.stop() ?? 'finished');
       case 'tool':
-        if (acted.error !== null) return this.stop() ?? 'iterations';
+        if (error !== null) return this.stop() ?? 'iterations';
         // If this call used up the budget, nobody would read the result.
         if (this.stop() === null) await this.runTool(position, action.actionId);
         return null;
       case 'web':
-        if (acted.error !== null) return this.stop() ?? 'iterations';
+        if (error !== null) return this.stop() ?? 'iterations';
         if (this.stop() === null) await this.runWeb(position, action.actionId, action.tool);
         return null;
       default:
         return action satisfies never;
     }
+  }
+
+  /** The final SQL is executed before the agent may end. */
+  private async runFinal(position: string, actionId: string, findings: Findings): Promise<FinalRun> {
+    findings.checkpoint('sql');
+    const { searchId } = this.state;
+    const candidateId = nextCandidateId(this.state);
+    const run = await this.steps.final({ purpose: 'final', searchId, position, actionId, candidateId });
+    findings.charge(run.usage);
+    return run;
   }
 
   private async runTool(position: string, actionId: string): Promise<void> {
@@ -147,41 +144,19 @@ class ReactLoop extends Run<ReactSteps> {
     await this.steps.checkpoint(this.state);
   }
 
-  private nextCandidate(): string {
-    return `c${this.state.candidates.length + 1}`;
-  }
-
   private takeCandidate(run: FinalRun): void {
-    const id = this.nextCandidate();
-    const candidate = {
-      id,
-      trajectory: ROOT,
-      kind: 'rows' as const,
-      outcome: run.outcome,
-      rowCount: run.rowCount,
-      trivial: run.trivial,
-      control: run.control,
-      resultClass: id,
-      bodies: [],
-      openRisk: 1,
-      status: 'active' as const,
-    };
+    const candidate = candidateOfRun(this.state, ROOT, null, run);
     const { candidates } = run.outcome === 'rows' ? this.withdrawn() : this.state;
     this.state = { ...this.state, candidates: [...candidates, candidate] };
   }
 
   /** The answer is the final SQL that ran: the agent has already chosen. */
-  private async answer(endedBy: EndedBy): Promise<AnswerSummary> {
-    this.ending = true;
-    const broken = brokenModel(this.state, endedBy);
-    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
+  protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    this.requireModel(endedBy);
     const best = rankClasses(this.state)[0];
-    if (best === undefined) {
-      const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
-      return this.finish(endedBy === 'cancel' ? 'cancelled' : 'abstained', endedBy, null, reason);
-    }
-    const { status, candidate, reason } = decided(this.state, best.representative);
-    return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, candidate, reason);
+    if (best !== undefined) return this.conclude(decided(this.state, best.representative), endedBy);
+    const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
+    return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
   }
 
   private report(): void {

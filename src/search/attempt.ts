@@ -4,10 +4,11 @@
  */
 import type { Probed } from '../ports/search-steps';
 import type { ExpansionContext } from './expansion';
-import { ranAhead, type Findings } from './findings';
+import type { Findings } from './findings';
 import { ground } from './ground';
 import { probe, probeInput, takeImmaterial, takeProbe } from './probe';
 import { propose, type PendingProposal } from './propose';
+import { ranAhead } from './run-ahead';
 import { findOperator, needsWork } from './state/plan-view';
 
 /** Which operators were attempted, which gained new evidence (rule S7), and a proposal that came with the last judgement. */

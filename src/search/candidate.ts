@@ -2,14 +2,13 @@
  * Candidates (design §3, step 7): every complete plan is run whole, once per derivation; proving one of its assumptions
  * later updates it in place (rule S4).
  */
-import type { CandidateView, EndedBy, OperatorView, PlanView, SearchState, Trajectory } from '../domain';
+import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
 import { nextTrajectory } from './state/archive';
-import { counts, withdrawOver } from './state/dependence';
 import { addUsage } from './state/budgets';
 import { candidateBodies, derivationKey, usable } from './state/independence';
 import { isComplete, openRisk, planRef } from './state/plan-view';
-import { fittingUpdates } from './remember/reuse';
-import { ranAhead, type RanAhead } from './findings';
+import { refutedReading } from './remember/refute';
+import { ranAhead, type RanAhead } from './run-ahead';
 import type { CandidateInput, CandidateRun, SearchSteps } from '../ports/search-steps';
 
 export const UNANSWERABLE_CLASS = 'unanswerable';
@@ -34,72 +33,13 @@ export async function runCandidates(
     if (known === undefined) {
       const input = candidateInput(next, trajectory.id, trajectory.plan);
       const done = ahead.map((one) => ranAhead(one, input)).find((run) => run !== null);
-      if (done) next = takeRun(next, trajectory, input, done);
-      else if (mayRun(next)) next = takeRun(next, trajectory, input, await steps.candidate(input));
+      if (done) next = takeRun(next, trajectory, done);
+      else if (mayRun(next)) next = takeRun(next, trajectory, await steps.candidate(input));
     } else if (known.outcome === 'rows') next = refresh(next, known, trajectory);
     else next = needsReplan(next, trajectory);
     keep(next);
   }
   return next;
-}
-
-/**
- * Withdraws everything that rests on an assumed body if a proof now gives the same operator another body: the reading has
- * lost (rule S10). Its plan continues with the proved body and can become a candidate of its own.
- */
-export function withdrawRefuted(state: SearchState): SearchState {
-  return withdrawOver(withdrawCandidates(state), refutedBodies(state));
-}
-
-function withdrawCandidates(state: SearchState): SearchState {
-  const refuted = new Map<string, string>();
-  for (const candidate of state.candidates) {
-    const plan = state.trajectories.find((trajectory) => trajectory.id === candidate.trajectory)?.plan ?? null;
-    const loser = plan === null ? undefined : refutedReading(plan, state);
-    const counts = candidate.status === 'active' && candidate.bodies.some((body) => body.bodyId === loser?.bodyId);
-    if (loser !== undefined && counts) refuted.set(candidate.id, loser.name);
-  }
-  return {
-    ...state,
-    candidates: state.candidates.map((c) => (refuted.has(c.id) ? { ...c, status: 'withdrawn' as const } : c)),
-    events: [
-      ...state.events,
-      ...[...refuted].map(([subject, operator]) => ({
-        iteration: state.iteration,
-        kind: 'update-withdrawn' as const,
-        subject,
-        detail: `another reading of ${operator} was proved`,
-      })),
-    ],
-  };
-}
-
-/** Assumed bodies that have lost, unless another plan still uses the same body for a reading that is not refuted. */
-function refutedBodies(state: SearchState): ReadonlySet<string> {
-  const [lost, kept] = [new Set<string>(), new Set<string>()];
-  for (const trajectory of state.trajectories) {
-    const { plan } = trajectory;
-    for (const operator of plan?.operators ?? []) {
-      if (plan === null || operator.bodyId === null) continue;
-      if (isRefuted(plan, operator, state)) lost.add(operator.bodyId);
-      else if (counts(trajectory)) kept.add(operator.bodyId);
-    }
-  }
-  return new Set([...lost].filter((body) => !kept.has(body)));
-}
-
-function refutedReading(plan: PlanView, state: SearchState): OperatorView | undefined {
-  return plan.operators.find((operator) => isRefuted(plan, operator, state));
-}
-
-/**
- * Whether the operator's assumed body has lost to a proof that the plan has not adopted yet. Beside a proof that was made
- * beside rivals with the same answer it may be one of them.
- */
-function isRefuted(plan: PlanView, operator: OperatorView, { updates }: SearchState): boolean {
-  const fits = operator.state === 'assumed' ? fittingUpdates(plan, operator, updates) : [];
-  const proved = fits.filter(({ beside }) => beside === undefined);
-  return proved.length > 0 && proved.every((update) => update.bodyId !== operator.bodyId);
 }
 
 /** Records that the database cannot answer as a candidate, to be weighed against the others: a model's reply, or shown by counts. */
@@ -109,7 +49,7 @@ export function addUnanswerable(
   reason: string,
   absenceShown = false,
 ): SearchState {
-  const id = `c${state.candidates.length + 1}`;
+  const id = nextCandidateId(state);
   const candidate: CandidateView = {
     id,
     trajectory,
@@ -156,9 +96,35 @@ function isCandidate(trajectory: Trajectory): trajectory is WithPlan {
   return live && trajectory.plan !== null && isComplete(trajectory.plan);
 }
 
+export function nextCandidateId({ candidates }: SearchState): string {
+  return `c${candidates.length + 1}`;
+}
+
+/** The candidates that a new result is compared with, oldest first (rule S5). */
+export function comparable({ candidates }: SearchState): readonly string[] {
+  return candidates.filter(({ kind, outcome }) => kind === 'rows' && outcome === 'rows').map(({ id }) => id);
+}
+
+/** The next candidate. Without a plan nothing of it is proved. */
+export function candidateOfRun(
+  state: SearchState,
+  trajectory: string,
+  plan: PlanView | null,
+  { outcome, rowCount, trivial, control, equalTo }: CandidateRun,
+): CandidateView {
+  const id = nextCandidateId(state);
+  return {
+    ...{ id, trajectory, kind: 'rows', outcome, rowCount, trivial, control },
+    resultClass: state.candidates.find((candidate) => candidate.id === equalTo)?.resultClass ?? id,
+    bodies: plan === null ? [] : candidateBodies(plan),
+    openRisk: plan === null ? 1 : openRisk(plan),
+    status: 'active',
+  };
+}
+
 /** The input of the next candidate run for a complete plan of this trajectory. */
 function candidateInput(state: SearchState, trajectory: string, plan: PlanView): CandidateInput {
-  const id = `c${state.candidates.length + 1}`;
+  const id = nextCandidateId(state);
   return {
     purpose: 'candidate',
     searchId: state.searchId,
@@ -166,7 +132,7 @@ function candidateInput(state: SearchState, trajectory: string, plan: PlanView):
     candidateId: id,
     trajectory,
     plan: planRef(plan),
-    against: state.candidates.filter((c) => c.kind === 'rows' && c.outcome === 'rows').map((c) => c.id),
+    against: comparable(state),
   };
 }
 
@@ -181,26 +147,8 @@ function knownCandidate(state: SearchState, plan: PlanView): CandidateView | und
   return state.candidates.find((c) => c.kind === 'rows' && c.status === 'active' && derivationKey(c.bodies) === key);
 }
 
-function takeRun(
-  state: SearchState,
-  trajectory: WithPlan,
-  { candidateId: id }: CandidateInput,
-  run: CandidateRun,
-): SearchState {
-  const equal = state.candidates.find((c) => c.id === run.equalTo);
-  const candidate: CandidateView = {
-    id,
-    trajectory: trajectory.id,
-    kind: 'rows',
-    outcome: run.outcome,
-    rowCount: run.rowCount,
-    trivial: run.trivial,
-    control: run.control,
-    resultClass: equal?.resultClass ?? id,
-    bodies: candidateBodies(trajectory.plan),
-    openRisk: openRisk(trajectory.plan),
-    status: 'active',
-  };
+function takeRun(state: SearchState, trajectory: WithPlan, run: CandidateRun): SearchState {
+  const candidate = candidateOfRun(state, trajectory.id, trajectory.plan, run);
   const next = {
     ...state,
     usage: addUsage(state.usage, run.usage),

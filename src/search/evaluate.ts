@@ -1,12 +1,12 @@
 import type { SearchState, Trajectory } from '../domain';
 import type { Evaluation, SearchSteps } from '../ports/search-steps';
 import type { Findings } from './findings';
-import { density } from './rank-trajectories';
+import { density } from './select-plan';
 import { planRef } from './state/plan-view';
 import { tryModel, type Tried } from './try-model';
 
 /** One model call scores the open trajectories (Algorithm 1, EvaluatePlans). */
-export function evaluate(
+export function evaluatePlans(
   steps: SearchSteps,
   { searchId, trajectories }: SearchState,
   open: readonly Trajectory[],

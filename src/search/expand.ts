@@ -1,12 +1,13 @@
 /** Expands one selected trajectory: gets its plan, applies the memory, attempts its bottlenecks (design §3, steps 3 to 5). */
 import type { PlanView } from '../domain';
 import { attemptTargets } from './attempt';
+import { chooseBottlenecks } from './bottleneck';
 import type { ExpansionContext } from './expansion';
 import { Findings, SearchStopped, type Expansion } from './findings';
 import { ROOT } from '../domain/control-view';
 import { makePlan, type NewPlan } from './plan';
 import type { PendingProposal } from './propose';
-import { chooseTargets, findOperator, isTestable, needsWork } from './state/plan-view';
+import { findOperator, isTestable, needsWork } from './state/plan-view';
 import { applyMemory } from './remember/reuse';
 
 export async function expand(context: ExpansionContext): Promise<Expansion> {
@@ -117,7 +118,7 @@ function chooseWork(
     return operator !== undefined && needsWork(operator, proof) && !attempted.has(name);
   });
   if (pending !== null && wanted) return { targets: useful, proposal: pending };
-  const targets = chooseTargets(plan, { breadth, preferred: findings.bottleneck, proof, except: attempted });
+  const targets = chooseBottlenecks(plan, { breadth, preferred: findings.bottleneck, proof, except: attempted });
   return { targets, proposal: null };
 }
 

@@ -1,6 +1,10 @@
-import type { PlanView, Trajectory, Usage } from '../domain';
+import type { PlanView, SearchState, Trajectory, Usage } from '../domain';
 import type { CandidateInput, PlanRef, SearchSteps } from '../ports/search-steps';
-import type { FindingsContext } from './findings';
+import { nextCandidate } from './candidate';
+import { webOf, type FindingsContext, type SearchNow } from './findings';
+import { shareOfBudgets } from './state/budgets';
+import { plansOfRoot } from './state/frontier';
+import { planRef } from './state/plan-view';
 
 /** What an expansion reads: a fixed view of the search, so that nothing depends on which of several ends first (rule S11). */
 export interface ExpansionContext extends FindingsContext {
@@ -20,4 +24,42 @@ export interface ExpansionContext extends FindingsContext {
   candidateOf(plan: PlanView): CandidateInput | null;
   /** For the progress line; `usage` is what this expansion has spent so far, `plan` the one it works on. */
   report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
+}
+
+/** How many other plans a planner is shown, newest last. */
+const SHOWN_PLANS = 8;
+
+/** Of the `index`-th of the selected trajectories: expansions that run at the same time share what is left of the budgets. */
+export function expansionContext(
+  state: SearchState,
+  selected: readonly Trajectory[],
+  index: number,
+  search: SearchNow & Pick<ExpansionContext, 'steps' | 'report'>,
+): ExpansionContext {
+  const trajectory = selected[index] as Trajectory;
+  const of = selected.length;
+  const isTwin = (other: Trajectory): boolean => other === trajectory;
+  const twins = selected.filter(isTwin).length;
+  const twin = selected.slice(0, index + 1).filter(isTwin).length;
+  return {
+    ...search,
+    searchId: state.searchId,
+    // New limits apply at once, also to expansions under way.
+    budgets: () => (of === 1 ? search.budgets() : shareOfBudgets(search.budgets(), state.usage, index, of)),
+    iteration: state.iteration,
+    trajectory,
+    trajectoryId: trajectory.id,
+    position: `i${state.iteration}.${trajectory.id}${twin === 1 ? '' : `-${twin}`}`,
+    variant: twins === 1 ? null : { index: twin, of: twins },
+    updates: state.updates,
+    facts: state.facts,
+    otherPlans: plansOfRoot(state.trajectories)
+      .flatMap(({ plan }) => (plan === null ? [] : [planRef(plan)]))
+      .slice(-SHOWN_PLANS),
+    unanswerable: state.events.filter(({ kind }) => kind === 'unanswerable').map(({ detail }) => detail),
+    looked: state.looking?.turns ?? [],
+    usageBefore: state.usage,
+    ...webOf(state, search.settings, index, of),
+    candidateOf: (plan) => (of === 1 ? nextCandidate(state, plan) : null),
+  };
 }

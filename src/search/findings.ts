@@ -2,38 +2,36 @@
  * What an expansion found and spent. It reads a fixed view of the search and returns its results. The archive changes only when
  * all expansions of an iteration are merged in a fixed order, so that nothing depends on arrival order (rule S11).
  */
-import type { Budgets, EndedBy, FactView, PlanView, SearchEvent, Trajectory, UpdateView, Usage } from '../domain';
-import { NO_USAGE } from '../domain/control-view';
-import { addUsage, callsLeft, exhaustedBudget, type Spending } from './state/budgets';
-import { canonical } from '../domain/canonical';
-import type { ControlSettings } from './state/control-settings';
 import type {
-  CandidateInput,
-  CandidateRun,
-  FollowUp,
-  MemoryRef,
-  ModelOutcome,
-  Probed,
-  ProbeInput,
-  UsageDelta,
-} from '../ports/search-steps';
+  Budgets,
+  EndedBy,
+  FactView,
+  PlanView,
+  SearchEvent,
+  SearchState,
+  Trajectory,
+  UpdateView,
+  Usage,
+} from '../domain';
+import { NO_USAGE } from '../domain/control-view';
+import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps';
+import type { RanAhead } from './run-ahead';
+import { addUsage, callsLeft, exhaustedBudget, shareOfLookups, type Spending } from './state/budgets';
+import type { ControlSettings } from './state/control-settings';
 
-/** A step that ran in the same round trip as another one (D3), which was charged for both. */
-export interface RanAhead {
-  readonly input: FollowUp;
-  readonly output: Probed | CandidateRun;
-}
-
-/** The output of the step that ran ahead, if it has exactly this input. */
-export function ranAhead(ahead: RanAhead | null | undefined, input: ProbeInput): Probed | null;
-export function ranAhead(ahead: RanAhead | null | undefined, input: CandidateInput): CandidateRun | null;
-export function ranAhead(ahead: RanAhead | null | undefined, input: FollowUp): RanAhead['output'] | null {
-  return ahead && canonical(ahead.input) === canonical(input) ? ahead.output : null;
-}
-
-/** What findings need: their limits, and the memory it adds to. */
-export interface FindingsContext {
+/** What may change while a turn or an expansion runs: read at the moment of asking. */
+export interface SearchNow {
   readonly settings: ControlSettings;
+  /** The current limits; a person may change them. */
+  budgets(): Budgets;
+  /** Ids of people's remarks so far. */
+  remarks(): readonly string[];
+  elapsedMs(): number;
+  cancelled(): boolean;
+}
+
+/** What findings need: their limits, and the memory they add to. */
+export interface FindingsContext extends SearchNow {
   readonly iteration: number;
   readonly trajectoryId: string;
   readonly updates: readonly UpdateView[];
@@ -41,12 +39,17 @@ export interface FindingsContext {
   readonly usageBefore: Usage;
   /** Set if web lookups are allowed: those already made, and how many this expansion may still make. */
   readonly web?: { readonly known: readonly string[]; readonly mayMake: number };
-  /** The current limits of this expansion; a person may change them while it runs. */
-  budgets(): Budgets;
-  /** Ids of people's remarks so far. */
-  remarks(): readonly string[];
-  elapsedMs(): number;
-  cancelled(): boolean;
+}
+
+/** The lookups of one of `of` concurrent expansions. */
+export function webOf(
+  { lookups = [], usage }: SearchState,
+  settings: ControlSettings,
+  index = 0,
+  of = 1,
+): Pick<FindingsContext, 'web'> {
+  if (settings.lookups === undefined) return {};
+  return { web: { known: lookups, mayMake: shareOfLookups(settings.lookups, usage, index, of) } };
 }
 
 export interface Expansion {

@@ -4,6 +4,7 @@ import type { Findings } from './findings';
 import { distanceOf } from './probe';
 import type { PendingProposal } from './propose';
 import { applyBody, assumedBody } from './remember/update';
+import { takeAhead } from './run-ahead';
 import { candidateAfter, keepSettled, settle } from './settle';
 import { findOperator, planRef } from './state/plan-view';
 import { tryModel } from './try-model';
@@ -40,7 +41,7 @@ export async function ground(
       const next = candidateAfter(context, findings, at, grounded);
       settled = await settle(context, findings, at, grounded, next);
       findings.charge(settled.usage);
-      if (next !== null && settled.next !== undefined) findings.ahead = { input: next, output: settled.next };
+      findings.ahead = takeAhead(next, settled) ?? findings.ahead;
       const errors = settled.results.filter((result) => result.error !== null);
       return errors.length === 0 ? null : errors.map((r) => `${r.operator}: ${r.error ?? ''}`).join('\n');
     },

@@ -9,7 +9,7 @@
 import type { ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import type { Tried } from './try-model';
-import { DISTANCE } from './rank-trajectories';
+import { DISTANCE } from './select-plan';
 import type { Lookup } from '../ports/search-steps';
 
 /** Asks, runs the lookups that the reply wants, and asks again at a new position, until a reply wants none. */
@@ -20,8 +20,18 @@ export function lookingUp<T>(
   ask: (position: string) => Promise<Tried<T> | null>,
   wantedBy: (reply: T) => readonly Lookup[],
 ): Promise<Tried<T> | null> {
+  const inRounds = async (): Promise<Tried<T> | null> => {
+    for (let round = 0; ; round++) {
+      const tried = await ask(round === 0 ? position : `${position}.w${round}`);
+      const wanted = tried === null ? [] : wantedBy(tried.value);
+      if (tried === null || wanted.length === 0) return tried;
+      // Even the last try wanted more lookups than are left.
+      if (tried.error !== null) return null;
+      for (const lookup of wanted) await look(context, findings, lookup);
+    }
+  };
   // Without lookups, return the promise itself: one more tick would reorder the concurrent steps of recorded searches (D8).
-  return findings.lookupsLeft() === null ? ask(position) : askInRounds(context, findings, position, ask, wantedBy);
+  return findings.lookupsLeft() === null ? ask(position) : inRounds();
 }
 
 /** The part of a step's input about the limit; empty if the search has no lookups. */
@@ -35,23 +45,6 @@ export function tooManyLookups(findings: Findings, wanted: readonly Lookup[]): s
   const left = findings.lookupsLeft() ?? 0;
   if (wanted.length <= left) return null;
   return left === 0 ? 'no lookups are left: do without' : `only ${left} lookups are left`;
-}
-
-async function askInRounds<T>(
-  context: ExpansionContext,
-  findings: Findings,
-  position: string,
-  ask: (position: string) => Promise<Tried<T> | null>,
-  wantedBy: (reply: T) => readonly Lookup[],
-): Promise<Tried<T> | null> {
-  for (let round = 0; ; round++) {
-    const tried = await ask(round === 0 ? position : `${position}.w${round}`);
-    const wanted = tried === null ? [] : wantedBy(tried.value);
-    if (tried === null || wanted.length === 0) return tried;
-    // Even the last try wanted more lookups than are left.
-    if (tried.error !== null) return null;
-    for (const lookup of wanted) await look(context, findings, lookup);
-  }
 }
 
 async function look(context: ExpansionContext, findings: Findings, { actionId, tool }: Lookup): Promise<void> {

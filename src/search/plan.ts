@@ -9,9 +9,10 @@ import type { ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import { tryModel } from './try-model';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
-import { chooseTargets, isBlocked, isComplete, planRef } from './state/plan-view';
+import { isBlocked, planRef } from './state/plan-view';
 import type { Checked, FollowUp, Planned } from '../ports/search-steps';
 import { probeInput } from './probe';
+import { candidateAhead, takeAhead } from './run-ahead';
 import type { PendingProposal } from './propose';
 
 export interface NewPlan {
@@ -97,7 +98,7 @@ async function checkWritten(
     ...(next === null ? {} : { next }),
   });
   findings.charge(checked.usage);
-  findings.ahead = next === null || checked.next === undefined ? null : { input: next, output: checked.next };
+  findings.ahead = takeAhead(next, checked);
   return checked;
 }
 
@@ -109,8 +110,7 @@ function followUp(
 ): FollowUp | null {
   const { plan, proposalId } = planned;
   if (proposalId !== null) return probeInput(context, `${context.position}.s${step}.a1.r1`, plan, proposalId);
-  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
-  return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
+  return candidateAhead(plan, context);
 }
 
 function revision({ trajectory }: ExpansionContext) {

@@ -2,7 +2,7 @@ import type { PlanView } from '../domain';
 import type { Probed, ProbeInput } from '../ports/search-steps';
 import type { ExpansionContext } from './expansion';
 import type { Findings } from './findings';
-import { DISTANCE } from './rank-trajectories';
+import { DISTANCE } from './select-plan';
 import { markImmaterial } from './remember/update';
 import { planRef } from './state/plan-view';
 

@@ -1,9 +1,8 @@
 /** What is told of a running search, after every step that changes it. */
-import type { PlanView, SearchState, Trajectory, Usage } from '../domain';
-import { rankTrajectories, score } from './rank-trajectories';
+import type { PlanView, SearchState, Usage } from '../domain';
+import { frontierOf, score } from './select-plan';
 import { addUsage } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
-import { selectable } from './state/frontier';
 
 export interface Progress {
   readonly iteration: number;
@@ -22,11 +21,6 @@ export interface Progress {
     readonly status: string;
     readonly bottleneck: string | null;
   }[];
-}
-
-/** The trajectories that may be expanded next, best first. */
-export function frontierOf({ trajectories }: SearchState, settings: ControlSettings): readonly Trajectory[] {
-  return rankTrajectories(selectable(trajectories), trajectories, settings.exploration).slice(0, settings.frontier);
 }
 
 /** `now`: what the step under way works on and has spent, which the state does not show yet. */

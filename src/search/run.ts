@@ -1,13 +1,14 @@
 /**
- * What every way of searching has in common (`search.ts`, `look.ts`, the methods): a state, a person's commands to it, its
- * limits, and its end. Its time comes from the hooks, so it is the same in a workflow and in a process.
+ * What every way of searching has in common (`search.ts`, the methods): iterations over a state, a person's commands to it,
+ * its limits, and its end. Its time comes from the hooks, so it is the same in a workflow and in a process.
  */
 import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
-import { Findings } from './findings';
+import { Findings, webOf, type SearchNow } from './findings';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
+import { BROKEN_MODEL_FAILS, brokenModel, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
 import { budgetsOf, refusal, steer, type Command } from './steering';
@@ -43,9 +44,9 @@ export type SearchOutcome =
   | { readonly kind: 'finished'; readonly summary: AnswerSummary }
   | { readonly kind: 'continue'; readonly state: SearchState };
 
-export abstract class Run<Steps extends Pick<SearchSteps, 'finish'>> {
+export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'>> {
   protected state: SearchState;
-  protected ending = false;
+  private ending = false;
 
   constructor(
     protected readonly start: SearchStart,
@@ -55,7 +56,32 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'finish'>> {
     this.state = start.state ?? initialState(start.searchId, hooks.now());
   }
 
-  protected attach(): void {
+  /** One iteration. Returns why the search ended, if it did. */
+  protected abstract iterate(): Promise<EndedBy | null>;
+
+  /** The best answer so far. Nothing is spent if a person or a budget ended the search (D6). */
+  protected abstract answer(endedBy: EndedBy): Promise<AnswerSummary>;
+
+  async run(): Promise<SearchOutcome> {
+    this.attach();
+    try {
+      if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
+      for (;;) {
+        const endedBy = this.stop() ?? (await this.iterate());
+        if (endedBy !== null) return await this.end(endedBy);
+        const outcome = await this.save();
+        if (outcome !== null) return outcome;
+      }
+    } catch (error) {
+      // A cancelled step throws the error of its runtime; only whether cancellation was requested counts (D6).
+      const stopped = this.hooks.stopRequested();
+      if (stopped !== null) return this.end(stopped);
+      await this.finish('failed', 'error', null, reasonOf(error));
+      throw error;
+    }
+  }
+
+  private attach(): void {
     this.hooks.attach?.({
       state: () => this.state,
       refusal: (steering) =>
@@ -66,6 +92,30 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'finish'>> {
 
   protected steered(command: Command): void {
     this.state = steer(this.state, this.start.settings, command);
+  }
+
+  protected async prepare(): Promise<void> {
+    const { searchId } = this.state;
+    const { knownUpdates, usage } = await this.steps.prepare({ purpose: 'prepare', searchId, position: 'prepare' });
+    this.state = { ...this.state, updates: [...knownUpdates], usage: addUsage(this.state.usage, usage) };
+  }
+
+  /** Between two iterations. Returns the outcome if another run goes on from here. */
+  protected async save(): Promise<SearchOutcome | null> {
+    // The last state is stored with the final record, in one step.
+    if (this.stop() !== null) return null;
+    await this.steps.checkpoint(this.state);
+    return this.continued();
+  }
+
+  protected continued(): SearchOutcome | null {
+    const isContinued = this.hooks.afterIteration?.(this.state) === 'continue-as-new';
+    return isContinued ? { kind: 'continue', state: this.state } : null;
+  }
+
+  private async end(endedBy: EndedBy): Promise<SearchOutcome> {
+    this.ending = true;
+    return { kind: 'finished', summary: await this.answer(this.hooks.stopRequested() ?? endedBy) };
   }
 
   /** Whether a person or a limit ends it now. */
@@ -84,20 +134,21 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'finish'>> {
     return this.hooks.now() - this.state.startedAtMs;
   }
 
-  /** Of one turn. `memory`: what its prompts show as known. */
-  protected findings(memory: Pick<SearchState, 'updates' | 'facts'>): Findings {
-    return new Findings({
+  protected now(): SearchNow {
+    return {
       settings: this.start.settings,
-      usageBefore: this.state.usage,
-      updates: memory.updates,
-      facts: memory.facts,
       budgets: () => this.budgets(),
       remarks: () => this.state.steered?.remarks ?? [],
-      iteration: this.state.iteration,
-      trajectoryId: ROOT,
       elapsedMs: () => this.elapsedMs(),
       cancelled: () => this.hooks.stopRequested() !== null,
-    });
+    };
+  }
+
+  /** Of one turn. `memory`: what its prompts show as known. */
+  protected findings({ updates, facts }: Pick<SearchState, 'updates' | 'facts'>): Findings {
+    const { iteration, usage: usageBefore } = this.state;
+    const web = webOf(this.state, this.start.settings);
+    return new Findings({ ...this.now(), ...web, iteration, trajectoryId: ROOT, updates, facts, usageBefore });
   }
 
   /** Charges what was spent, however the turn ended. */
@@ -112,7 +163,20 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'finish'>> {
     return { ...this.state, candidates };
   }
 
-  protected finish(
+  /** Throws if the model was too broken to search with. */
+  protected requireModel(endedBy: EndedBy): void {
+    const broken = brokenModel(this.state, endedBy);
+    if (broken !== null && (this.hooks.patched?.(BROKEN_MODEL_FAILS) ?? true)) throw broken;
+  }
+
+  protected conclude(
+    { status, candidate, reason }: Pick<Decision, 'status' | 'candidate' | 'reason'>,
+    endedBy: EndedBy,
+  ): Promise<AnswerSummary> {
+    return this.finish(endedBy === 'cancel' ? 'cancelled' : status, endedBy, candidate, reason);
+  }
+
+  private finish(
     status: AnswerSummary['status'],
     endedBy: EndedBy,
     chosen: string | null,

@@ -3,7 +3,8 @@ import { updateIdOf, type CandidateInput, type Grounded, type Settled } from '..
 import type { ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import { applyBody, assumedBody, holdBeside } from './remember/update';
-import { ancestors, chooseTargets, DOUBT, findOperator, isComplete, planRef } from './state/plan-view';
+import { candidateAhead } from './run-ahead';
+import { ancestors, DOUBT, findOperator, planRef } from './state/plan-view';
 
 type SettledResult = Settled['results'][number];
 
@@ -20,8 +21,7 @@ export function candidateAfter(
     const body = { bodyId, updateId: updateIdOf(position, operator), risk: 0, assumptions: 0 };
     return applyBody(at, operator, body, findings.allUpdates());
   }, findings.currentPlan());
-  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: context.settings.proof });
-  return isComplete(plan) && targets.length === 0 ? context.candidateOf(plan) : null;
+  return candidateAhead(plan, context);
 }
 
 /** Runs the SQL of the winners over the plan. Not async, like `probe`. */

@@ -2,7 +2,7 @@
 import type { CandidateView, EndedBy, SearchState } from '../domain';
 import { exhaustedBudget } from './state/budgets';
 import { isProved } from '../domain/control-view';
-import { isSound } from './choose';
+import { isSound } from './select-answer';
 import type { ControlSettings } from './state/control-settings';
 import { selectable } from './state/frontier';
 import { agrees, derivations, independentSupport, resultClasses } from './state/independence';

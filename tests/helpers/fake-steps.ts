@@ -8,7 +8,7 @@
 import type { OperatorView, PlanView, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { NO_USAGE } from '../../src/domain/control-view';
 import { addUsage } from '../../src/search/state/budgets';
-import { BrokenModelError } from '../../src/search/choose';
+import { BrokenModelError } from '../../src/search/select-answer';
 import type { SearchHooks, SearchOutcome } from '../../src/search/run';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
 import { addDeltas } from '../../src/steps/context';

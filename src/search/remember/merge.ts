@@ -16,7 +16,7 @@ import { LIVE, openWork, statusOf } from '../state/frontier';
 import { perObject } from '../state/memo';
 import { isComplete } from '../state/plan-view';
 import { applyMemory } from './reuse';
-import { START_DISTANCE } from '../rank-trajectories';
+import { START_DISTANCE } from '../select-plan';
 
 export function mergeExpansions(
   state: SearchState,

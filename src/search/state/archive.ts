@@ -8,7 +8,7 @@
  */
 import type { SearchEvent, SearchState, Trajectory } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import { rankTrajectories } from '../rank-trajectories';
+import { rankTrajectories } from '../select-plan';
 
 export const KEPT = 64;
 const KEPT_EVENTS = 200;

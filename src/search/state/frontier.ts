@@ -4,7 +4,8 @@
  */
 import type { PlanView, Settings, Trajectory } from '../../domain';
 import { ROOT } from '../../domain/control-view';
-import { chooseTargets, isComplete, needsWork } from './plan-view';
+import { hasBottleneck } from '../bottleneck';
+import { isComplete, needsWork } from './plan-view';
 
 /** Trajectories whose plan still counts: worked on, to be revised, or finished with a candidate. */
 export const LIVE: readonly Trajectory['status'][] = ['open', 'replan', 'complete'];
@@ -20,8 +21,7 @@ export function plansOfRoot(archive: readonly Trajectory[]): readonly Trajectory
 
 /** The state of a trajectory that carries this plan after an expansion. */
 export function statusOf(plan: PlanView, settings: Pick<Settings, 'proof'>): Trajectory['status'] {
-  const targets = chooseTargets(plan, { breadth: 1, preferred: null, proof: settings.proof });
-  if (targets.length > 0) return 'open';
+  if (hasBottleneck(plan, settings.proof)) return 'open';
   if (!isComplete(plan)) return 'replan';
   // Complete, and its remaining doubts are blocked: its candidate stays, further attempts would not help.
   return 'complete';

@@ -59,35 +59,6 @@ export function needsWork(operator: OperatorView, proof: 'execution' | 'model'):
   );
 }
 
-/**
- * The operators to attempt next: the preferred bottleneck first, then unresolved ones in plan order, then assumptions by
- * falling risk. At most `breadth`, and none that depends on another of them (design §3, step 4, Breadth).
- */
-export function chooseTargets(
-  plan: PlanView,
-  options: {
-    readonly breadth: number;
-    readonly preferred: string | null;
-    readonly proof: 'execution' | 'model';
-    readonly except?: ReadonlySet<string>;
-  },
-): readonly string[] {
-  const open = plan.operators.filter(
-    (o) => needsWork(o, options.proof) && !isBlocked(o) && isTestable(plan, o) && options.except?.has(o.name) !== true,
-  );
-  const rank = (o: OperatorView): number =>
-    o.name === options.preferred ? -1 : o.state === 'unresolved' ? 0 : 2 - o.risk;
-  const chosen: string[] = [];
-  for (const operator of [...open].sort(
-    (a, b) => rank(a) - rank(b) || plan.operators.indexOf(a) - plan.operators.indexOf(b),
-  )) {
-    const below = descendants(plan, operator.name);
-    const dependent = chosen.some((name) => below.has(name) || descendants(plan, name).has(operator.name));
-    if (!dependent && chosen.length < options.breadth) chosen.push(operator.name);
-  }
-  return chosen;
-}
-
 /** The highest open risk in the plan; immaterial readings have none. */
 export function openRisk(plan: PlanView): number {
   return plan.operators.reduce(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SearchState, Trajectory } from '../../../src/domain';
-import { withdrawRefuted } from '../../../src/search/candidate';
+import { withdrawRefuted } from '../../../src/search/remember/refute';
 import { candidateBodies } from '../../../src/search/state/independence';
 import { dependentsOf, withdraw } from '../../../src/search/state/dependence';
 import { runSearch } from '../../../src/search/search';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Trajectory } from '../../../src/domain';
 import { rootTrajectory } from '../../../src/search/remember/merge';
-import { density, freshness, rankTrajectories, score, staleness } from '../../../src/search/rank-trajectories';
+import { density, freshness, rankTrajectories, score, staleness } from '../../../src/search/select-plan';
 
 const trajectory = (id: string, more: Partial<Trajectory> = {}): Trajectory => ({
   ...rootTrajectory(),

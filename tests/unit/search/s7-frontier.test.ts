@@ -2,7 +2,8 @@ import type { OperatorView } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { plansOfRoot, selectable, statusOf } from '../../../src/search/state/frontier';
 import { rootTrajectory } from '../../../src/search/remember/merge';
-import { BLOCKED_AFTER, chooseTargets, isTestable } from '../../../src/search/state/plan-view';
+import { chooseBottlenecks } from '../../../src/search/bottleneck';
+import { BLOCKED_AFTER, isTestable } from '../../../src/search/state/plan-view';
 import {
   FakeSteps,
   judged,
@@ -16,8 +17,8 @@ import {
 } from '../../helpers/fake-steps';
 import type { PlanInput, ProposeInput } from '../../../src/ports/search-steps';
 
-const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseTargets>[1]> = {}) =>
-  chooseTargets(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });
+const choose = (operators: readonly OperatorView[], more: Partial<Parameters<typeof chooseBottlenecks>[1]> = {}) =>
+  chooseBottlenecks(planOf('p', operators), { breadth: 4, preferred: null, proof: 'execution', ...more });
 const execution = { proof: 'execution' as const };
 
 describe('rule S7: what may be attempted', () => {

@@ -4,7 +4,8 @@ import { runSearch } from '../../../src/search/search';
 import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
 import { candidateBodies } from '../../../src/search/state/independence';
 import { mergeExpansions, rootTrajectory } from '../../../src/search/remember/merge';
-import { chooseTargets, findOperator } from '../../../src/search/state/plan-view';
+import { chooseBottlenecks } from '../../../src/search/bottleneck';
+import { findOperator } from '../../../src/search/state/plan-view';
 import { applyMemory } from '../../../src/search/remember/reuse';
 import { budgetsOf, enforce, refusal, steer } from '../../../src/search/steering';
 import {
@@ -213,7 +214,7 @@ describe('a veto', () => {
 describe('a pin', () => {
   test('leaves an operator assumed, without risk, and nothing more is attempted on it', () => {
     const targets = (of: SearchState) =>
-      chooseTargets(of.trajectories[1]!.plan!, { breadth: 9, preferred: null, proof: 'execution' });
+      chooseBottlenecks(of.trajectories[1]!.plan!, { breadth: 9, preferred: null, proof: 'execution' });
     expect(targets(state)).toEqual(['op_d', 'op_c']);
     const after = told(state, pin('op_c'));
     expect(operatorOf(after, 't1', 'op_c')).toMatchObject({ state: 'assumed', bodyId: 'c', risk: 0 });

@@ -1,13 +1,16 @@
 /**
- * Selects the answer (design §3, step 9): by execution first, then by the model with the evidence in view. A single distinct
+ * Selects the answer (design §3, step 9; Algorithm 1, SelectAnswer): by execution first, then by the model with the evidence in view. A single distinct
  * and verified result needs no model call. A search that may not spend any more makes none (D6).
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { isProved } from '../domain/control-view';
+import type { SearchSteps, Selected } from '../ports/search-steps';
 import { unanswerableReason } from './candidate';
+import type { Findings } from './findings';
 import { agrees, independentSupport, resultClasses, usable } from './state/independence';
 import { compareText } from '../domain/canonical';
 import { DOUBT } from './state/plan-view';
+import { tryModel, type Tried } from './try-model';
 
 /** The paper shows its judge at most 10 distinct candidates. */
 const SELECTOR_CAP = 10;
@@ -18,14 +21,15 @@ export interface RankedClass {
   readonly verified: boolean;
 }
 
-export type Choice =
-  | {
-      readonly kind: 'decided';
-      readonly status: AnswerStatus;
-      readonly candidate: string | null;
-      readonly reason: string | null;
-    }
-  | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
+export interface Decision {
+  readonly kind: 'decided';
+  readonly status: AnswerStatus;
+  readonly candidate: string | null;
+  readonly reason: string | null;
+}
+
+/** By execution; `ask`: that leaves a choice, which the judge makes. */
+export type Choice = Decision | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
 
 /** Distinct results, best first: proved before assumed, doubtful last; then by support, non-trivial rows, and open risk. */
 export function rankClasses(state: SearchState): readonly RankedClass[] {
@@ -58,6 +62,37 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   return decided(state, best.representative);
 }
 
+/** One model call chooses among distinct results, with their evidence in view. */
+export function judge(
+  steps: Pick<SearchSteps, 'select'>,
+  state: SearchState,
+  classes: readonly RankedClass[],
+  findings: Findings,
+): Promise<Tried<Selected> | null> {
+  return tryModel<Selected>(findings, (thisTry) =>
+    steps.select({
+      role: 'select',
+      searchId: state.searchId,
+      position: 'select',
+      ...thisTry,
+      candidates: classes.map(({ representative, support }) => ({
+        id: representative.id,
+        agreesWith: support,
+        unanswerable: unanswerableReason(state, representative.id),
+      })),
+    }),
+  );
+}
+
+/** Without a usable reply of the judge, the ranking by execution decides. */
+export function judged(state: SearchState, classes: readonly RankedClass[], tried: Tried<Selected> | null): Decision {
+  const shown = classes.map(({ representative }) => representative);
+  const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);
+  if (selected !== undefined) return decided(state, selected);
+  const reason = tried?.value.reason ?? 'no candidate was reliable enough';
+  return { kind: 'decided', status: 'abstained', candidate: null, reason };
+}
+
 /** The patch by which a search without a usable reply fails; before it, such a search abstained. */
 export const BROKEN_MODEL_FAILS = '2026-11-broken-model-fails';
 
@@ -87,7 +122,7 @@ export function brokenModel(state: SearchState, endedBy: EndedBy): BrokenModelEr
   return last === undefined ? null : new BrokenModelError(`the model gave ${last.detail}`);
 }
 
-export function decided(state: SearchState, candidate: CandidateView): Choice & { kind: 'decided' } {
+export function decided(state: SearchState, candidate: CandidateView): Decision {
   return candidate.kind === 'unanswerable'
     ? {
         kind: 'decided',

@@ -1,9 +1,13 @@
 /**
- * Which trajectory to expand next (rule S6; paper, trajectory evaluation prompt). The model estimates; the exploration
- * term is arithmetic:  score = potential - b + p, lowest first.
+ * Which trajectories to expand next (rule S6; Algorithm 1, SelectPlan). The model estimates; the exploration term is
+ * arithmetic:  score = potential - b + p, lowest first.
  */
-import type { Trajectory } from '../domain';
+import type { SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
+import { ROOT } from '../domain/control-view';
+import type { ControlSettings } from './state/control-settings';
+import { selectable } from './state/frontier';
+import { derivations } from './state/independence';
 
 export const START_DISTANCE = 60;
 
@@ -48,6 +52,31 @@ export function rankTrajectories(
       a.depth - b.depth ||
       compareText(a.id, b.id),
   );
+}
+
+/** The trajectories that may be expanded next, best first. */
+export function frontierOf({ trajectories }: SearchState, settings: ControlSettings): readonly Trajectory[] {
+  return rankTrajectories(selectable(trajectories), trajectories, settings.exploration).slice(0, settings.frontier);
+}
+
+/** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
+export function selectPlans(state: SearchState, settings: ControlSettings, width: number): readonly Trajectory[] {
+  const best = frontierOf(state, settings).slice(0, width);
+  const root = best.find(({ id }) => id === ROOT);
+  if (root === undefined) return best;
+  const more = Math.min(width - best.length, settings.maxPlans - root.selections - 1);
+  return [...best, ...Array.from({ length: Math.max(0, more) }, () => root)];
+}
+
+/**
+ * The root, as long as there are fewer derivations than `cMin`: a second derivation says more about open doubts than
+ * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
+ */
+export function secondDerivation(state: SearchState, settings: ControlSettings): Trajectory | null {
+  if (!settings.followOn || settings.parallelism > 1) return null;
+  const made = derivations(state.candidates).length;
+  if (made === 0 || made >= settings.cMin) return null;
+  return selectable(state.trajectories).find(({ id }) => id === ROOT) ?? null;
 }
 
 function parentOf(trajectory: Trajectory, archive: readonly Trajectory[]): Trajectory | undefined {

@@ -1,6 +1,6 @@
 import type { CandidateView, EndedBy, SearchState } from '../../../src/domain';
 import { addUnanswerable } from '../../../src/search/candidate';
-import { chooseAnswer, rankClasses } from '../../../src/search/choose';
+import { chooseAnswer, rankClasses } from '../../../src/search/select-answer';
 import { initialState } from '../../../src/search/run';
 
 const candidate = (id: string, more: Partial<CandidateView> = {}): CandidateView => ({
