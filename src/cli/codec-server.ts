@@ -24,7 +24,8 @@ export const codecServerCommand: CommandFactory = (io) =>
       .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
       .action(async (flags: CodecFlags) => {
         const { loadConfig } = await import('../config');
-        const { codecsOf, keyRingOf } = await import('../workers/encryption');
+        const { codecsOf } = await import('../workers/encryption');
+        const { keyRingOf } = await import('../workers/open-store');
         const { isLoopback, startCodecServer } = await import('../workers/codec-server');
         const { storedPayloads } = await import('../workers/external-storage');
         const { openStore } = await import('../workers/open-store');

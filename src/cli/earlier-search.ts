@@ -10,7 +10,7 @@ import type { DatabaseDescription, SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { earlierSettings } from '../config/presets';
 import { idByName, searchIdOf } from '../record/search-id';
-import { createRunStore } from '../steps';
+import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
 import { sha256 } from './services';
 

@@ -13,7 +13,7 @@ import { budgetsOf } from '../search/steering';
 import { usageRecord, type Fork } from '../record/fork';
 import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
-import { createRunStore } from '../steps';
+import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import { knownIdentity } from '../workers/database-aliases';

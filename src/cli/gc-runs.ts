@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { sha256 } from '../sha256';
-import { readAsStored } from '../steps';
+import { readAsStored } from '../record/run-store';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 

@@ -11,7 +11,7 @@
  */
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
-import { referenceIn } from '../steps';
+import { referenceIn } from '../record/run-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
 import { EMBEDDINGS, vectorsReference } from '../record/vector-store';

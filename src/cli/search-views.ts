@@ -5,7 +5,7 @@
 import type { CandidateView, FactView, OperatorView, PlanView, SearchState, UpdateView } from '../domain';
 import { cut } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
-import { createRunStore } from '../steps';
+import { createRunStore } from '../record/run-store';
 import type { Io } from './io';
 import { checkpointsOf, sha256, type Services } from './services';
 import { textTable } from './table';

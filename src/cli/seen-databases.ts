@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ResolvedDatabase } from '../config/databases';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { readEnvelope, writeEnvelope } from '../steps';
+import { readEnvelope, writeEnvelope } from '../record/run-store';
 import { identityChain, knownIdentity } from '../workers/database-aliases';
 import { cut, visible } from '../report/printable';
 

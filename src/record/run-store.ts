@@ -8,6 +8,7 @@
  * 5. Contents are parsed once per process (`content-cache.ts`), because every step loads much of what earlier steps wrote.
  */
 import { z } from 'zod';
+import type { SearchInput } from '../domain';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
 import { CONTENTS, type Contents, type Kind } from './contents';
@@ -67,6 +68,14 @@ export function createRunStore(store: ObjectStore, searchId: string, hash: Hash)
       cached.put(kind, keyOf(kind, id), await writeContent(store, kind, data, hash), options),
     delete: (kind, id) => cached.delete(keyOf(kind, id)),
   };
+}
+
+/** Stores the input of a search, which every step loads first. */
+export async function storeInput(
+  { store, hash }: { readonly store: ObjectStore; readonly hash: Hash },
+  input: SearchInput,
+): Promise<void> {
+  await createRunStore(store, input.searchId, hash).put('input', input.searchId, input);
 }
 
 export function writeEnvelope(kind: string, data: unknown, hash: Hash): string {

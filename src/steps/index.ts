@@ -2,7 +2,7 @@
  * The steps of a search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps` for the
  * method `react`. A composition root builds them once; activities and in-process runs call the same functions.
  */
-import type { Remark, SearchInput, SearchState } from '../domain';
+import type { Remark, SearchState } from '../domain';
 import type { ReactSteps } from '../ports/react-steps';
 import type { LookSteps, SearchSteps, StepOptions } from '../ports/search-steps';
 import { candidate } from './candidate';
@@ -33,6 +33,7 @@ export {
   readAsStored,
   readEnvelope,
   referenceIn,
+  storeInput,
   writeEnvelope,
   type RunStore,
 } from '../record/run-store';
@@ -71,11 +72,6 @@ export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
     prepare: step(deps, prepare),
     ...ending(deps),
   };
-}
-
-/** Stores the input of a search, which every step loads first. */
-export async function storeInput(deps: Pick<StepDeps, 'store' | 'hash'>, input: SearchInput): Promise<void> {
-  await createRunStore(deps.store, input.searchId, deps.hash).put('input', input.searchId, input);
 }
 
 function webStep(deps: StepDeps): SearchSteps['web'] {

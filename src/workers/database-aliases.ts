@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { readEnvelope, writeEnvelope } from '../steps';
+import { readEnvelope, writeEnvelope } from '../record/run-store';
 
 const KIND = 'database-alias';
 const Alias = z.object({

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { DatabaseDescription } from '../domain';
 import { StoreError, type ObjectStore, type SqlEngine } from '../ports';
 import type { Hash } from '../sql/body';
-import { readEnvelope, writeEnvelope } from '../steps';
+import { readEnvelope, writeEnvelope } from '../record/run-store';
 
 const SHARED_MS = 5_000;
 export const KEPT_MS = 24 * 3_600_000;
