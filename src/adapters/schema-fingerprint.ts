@@ -1,6 +1,6 @@
 /** A hash over the structure of a database: tables, columns, types and keys in code-unit order; no data, no comments. */
 import { createHash } from 'node:crypto';
-import type { TableDescription } from '../domain';
+import type { SqlValue, TableDescription } from '../domain';
 
 export function fingerprintOf(tables: readonly TableDescription[]): string {
   const structure = tables
@@ -23,13 +23,14 @@ export const SAMPLE_LENGTH = 60;
 export const SAMPLES_PER_COLUMN = 5;
 
 /** The first distinct values of each column of some sampled rows. */
-export function samplesByColumn(rows: readonly (readonly (string | null)[])[], columns: number): string[][] {
+export function samplesByColumn(rows: readonly (readonly SqlValue[])[], columns: number): string[][] {
   return Array.from({ length: columns }, (_, index) => {
     const seen = new Set<string>();
     for (const row of rows) {
       const value = row[index] ?? null;
       if (value === null || seen.size >= SAMPLES_PER_COLUMN) continue;
-      seen.add(value.length > SAMPLE_LENGTH ? `${value.slice(0, SAMPLE_LENGTH - 1)}…` : value);
+      const text = String(value);
+      seen.add(text.length > SAMPLE_LENGTH ? `${text.slice(0, SAMPLE_LENGTH - 1)}…` : text);
     }
     return [...seen];
   });

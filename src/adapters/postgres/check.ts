@@ -5,10 +5,10 @@
  */
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
+import { identifier, literal } from '../quoting';
 import { GateClient, readAddress } from './connection';
 import { OF_USERS } from './describe';
 import { toConnectError, toEngineError } from './errors';
-import { identifier, literal } from './settings';
 import { begin } from './transaction';
 
 export interface PostgresCheckSettings {

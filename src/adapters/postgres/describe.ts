@@ -1,10 +1,11 @@
 /** Tables, columns, keys, comments and samples of a PostgreSQL database: one query per kind of catalogue entry. */
 import type { DatabaseDescription, TableDescription } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
+import { groupBy } from '../../group-by';
+import { identifier } from '../quoting';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 import type { GateClient } from './connection';
 import { guarded } from './session';
-import { identifier } from './settings';
 
 const SAMPLED_ROWS = 100;
 const TABLES_PER_QUERY = 20;
@@ -167,12 +168,6 @@ function sampleSql(table: TableRow, columns: readonly ColumnRow[]): string {
   const sample = `(SELECT ${table.oid}::oid AS oid, array_to_json(ARRAY[${values.join(', ')}]::text[])::text AS sampled, NULL::bigint AS counted FROM ${relation} LIMIT ${SAMPLED_ROWS})`;
   const countable = table.kind === 'r' && table.estimate < 0 && Number(table.bytes ?? 0) <= COUNT_UP_TO_BYTES;
   return countable ? `${sample} UNION ALL (SELECT ${table.oid}::oid, NULL, count(*) FROM ${relation})` : sample;
-}
-
-function groupBy<T>(rows: readonly T[], key: (row: T) => number): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
-  return groups;
 }
 
 /** Condition on `pg_namespace n`: not one of the server's own schemas. */

@@ -61,7 +61,11 @@ export function toConnectError(error: unknown, target: Target): SqlEngineError {
 export function toEngineError(error: unknown, target: Target): SqlEngineError {
   if (error instanceof SqlEngineError) return error;
   const { message, code = '' } = error as ServerError;
-  return errorBy(ERRORS, `${code} ${message}`, { ...target, code, message, lost: message || code }, error);
+  const lost = `lost PostgreSQL at ${target.host}: ${message || code}`;
+  return (
+    errorBy(ERRORS, `${code} ${message}`, { ...target, code, message }, error) ??
+    new SqlEngineError('connection', lost, { cause: error })
+  );
 }
 
 /** By the code of the server or the socket, and by the message after it. */
@@ -83,5 +87,4 @@ const ERRORS: ErrorTable = [
   [/^ .*timeout/is, 'connection', 'PostgreSQL at {host} does not answer: check host, port and firewall'],
   [/password must be a string|no password supplied/i, 'authentication', 'PostgreSQL at {host} wants a password for user {user}: add it to the URL'],
   [/error establishing an SSL connection/i, 'connection', "what answers at {host} does not speak PostgreSQL's protocol: correct host and port in the URL"],
-  [/^/, 'connection', 'lost PostgreSQL at {host}: {lost}'],
 ]; // prettier-ignore

@@ -11,6 +11,7 @@
  */
 import type { SqlResult, SqlValue } from '../../domain';
 import type { SqlOptions } from '../../ports/sql-engine';
+import { MAX_RESULT_BYTES, stopwatch } from '../results';
 import { StepFailed, type Answer, type Field, type Step } from './batch';
 import type { GateClient, Target } from './connection';
 import { refusePlan } from './cost';
@@ -25,8 +26,7 @@ const EXPLAIN = 'EXPLAIN (FORMAT JSON) ';
 /** Small, because the width of the rows is not known yet; later pages are sized by the rows received. */
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 10_000;
-/** A result larger than this is cut like one with too many rows. */
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
 export interface Limits {
   readonly target: Target;
   /** Statements with a higher planner estimate are refused; null: no limit. */
@@ -65,8 +65,7 @@ export async function execute(
   { target, maxPlanCost }: Limits,
   last: boolean,
 ): Promise<SqlResult> {
-  const started = performance.now();
-  const elapsed = (): number => Math.round((performance.now() - started) * 10) / 10;
+  const elapsed = stopwatch();
   try {
     const result = await fetchAll(transaction, sql, options.maxRows, maxPlanCost, () => elapsed() > options.timeoutMs);
     if ('kind' in result) return result;

@@ -11,6 +11,7 @@
  *    its transaction.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
+import { identifier, literal } from '../quoting';
 import type { GateClient, Settings, Settled } from './connection';
 
 export interface SessionSettings {
@@ -109,6 +110,3 @@ export const OTHER_SESSION = '22012';
 function applicationName(tag: string): string {
   return `gate ${tag.replace(/^gate /, '')}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 63);
 }
-
-export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

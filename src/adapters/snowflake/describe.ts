@@ -3,9 +3,11 @@
  * are shown as stored; a table of the session's schema is shown without the schema. Snowflake does not enforce keys.
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
+import { groupBy } from '../../group-by';
+import { identifier, literal } from '../quoting';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 import { isOfStatement } from './errors';
-import { identifier, Unanswered, type Rows } from './session';
+import { Unanswered, type Rows } from './session';
 
 export type Read = (sql: string, limits?: { readonly timeoutMs?: number; readonly maxRows?: number }) => Promise<Rows>;
 
@@ -41,62 +43,76 @@ export async function describeSnowflake(read: Read, place: Place): Promise<Datab
     records(read, `SELECT table_schema, table_name, column_name, data_type, is_nullable, numeric_precision, numeric_scale, character_maximum_length, comment FROM ${inside}.COLUMNS WHERE ${wanted} ORDER BY table_schema, table_name, ordinal_position`),
   ]); // prettier-ignore
   const scope = `DATABASE ${identifier(database ?? place.database)}`;
-  const [primary, unique, imported] = await Promise.all(
+  const [primary = [], unique = [], imported = []] = await Promise.all(
     ['PRIMARY', 'UNIQUE', 'IMPORTED'].map((kind) => keyRows(read, `SHOW ${kind} KEYS IN ${scope}`)),
   );
   const nameOf = (schema: SqlValue | undefined, table: SqlValue | undefined): string =>
     text(schema) === current ? text(table) : `${text(schema)}.${text(table)}`;
   const keyOf = (row: Row): string => nameOf(row['table_schema'] ?? row['schema_name'], row['table_name']);
-  const columnsOf = groupBy(columns, keyOf);
-  const primaryOf = groupBy(primary ?? [], keyOf);
-  const uniqueOf = groupBy(unique ?? [], keyOf);
-  const importedOf = groupBy(imported ?? [], (row) => nameOf(row['fk_schema_name'], row['fk_table_name']));
   const relations = [...new Map([...views, ...tables].map((row) => [keyOf(row), row])).values()];
-  const samples = await sampleAll(read, relations, (row) => columnsOf.get(keyOf(row)) ?? []);
-  const known = new Set(relations.map(keyOf));
-
-  const described = relations.map((row): TableDescription => {
-    const name = keyOf(row);
-    const isView = /VIEW/i.test(text(row['table_type']));
-    const clustering = text(row['clustering_key']);
-    const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
-    return {
-      name,
-      kind: isView ? 'view' : 'table',
-      comment: comment.filter(Boolean).join('; ') || null,
-      rowEstimate: isView || row['row_count'] === null ? null : Number(row['row_count']),
-      columns: (columnsOf.get(name) ?? []).map((column, index) => ({
-        name: text(column['column_name']),
-        type: typeOf(column),
-        nullable: text(column['is_nullable']) !== 'NO',
-        comment: text(column['comment']) || null,
-        samples: samples.get(row)?.[index] ?? [],
-      })),
-      primaryKey: inOrder(primaryOf.get(name) ?? []).map((key) => text(key['column_name'])),
-      uniqueKeys: [...groupBy(uniqueOf.get(name) ?? [], (key) => text(key['constraint_name'])).values()].map((keys) =>
-        inOrder(keys).map((key) => text(key['column_name'])),
-      ),
-      foreignKeys: [...groupBy(importedOf.get(name) ?? [], (key) => text(key['fk_name'])).values()].flatMap((keys) => {
-        const table = nameOf(keys[0]?.['pk_schema_name'], keys[0]?.['pk_table_name']);
-        if (!known.has(table) || text(keys[0]?.['pk_database_name']) !== database) return [];
-        const ordered = inOrder(keys);
-        return [
-          {
-            columns: ordered.map((key) => text(key['fk_column_name'])),
-            table,
-            references: ordered.map((key) => text(key['pk_column_name'])),
-          },
-        ];
-      }),
-    };
-  });
-  const ordered = described.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  const catalogue: Catalogue = {
+    ...{ database, nameOf, known: new Set(relations.map(keyOf)) },
+    columns: groupBy(columns, keyOf),
+    primary: groupBy(primary, keyOf),
+    unique: groupBy(unique, keyOf),
+    imported: groupBy(imported, (row) => nameOf(row['fk_schema_name'], row['fk_table_name'])),
+  };
+  const samples = await sampleAll(read, relations, (row) => catalogue.columns.get(keyOf(row)) ?? []);
+  const described = relations
+    .map((row) => tableOf(keyOf(row), row, catalogue, samples.get(row) ?? []))
+    .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
   return {
     dialect: 'snowflake',
     version: `Snowflake ${version}`,
-    tables: ordered,
-    fingerprint: fingerprintOf(ordered),
+    tables: described,
+    fingerprint: fingerprintOf(described),
   };
+}
+
+type RowsByTable = ReadonlyMap<string, readonly Row[]>;
+
+interface Catalogue {
+  readonly database: string | undefined;
+  readonly nameOf: (schema: SqlValue | undefined, table: SqlValue | undefined) => string;
+  /** All tables that are described. */
+  readonly known: ReadonlySet<string>;
+  readonly columns: RowsByTable;
+  readonly primary: RowsByTable;
+  readonly unique: RowsByTable;
+  readonly imported: RowsByTable;
+}
+
+function tableOf(name: string, row: Row, catalogue: Catalogue, samples: readonly string[][]): TableDescription {
+  const clustering = text(row['clustering_key']);
+  const comment = [text(row['comment']), clustering === '' ? '' : `clustered by ${clustering}`];
+  const columnsOf = (keys: readonly Row[] = []): string[] => namesIn(keys, 'column_name');
+  const keysIn = (keys: readonly Row[] = [], constraint: string): Row[][] => [
+    ...groupBy(keys, (key) => text(key[constraint])).values(),
+  ];
+  return {
+    name,
+    kind: isView(row) ? 'view' : 'table',
+    comment: comment.filter(Boolean).join('; ') || null,
+    rowEstimate: isView(row) || row['row_count'] === null ? null : Number(row['row_count']),
+    columns: (catalogue.columns.get(name) ?? []).map((column, index) => ({
+      name: text(column['column_name']),
+      type: typeOf(column),
+      nullable: text(column['is_nullable']) !== 'NO',
+      comment: text(column['comment']) || null,
+      samples: samples[index] ?? [],
+    })),
+    primaryKey: columnsOf(catalogue.primary.get(name)),
+    uniqueKeys: keysIn(catalogue.unique.get(name), 'constraint_name').map(columnsOf),
+    foreignKeys: keysIn(catalogue.imported.get(name), 'fk_name').flatMap((keys) => foreignKeyOf(keys, catalogue)),
+  };
+}
+
+/** Only of tables that are described. */
+function foreignKeyOf(keys: readonly Row[], catalogue: Catalogue): TableDescription['foreignKeys'] {
+  const [first] = keys;
+  const table = catalogue.nameOf(first?.['pk_schema_name'], first?.['pk_table_name']);
+  if (!catalogue.known.has(table) || text(first?.['pk_database_name']) !== catalogue.database) return [];
+  return [{ columns: namesIn(keys, 'fk_column_name'), table, references: namesIn(keys, 'pk_column_name') }];
 }
 
 /** Sorts tables of the session's schema first. */
@@ -151,10 +167,7 @@ async function sample(read: Read, row: Row, columns: readonly Row[]): Promise<st
       throw error;
     },
   );
-  return samplesByColumn(
-    rows.map((each) => each.map((value) => (value === null ? null : String(value)))),
-    columns.length,
-  );
+  return samplesByColumn(rows, columns.length);
 }
 
 function typeOf(column: Row): string {
@@ -164,14 +177,8 @@ function typeOf(column: Row): string {
   return name === 'text' && length < LONGEST_TEXT ? `varchar(${length})` : name;
 }
 
-const inOrder = (rows: readonly Row[]): Row[] =>
-  [...rows].sort((a, b) => Number(a['key_sequence']) - Number(b['key_sequence']));
-
-function groupBy(rows: readonly Row[], key: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
-  return groups;
-}
+/** The columns of a key, in its order. */
+const namesIn = (rows: readonly Row[], name: string): string[] =>
+  [...rows].sort((a, b) => Number(a['key_sequence']) - Number(b['key_sequence'])).map((row) => text(row[name]));
 
 const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
-const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;

@@ -10,16 +10,17 @@
  * 5. With a ceiling on scanned bytes, the plan is checked first, within the statement's time limit (`scan.ts`).
  */
 import type { DatabaseDescription, SqlResult } from '../../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions, type SqlSnapshot } from '../../ports/sql-engine';
+import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine';
+import { Pool } from '../pool';
+import { digestOf, hasTimedOut, stopwatch } from '../results';
 import { describeSnowflake } from './describe';
 import { digestSql } from './digest';
 import { toEngineError, toResult } from './errors';
-import { createPool } from './pool';
 import { refuseWriter } from './role';
 import { refuseScan } from './scan';
 import { loadSdk, type LoadSdk } from './sdk';
 import { openSession, Unanswered, type Request, type Session } from './session';
-import { connectionOptions, readTarget, type SnowflakeLoginSettings } from './target';
+import { connectionOptions, readTarget, type SnowflakeLoginSettings, type Target } from './target';
 import { refuseText, withoutEnd } from '../../sql/guard/snowflake-tokens';
 
 export interface SnowflakeEngineSettings {
@@ -45,61 +46,126 @@ export interface SnowflakeEngineSettings {
 
 const DESCRIBE_TIMEOUT_MS = 30_000;
 
-export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSettings): SqlEngine {
-  const { poolSize = 4, connectTimeoutMs = 30_000, allowPrivilegedRole = false, schemas = [], maxScanBytes } = options;
-  const target = readTarget({ url, ...options });
-  let proven: Promise<void> | null = null;
+export function createSnowflakeEngine(settings: SnowflakeEngineSettings): SqlEngine {
+  const account = new Account(settings);
+  return {
+    dialect: 'snowflake',
+    run: (statements, request) => account.run(statements, request),
+    async digest(sql, request) {
+      const types = await account.typesOf(sql, request);
+      if (!Array.isArray(types)) return types;
+      return digestOf(await account.run([digestSql(withoutEnd(sql), types)], request));
+    },
+    describe: ({ signal }) => account.describe(signal),
+    close: () => account.close(),
+  };
+}
 
-  const pool = createPool(poolSize, async (signal) => {
-    const sdk = await loadSdk(options.load);
-    try {
-      const session = await openSession(sdk, connectionOptions(target), { connectTimeoutMs, signal });
-      await prove(session, signal).catch(async (error: unknown) => {
+class Account {
+  readonly #target: Target;
+  readonly #options: NonNullable<SnowflakeEngineSettings['options']>;
+  readonly #connectTimeoutMs: number;
+  readonly #pool: Pool<Session>;
+  #proven: Promise<void> | null = null;
+
+  constructor({ url, options = {} }: SnowflakeEngineSettings) {
+    this.#target = readTarget({ url, ...options });
+    this.#options = options;
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? 30_000;
+    this.#pool = new Pool(options.poolSize ?? 4, (signal) => this.#open(signal));
+  }
+
+  async run(statements: readonly string[], request: SqlOptions): Promise<SqlSnapshot> {
+    const first = await this.#attempt(statements, request);
+    return first.results.some(hasTimedOut) ? this.#attempt(statements, request) : first;
+  }
+
+  /** The server's names of the types of a statement's columns, without reading a row; or the error. */
+  async typesOf(sql: string, request: SqlOptions): Promise<string[] | SqlResult> {
+    const refusal = refuseText(sql);
+    if (refusal !== null) return { kind: 'refused', message: refusal };
+    return this.#withSession(request.signal, (session) =>
+      session.execute(withoutEnd(sql), { ...request, describeOnly: true }).then(
+        ({ types }) => types,
+        (error: unknown) => toResult(error, this.#target, { timeoutMs: request.timeoutMs, elapsedMs: 0 }),
+      ),
+    );
+  }
+
+  describe(signal: AbortSignal): Promise<DatabaseDescription> {
+    const request = { tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 200_000, signal };
+    const place = { ...this.#target, schemas: this.#options.schemas ?? [] };
+    return this.#withSession(signal, (session) =>
+      describeSnowflake((sql, more) => session.execute(sql, { ...request, ...more }), place),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #open(signal: AbortSignal): Promise<Session> {
+    const sdk = await loadSdk(this.#options.load);
+    const limits = { connectTimeoutMs: this.#connectTimeoutMs, signal };
+    return this.#told(signal, async () => {
+      const session = await openSession(sdk, connectionOptions(this.#target), limits);
+      try {
+        if (this.#options.allowPrivilegedRole !== true) await this.#prove(session, signal);
+        return session;
+      } catch (error) {
         await session.close();
         throw error;
-      });
-      return session;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw toEngineError(error, target);
-    }
-  });
+      }
+    });
+  }
 
   /** Checks the role once per engine: all its sessions have the same role. */
-  function prove(session: Session, signal: AbortSignal): Promise<void> {
-    if (allowPrivilegedRole) return Promise.resolve();
-    proven ??= refuseWriter(session, { tag: 'check', timeoutMs: connectTimeoutMs, maxRows: 10, signal }).catch(
-      (error: unknown) => {
-        proven = null;
-        throw error;
-      },
-    );
-    return proven;
+  #prove(session: Session, signal: AbortSignal): Promise<void> {
+    const request = { tag: 'check', timeoutMs: this.#connectTimeoutMs, maxRows: 10, signal };
+    this.#proven ??= refuseWriter(session, request).catch((error: unknown) => {
+      this.#proven = null;
+      throw error;
+    });
+    return this.#proven;
   }
 
-  async function withSession<T>(
-    signal: AbortSignal,
-    use: (session: Session, drop: () => void) => Promise<T>,
-  ): Promise<T> {
-    const session = await pool.acquire(signal);
-    let drop = false;
+  #withSession<T>(signal: AbortSignal, use: (session: Session, drop: () => void) => Promise<T>): Promise<T> {
+    return this.#pool.use(signal, (session, drop) => this.#told(signal, () => use(session, drop)));
+  }
+
+  async #told<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
-      return await use(session, () => (drop = true));
+      return await work();
     } catch (error) {
-      drop = true;
       signal.throwIfAborted();
-      throw toEngineError(error, target);
-    } finally {
-      pool.release(session, drop);
+      throw toEngineError(error, this.#target);
     }
   }
 
-  async function one(session: Session, sql: string, request: Request): Promise<SqlResult> {
-    const started = performance.now();
-    const elapsed = (): number => Math.round((performance.now() - started) * 10) / 10;
+  async #attempt(statements: readonly string[], request: SqlOptions): Promise<SqlSnapshot> {
+    const takenAt = new Date().toISOString();
+    const results: SqlResult[] = [];
+    // A session is dropped after a timeout; the remaining statements continue in a new one.
+    while (results.length < statements.length) {
+      await this.#withSession(request.signal, async (session, drop) => {
+        for (const sql of statements.slice(results.length)) {
+          const result = await this.#one(session, sql, request);
+          results.push(result);
+          if (!hasTimedOut(result)) continue;
+          drop();
+          return;
+        }
+      });
+    }
+    return { takenAt, results };
+  }
+
+  async #one(session: Session, sql: string, request: Request): Promise<SqlResult> {
+    const elapsed = stopwatch();
     const refusal = refuseText(sql);
     if (refusal !== null) return { kind: 'refused', message: refusal };
     const text = withoutEnd(sql);
+    const { allowPrivilegedRole = false, maxScanBytes } = this.#options;
     try {
       if (allowPrivilegedRole)
         await session.execute(`SELECT 1 FROM (\n${text}\n) AS gate_check LIMIT 0`, { ...request, describeOnly: true });
@@ -114,61 +180,7 @@ export function createSnowflakeEngine({ url, options = {} }: SnowflakeEngineSett
     } catch (error) {
       request.signal.throwIfAborted();
       if (error instanceof Unanswered) return { kind: 'timeout', afterMs: request.timeoutMs };
-      return toResult(error, target, { timeoutMs: request.timeoutMs, elapsedMs: elapsed() });
+      return toResult(error, this.#target, { timeoutMs: request.timeoutMs, elapsedMs: elapsed() });
     }
   }
-
-  async function attempt(statements: readonly string[], request: SqlOptions): Promise<SqlSnapshot> {
-    const takenAt = new Date().toISOString();
-    const results: SqlResult[] = [];
-    let left = [...statements];
-    // A session is dropped after a timeout; the remaining statements continue in a new one.
-    while (left.length > 0) {
-      left = await withSession(request.signal, async (session, drop) => {
-        for (const [index, sql] of left.entries()) {
-          const result = await one(session, sql, request);
-          results.push(result);
-          if (result.kind !== 'timeout') continue;
-          drop();
-          return left.slice(index + 1);
-        }
-        return [];
-      });
-    }
-    return { takenAt, results };
-  }
-
-  async function run(statements: readonly string[], request: SqlOptions): Promise<SqlSnapshot> {
-    const first = await attempt(statements, request);
-    return first.results.some(({ kind }) => kind === 'timeout') ? attempt(statements, request) : first;
-  }
-
-  return {
-    dialect: 'snowflake',
-    run,
-    async digest(sql, request) {
-      const refusal = refuseText(sql);
-      if (refusal !== null) return { kind: 'refused', message: refusal };
-      const text = withoutEnd(sql);
-      const types = await withSession(request.signal, (session) =>
-        session.execute(text, { ...request, describeOnly: true }).then(
-          (described) => described.types,
-          (error: unknown) => toResult(error, target, { timeoutMs: request.timeoutMs, elapsedMs: 0 }),
-        ),
-      );
-      if (!Array.isArray(types)) return types;
-      const [result] = (await run([digestSql(text, types)], request)).results;
-      if (result === undefined) throw new SqlEngineError('connection', 'the digest gave no result');
-      if (result.kind !== 'rows') return result;
-      const [count, high, low] = result.rows[0] ?? [];
-      return { count: Number(count), hash: `${String(high)}.${String(low)}` };
-    },
-    describe({ signal }): Promise<DatabaseDescription> {
-      const request = { tag: 'describe', timeoutMs: DESCRIBE_TIMEOUT_MS, maxRows: 200_000, signal };
-      return withSession(signal, (session) =>
-        describeSnowflake((sql, more) => session.execute(sql, { ...request, ...more }), { ...target, schemas }),
-      );
-    },
-    close: () => pool.close(),
-  };
 }

@@ -58,9 +58,12 @@ export function toEngineError(error: unknown, target: Target): SqlEngineError {
     role: role ?? '(default)',
     warehouse: warehouse ?? 'none is named',
     named: [database, schema, warehouse].filter(Boolean).join(', '),
-    reason: network === null ? '' : ` (${network})`,
   };
-  return errorBy(ERRORS, `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`, facts, error);
+  const lost = `lost Snowflake account ${account}: ${message}${network === null ? '' : ` (${network})`}`;
+  return (
+    errorBy(ERRORS, `${code} http:${statusOf(error) ?? ''} ${network ?? ''} | ${message}`, facts, error) ??
+    new SqlEngineError('connection', lost, { cause: error })
+  );
 }
 
 /** By the code of the server or the driver, the HTTP status, the code of the network, and the message after a bar. */
@@ -76,7 +79,6 @@ const ERRORS: ErrorTable = [
   [/^\S* http:40[34] /, 'not-found', 'there is no Snowflake account {account}: check the URL'],
   [/^\S* \S+ ENOTFOUND /, 'not-found', 'there is no host for the Snowflake account {account}: check the URL'],
   [/^40[34]\d{3} |\|.*(private key|passphrase|decrypt|PEM)/i, 'not-configured', 'the Snowflake login cannot be used: {message}'],
-  [/^/, 'connection', 'lost Snowflake account {account}: {message}{reason}'],
 ]; // prettier-ignore
 
 function codeOf(error: unknown): string {

@@ -4,7 +4,8 @@
  * that is not known to only read counts as writing.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
-import { identifier, type Request, type Session } from './session';
+import { identifier } from '../quoting';
+import type { Request, Session } from './session';
 
 export interface RoleFinding {
   readonly role: string;

@@ -6,6 +6,8 @@
  */
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
+import { literal } from '../quoting';
+import { MAX_RESULT_BYTES } from '../results';
 import { NoAnswer } from './errors';
 import type { Sdk } from './sdk';
 import { columnKind, converterFor, type RawValue } from './values';
@@ -24,8 +26,6 @@ const PARAMETERS: Readonly<Record<string, string | number | boolean>> = {
   // The server ends a statement whose client is gone.
   ABORT_DETACHED_QUERY: true,
 };
-/** A result larger than this is cut like one with too many rows. */
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 /** How long after the time limit a statement is cancelled from here, if the server's own limit fails. */
 const CANCEL_AFTER_MS = 1_000;
 const DROP_AFTER_MS = 3_000;
@@ -69,7 +69,9 @@ export async function openSession(
     close: () => destroy(connection),
   };
   const request = { tag: 'gate', timeoutMs: connectTimeoutMs, maxRows: 10, signal };
-  const settings = Object.entries(PARAMETERS).map(([name, value]) => `${name} = ${literal(value)}`);
+  const settings = Object.entries(PARAMETERS).map(
+    ([name, value]) => `${name} = ${typeof value === 'string' ? literal(value) : String(value).toUpperCase()}`,
+  );
   try {
     await session.execute(`ALTER SESSION SET ${settings.join(' ')}`, request);
     // Secondary roles would add privileges, and the role check reads only the primary role's.
@@ -188,9 +190,3 @@ function read(statement: RowStatement, maxRows: number): Promise<Rows> {
 
 /** Snowflake allows 2,000 characters; its query history is easier to read with fewer. */
 const queryTag = (tag: string): string => `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
-
-function literal(value: string | number | boolean): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value).toUpperCase();
-}
-
-export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

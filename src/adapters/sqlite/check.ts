@@ -6,8 +6,8 @@ import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WritingRight } from '../database-check';
-import { startSqliteClient, type RequestEnd } from './client';
-import { checkFile, orThrow } from './engine';
+import { SqliteClient, type RequestEnd } from './client';
+import { checkFile, orThrow } from './errors';
 import type { ChildRequest } from './protocol';
 
 const TIMEOUT_MS = 15_000;
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 15_000;
 export async function checkSqlite(path: string): Promise<DatabaseCheck> {
   await checkFile(path, path);
   const startedMs = performance.now();
-  const client = startSqliteClient();
+  const client = new SqliteClient();
   const ask = (request: ChildRequest): Promise<RequestEnd> =>
     client.request(request, { timeoutMs: TIMEOUT_MS, signal: AbortSignal.timeout(TIMEOUT_MS * 2) });
   try {

@@ -1,42 +1,33 @@
 /** Tables, columns, keys, row counts and sample values of a SQLite file, from its pragma functions in one snapshot. */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
+import { groupBy } from '../../group-by';
+import { identifier, literal } from '../quoting';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 
 /** Runs one statement in the snapshot; `null` when SQLite reports an error (a view over a dropped table, for one). */
-export type Read = (sql: string) => Promise<readonly (readonly SqlValue[])[] | null>;
+export type Read = (sql: string) => Promise<Rows | null>;
 
 /** Above this size a table's rows are estimated by its highest rowid instead of counted. */
 const COUNT_UP_TO_BYTES = 256 * 1024 * 1024;
 const SAMPLED_ROWS = 200;
 
 export async function describeSqlite(read: Read, fileBytes: number): Promise<DatabaseDescription> {
-  const must = async (sql: string): Promise<readonly (readonly SqlValue[])[]> => (await read(sql)) ?? [];
+  const must = async (sql: string): Promise<Rows> => (await read(sql)) ?? [];
   const version = text((await must('SELECT sqlite_version()'))[0]?.[0]);
-  const listed = await must(
-    `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
-  );
-  const indexes = await must(
-    `SELECT m.name, l.name, i.name FROM sqlite_schema m, pragma_index_list(m.name) l, pragma_index_info(l.name) i
-     WHERE m.type = 'table' AND l."unique" = 1 AND l.origin <> 'pk' AND l.partial = 0 AND i.name IS NOT NULL ORDER BY m.name, l.seq, i.seqno`,
-  );
-  const references = await must(
-    `SELECT m.name, f.id, f."from", f."table", f."to" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id, f.seq`,
-  );
-
+  const listed = await must(LISTED);
+  const indexes = groupBy(await must(INDEXES), ([table]) => text(table));
+  const references = groupBy(await must(REFERENCES), ([table]) => text(table));
   const columnsOf = await readColumns(
     read,
     listed.map(([name]) => text(name)),
   );
   const plain = listed.filter(([, type]) => type === 'table').map(([name]) => text(name));
   const sampled = await sampleTogether(read, plain, columnsOf, fileBytes);
-  const indexesOf = byFirst(indexes);
-  const referencesOf = byFirst(references);
   const tables: TableDescription[] = [];
   for (const [rawName, type] of listed) {
     const name = text(rawName);
     const columns = columnsOf.get(name) ?? [];
     if (columns.length === 0) continue;
-    const names = columns.map(([column]) => text(column));
     const { samples, count } =
       sampled.get(name) ?? (await sampleAlone(read, name, columns, type !== 'view', fileBytes));
     tables.push({
@@ -44,61 +35,79 @@ export async function describeSqlite(read: Read, fileBytes: number): Promise<Dat
       kind: type === 'view' ? 'view' : 'table',
       comment: null,
       rowEstimate: count,
-      columns: columns.map(([, declared, notNull, keyPosition], index) => ({
-        name: names[index] ?? '',
+      columns: columns.map(([column, declared, notNull, keyPosition], index) => ({
+        name: text(column),
         type: text(declared).toLowerCase() || 'any',
         nullable: notNull === 0 && keyPosition === 0,
         comment: null,
         samples: samples[index] ?? [],
       })),
-      primaryKey: columns
-        .filter(([, , , position]) => Number(position) > 0)
-        .sort((a, b) => Number(a[3]) - Number(b[3]))
-        .map(([column]) => text(column)),
-      uniqueKeys: grouped(indexesOf.get(name) ?? []).map((rows) => rows.map((row) => text(row[2]))),
-      foreignKeys: grouped(referencesOf.get(name) ?? []).map((rows) => ({
-        columns: rows.map((row) => text(row[2])),
-        table: text(rows[0]?.[3]),
-        references: rows.every((row) => row[4] !== null) ? rows.map((row) => text(row[4])) : [],
-      })),
+      ...keysOf(columns, indexes.get(name) ?? [], references.get(name) ?? []),
     });
   }
-  const keys = new Map(tables.map((table) => [table.name.toLowerCase(), table]));
-  const complete = tables.map((table) => ({
-    ...table,
-    // A reference without columns means the primary key. The table's name may be written in another case.
-    foreignKeys: table.foreignKeys.map((key) => {
-      const target = keys.get(key.table.toLowerCase());
-      return {
-        ...key,
-        table: target?.name ?? key.table,
-        references: key.references.length > 0 ? key.references : (target?.primaryKey ?? []),
-      };
-    }),
-  }));
+  const complete = withReferences(tables);
   return { dialect: 'sqlite', version: `SQLite ${version}`, tables: complete, fingerprint: fingerprintOf(complete) };
 }
 
-type Columns = readonly (readonly SqlValue[])[];
+type Rows = readonly (readonly SqlValue[])[];
+type Columns = Rows;
+
+const LISTED = `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
+const INDEXES = `SELECT m.name, l.name, i.name FROM sqlite_schema m, pragma_index_list(m.name) l, pragma_index_info(l.name) i
+  WHERE m.type = 'table' AND l."unique" = 1 AND l.origin <> 'pk' AND l.partial = 0 AND i.name IS NOT NULL ORDER BY m.name, l.seq, i.seqno`;
+const REFERENCES = `SELECT m.name, f.id, f."from", f."table", f."to" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id, f.seq`;
+
+type Keys = Pick<TableDescription, 'primaryKey' | 'uniqueKeys' | 'foreignKeys'>;
+
+function keysOf(columns: Columns, indexes: Rows, references: Rows): Keys {
+  const byId = (rows: Rows): Rows[] => [...groupBy(rows, ([, id]) => id).values()];
+  return {
+    primaryKey: columns
+      .filter(([, , , position]) => Number(position) > 0)
+      .sort((a, b) => Number(a[3]) - Number(b[3]))
+      .map(([column]) => text(column)),
+    uniqueKeys: byId(indexes).map((rows) => rows.map((row) => text(row[2]))),
+    foreignKeys: byId(references).map((rows) => ({
+      columns: rows.map((row) => text(row[2])),
+      table: text(rows[0]?.[3]),
+      references: rows.every((row) => row[4] !== null) ? rows.map((row) => text(row[4])) : [],
+    })),
+  };
+}
+
+/** A reference without columns means the primary key. The table's name may be written in another case. */
+function withReferences(tables: readonly TableDescription[]): TableDescription[] {
+  const byName = new Map(tables.map((table) => [table.name.toLowerCase(), table]));
+  return tables.map((table) => ({
+    ...table,
+    foreignKeys: table.foreignKeys.map(({ columns, table: name, references }) => {
+      const target = byName.get(name.toLowerCase());
+      const own = references.length > 0 ? references : (target?.primaryKey ?? []);
+      return { columns, table: target?.name ?? name, references: own };
+    }),
+  }));
+}
 
 /** Name, type, "notnull" and key position. One query for all tables; table by table if it fails (a broken view). */
 async function readColumns(read: Read, names: readonly string[]): Promise<ReadonlyMap<string, Columns>> {
-  const columns = new Map<string, (readonly SqlValue[])[]>();
   const all = await read(
     `SELECT l.name, x.name, x.type, x."notnull", x.pk FROM pragma_table_list l, pragma_table_xinfo(l.name) x
      WHERE l.schema = 'main' AND x.hidden <> 1 ORDER BY l.name, x.cid`,
   );
-  for (const [table, ...column] of all ?? []) {
-    const own = columns.get(text(table)) ?? [];
-    own.push(column);
-    columns.set(text(table), own);
+  const columns = new Map<string, Columns>();
+  if (all !== null) {
+    for (const [table, rows] of groupBy(all, ([table]) => text(table)))
+      columns.set(
+        table,
+        rows.map(([, ...column]) => column),
+      );
+    return columns;
   }
-  if (all !== null) return columns;
   for (const name of names) {
     const own = await read(
       `SELECT name, type, "notnull", pk FROM pragma_table_xinfo(${literal(name)}) WHERE hidden <> 1 ORDER BY cid`,
     );
-    if (own !== null) columns.set(name, [...own]);
+    if (own !== null) columns.set(name, own);
   }
   return columns;
 }
@@ -133,7 +142,7 @@ async function sampleTogether(
     for (const [index, name] of batch.entries()) {
       const own = rows.filter(([of]) => Number(of) === index);
       sampled.set(name, {
-        samples: toSamples(
+        samples: samplesByColumn(
           own.filter(([, kind]) => kind === 's').map(([, , ...values]) => values),
           columnsOf.get(name)?.length ?? 0,
         ),
@@ -156,7 +165,7 @@ async function sampleAlone(
 ): Promise<Sampled> {
   const rows = await read(`SELECT ${cells(columns).join(', ')} FROM ${identifier(table)} LIMIT ${SAMPLED_ROWS}`);
   return {
-    samples: toSamples(rows ?? [], columns.length),
+    samples: samplesByColumn(rows ?? [], columns.length),
     count: counted ? toCount((await read(countSql(table, fileBytes)))?.[0]?.[0]) : null,
   };
 }
@@ -169,13 +178,6 @@ function cells(columns: Columns): string[] {
   );
 }
 
-function toSamples(rows: readonly (readonly SqlValue[])[], columns: number): string[][] {
-  return samplesByColumn(
-    rows.map((row) => row.map((value) => (value === null ? null : String(value)))),
-    columns,
-  );
-}
-
 function countSql(table: string, fileBytes: number): string {
   return fileBytes <= COUNT_UP_TO_BYTES
     ? `SELECT count(*) FROM ${identifier(table)}`
@@ -184,26 +186,4 @@ function countSql(table: string, fileBytes: number): string {
 
 const toCount = (value: SqlValue | undefined): number | null => (typeof value === 'number' ? value : null);
 
-function byFirst(rows: readonly (readonly SqlValue[])[]): ReadonlyMap<string, (readonly SqlValue[])[]> {
-  const groups = new Map<string, (readonly SqlValue[])[]>();
-  for (const row of rows) {
-    const group = groups.get(text(row[0])) ?? [];
-    group.push(row);
-    groups.set(text(row[0]), group);
-  }
-  return groups;
-}
-
-/** Groups consecutive rows with the same first two values. */
-function grouped(rows: readonly (readonly SqlValue[])[]): (readonly SqlValue[])[][] {
-  const groups = new Map<string, (readonly SqlValue[])[]>();
-  for (const row of rows) {
-    const key = JSON.stringify([row[0], row[1]]);
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return [...groups.values()];
-}
-
 const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
-const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

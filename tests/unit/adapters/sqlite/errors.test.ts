@@ -1,4 +1,4 @@
-import { orThrow } from '../../../../src/adapters/sqlite/engine';
+import { orThrow } from '../../../../src/adapters/sqlite/errors';
 
 test('a database in WAL mode in a folder that may not be written is no outage, and the line says what to do', () => {
   const end = {

@@ -1,0 +1,22 @@
+/** What the results of all engines have in common. */
+import type { SqlResult } from '../domain';
+import { SqlEngineError, type SqlEngine, type SqlSnapshot } from '../ports/sql-engine';
+
+/** A result larger than this is cut like one with too many rows. */
+export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+/** Milliseconds since the call, to a tenth. */
+export function stopwatch(): () => number {
+  const started = performance.now();
+  return () => Math.round((performance.now() - started) * 10) / 10;
+}
+
+/** What a server computed: count and the sums of both halves of the hashes; or why it did not. */
+export function digestOf({ results: [result] }: SqlSnapshot): Awaited<ReturnType<SqlEngine['digest']>> {
+  if (result === undefined) throw new SqlEngineError('connection', 'the digest gave no result');
+  if (result.kind !== 'rows') return result;
+  const [count, high, low] = result.rows[0] ?? [];
+  return { count: Number(count), hash: `${String(high)}.${String(low)}` };
+}
+
+export const hasTimedOut = ({ kind }: SqlResult): boolean => kind === 'timeout';

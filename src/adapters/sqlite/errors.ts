@@ -1,0 +1,92 @@
+/** What a process of SQLite ended with, as a result or as an error of the engine. */
+import { open, stat } from 'node:fs/promises';
+import type { SqlResult } from '../../domain';
+import { SqlEngineError } from '../../ports/sql-engine';
+import { errorBy, type ErrorTable } from '../error-table';
+import type { RequestEnd } from './client';
+import type { ChildReply } from './protocol';
+
+type Failure = Extract<ChildReply, { kind: 'error' }>;
+
+export interface TimedEnd {
+  readonly end: RequestEnd;
+  readonly elapsedMs: number;
+}
+
+export function toResult({ end, elapsedMs }: TimedEnd, timeoutMs: number, path: string): SqlResult {
+  switch (end.kind) {
+    case 'rows':
+      return { ...end, elapsedMs };
+    case 'refused':
+      return { kind: 'refused', message: end.message };
+    case 'timeout':
+      return { kind: 'timeout', afterMs: timeoutMs };
+    case 'crashed':
+      return { kind: 'sql-error', message: `SQLite cannot return this result: ${end.message}`, code: null, elapsedMs };
+    case 'error':
+      throwIfBroken(end, path);
+      return { kind: 'sql-error', message: explain(end), code: end.code, elapsedMs };
+    case 'done':
+    case 'attempts':
+    case 'digest':
+      throw new SqlEngineError('connection', 'the SQLite process answered out of order');
+    default:
+      return end satisfies never;
+  }
+}
+
+function explain({ code, message }: Failure): string {
+  if (code !== 'SQLITE_NOMEM') return message;
+  return 'the statement needs more memory than it may take (1 GB): filter or aggregate earlier, select parts of large values';
+}
+
+/** Of a file that is locked or damaged: the statement did not cause that. */
+const BROKEN: ErrorTable = [
+  [/^SQLITE_(BUSY|LOCKED|IOERR)/, 'connection', 'cannot read {path} just now: {message}'],
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'not-found', '{path} is not a SQLite database (or it is damaged or encrypted): name a SQLite 3 file'],
+  [/^SQLITE_READONLY_ROLLBACK$/, 'not-found', 'a program was stopped in the middle of writing {path}, and a reader may not repair the file: open it once with one that may write (sqlite3 FILE .tables)'],
+  // SQLITE_READONLY_DIRECTORY, for which the driver has no name.
+  [/^UNKNOWN_SQLITE_ERROR_1544$/, 'not-found', 'cannot open {path}: in WAL mode each reader needs files beside it; let this user write into its folder, or end that mode (PRAGMA journal_mode = DELETE)'],
+  [/^SQLITE_(CANTOPEN|PERM|READONLY_(RECOVERY|CANTINIT|CANTLOCK))/, 'not-found', 'cannot open {path}: {message}; check that this user may read it and its folder'],
+]; // prettier-ignore
+
+export function throwIfBroken({ code, message }: Pick<Failure, 'code' | 'message'>, path: string): void {
+  const error = errorBy(BROKEN, code, { path, message });
+  if (error !== null) throw error;
+}
+
+export function orThrow(end: RequestEnd, path: string): void {
+  if (end.kind === 'error') {
+    throwIfBroken(end, path);
+    throw new SqlEngineError('connection', `cannot open ${path}: ${end.message}`);
+  }
+  if (end.kind === 'crashed')
+    throw new SqlEngineError('connection', `the SQLite process for ${path} ended unexpectedly: ${end.message}`);
+  if (end.kind === 'timeout') throw new SqlEngineError('connection', `opening ${path} took too long`);
+}
+
+export async function checkFile(given: string, path: string): Promise<void> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory())
+      throw new SqlEngineError('not-found', `${given} is a directory: name the SQLite file in it`);
+    // Opening a pipe would wait for a writer and block this process, even its exit.
+    if (!found.isFile()) throw new SqlEngineError('not-found', `${given} is no ordinary file: name a SQLite 3 file`);
+    const file = await open(path, 'r');
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
+      if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
+        throwIfBroken({ code: 'SQLITE_NOTADB', message: '' }, given);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof SqlEngineError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new SqlEngineError('not-found', `there is no file ${given}: check the path of the database`);
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new SqlEngineError('not-found', `this user may not read ${given}: change its permissions`);
+    throw new SqlEngineError('connection', `cannot read ${given}: ${message}`, { cause: error });
+  }
+}
