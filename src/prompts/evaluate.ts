@@ -4,13 +4,10 @@
  */
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed, Problem } from './reply';
+import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
-import { notListed } from './test-reply';
-import { evidenceText, planText } from './texts';
-import type { EvidenceText, PlanText } from './texts';
+import { evidenceText, planText, type EvidenceText, type PlanText } from './texts';
 
 export interface TrajectoryText {
   readonly id: string;
@@ -86,35 +83,21 @@ function checkScores(reply: EvaluateReply, input: EvaluateInput): Problem[] {
   const scored = reply.scores.map(({ trajectory }) => trajectory);
   const missing = ids.filter((id) => !scored.includes(id));
   return [
-    ...missing.map((id) => ({
-      where: 'scores',
-      found: `no score for ${id}`,
-      allowed: `score each of ${ids.join(', ')}`,
-    })),
-    ...reply.scores.flatMap((score, at) => {
+    ...missing.flatMap((id) => unless(false, 'scores', `no score for ${id}`, `score each of ${ids.join(', ')}`)),
+    ...reply.scores.flatMap(({ trajectory: id, progress, potential, bottleneck }, at) => {
       const where = `scores[${at}]`;
-      const trajectory = input.trajectories.find(({ id }) => id === score.trajectory);
-      if (trajectory === undefined) return [notListed(`${where}.trajectory`, score.trajectory, ids)];
+      const trajectory = input.trajectories.find((each) => each.id === id);
+      if (trajectory === undefined) return oneOf(`${where}.trajectory`, id, ids);
       const operators = trajectory.plan?.operators.map(({ name }) => name) ?? [];
+      const isFirst = scored.indexOf(id) === at;
+      const isShare = progress >= 0 && progress <= 1;
       return [
-        ...(scored.indexOf(score.trajectory) < at
-          ? [
-              {
-                where: `${where}.trajectory`,
-                found: `${score.trajectory} is scored twice`,
-                allowed: 'one score per trajectory',
-              },
-            ]
-          : []),
-        ...(score.progress >= 0 && score.progress <= 1
+        ...unless(isFirst, `${where}.trajectory`, `${id} is scored twice`, 'one score per trajectory'),
+        ...unless(isShare, `${where}.progress`, `found ${progress}`, 'use a number from 0 to 1'),
+        ...unless(potential >= 0, `${where}.potential`, `found ${potential}`, 'use 0 or more'),
+        ...(bottleneck === null || operators.includes(bottleneck)
           ? []
-          : [{ where: `${where}.progress`, found: `found ${score.progress}`, allowed: 'use a number from 0 to 1' }]),
-        ...(score.potential >= 0
-          ? []
-          : [{ where: `${where}.potential`, found: `found ${score.potential}`, allowed: 'use 0 or more' }]),
-        ...(score.bottleneck === null || operators.includes(score.bottleneck)
-          ? []
-          : [notListed(`${where}.bottleneck`, score.bottleneck, [...operators, 'null'])]),
+          : oneOf(`${where}.bottleneck`, bottleneck, [...operators, 'null'])),
       ];
     }),
   ];

@@ -5,13 +5,11 @@
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';
 import { AssumptionReply, checkAssumption } from './plan-reply';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed, Problem } from './reply';
+import { oneOf, parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
-import { notListed, soundTests, testRules, TestReply, tidyTest } from './test-reply';
-import { evidenceText, planShape, planText } from './texts';
-import type { EvidenceText, HypothesisText, PlanText } from './texts';
+import { soundTests, testRules, TestReply, tidyTest } from './test-reply';
+import { evidenceText, planShape, planText, type EvidenceText, type HypothesisText, type PlanText } from './texts';
 
 export interface ObservedText extends EvidenceText {
   readonly observationId: string;
@@ -179,11 +177,7 @@ function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>
   const judged = reply.judgements.map(({ operator }) => operator);
   const missing = [...observed.keys()].filter((operator) => !judged.includes(operator));
   return [
-    ...missing.map((operator) => ({
-      where: 'judgements',
-      found: `nothing on ${operator}`,
-      allowed: `judge ${operator} too`,
-    })),
+    ...missing.flatMap((operator) => unless(false, 'judgements', `nothing on ${operator}`, `judge ${operator} too`)),
     ...reply.judgements.flatMap((judgement, at) =>
       checkJudgement(judgement, `judgements[${at}]`, judged.indexOf(judgement.operator) < at, observed),
     ),
@@ -194,35 +188,31 @@ function checkGround(reply: GroundReply, observed: Map<string, HypothesisText[]>
 }
 
 function checkJudgement(
-  judgement: Judgement,
+  { operator, verdicts, winner, sql }: Judgement,
   where: string,
   repeated: boolean,
   observed: Map<string, HypothesisText[]>,
 ): Problem[] {
-  const hypotheses = observed.get(judgement.operator);
-  if (hypotheses === undefined) return [notListed(`${where}.operator`, judgement.operator, [...observed.keys()])];
-  if (repeated)
-    return [
-      {
-        where: `${where}.operator`,
-        found: `${judgement.operator} is judged twice`,
-        allowed: 'one judgement per operator',
-      },
-    ];
+  const hypotheses = observed.get(operator);
+  if (hypotheses === undefined) return oneOf(`${where}.operator`, operator, [...observed.keys()]);
+  if (repeated) return unless(false, `${where}.operator`, `${operator} is judged twice`, 'one judgement per operator');
   const ids = hypotheses.map(({ id }) => id);
-  const given = judgement.verdicts.map(({ hypothesis }) => hypothesis);
-  const problems: Problem[] = [];
-  const add = (field: string, found: string, allowed: string) =>
-    problems.push({ where: `${where}.${field}`, found, allowed });
-  given.forEach((id, at) => {
-    if (!ids.includes(id)) problems.push(notListed(`${where}.verdicts[${at}].hypothesis`, id, ids));
-    else if (given.indexOf(id) < at)
-      add(`verdicts[${at}].hypothesis`, `${id} has a verdict already`, 'one verdict per hypothesis');
+  const given = verdicts.map(({ hypothesis }) => hypothesis);
+  const onVerdicts = given.flatMap((id, at) => {
+    const field = `${where}.verdicts[${at}].hypothesis`;
+    if (!ids.includes(id)) return oneOf(field, id, ids);
+    return unless(given.indexOf(id) === at, field, `${id} has a verdict already`, 'one verdict per hypothesis');
   });
-  const { winner, sql } = judgement;
-  if (winner === null) return problems;
-  if (!ids.includes(winner)) problems.push(notListed(`${where}.winner`, winner, ids));
-  if (sql === null && hypotheses.find(({ id }) => id === winner)?.notStored !== true)
-    add('sql', `found null with winner ${winner}`, "write the operator's body for the winner, or set winner to null");
-  return problems;
+  if (winner === null) return onVerdicts;
+  const needsSql = hypotheses.find(({ id }) => id === winner)?.notStored !== true;
+  return [
+    ...onVerdicts,
+    ...oneOf(`${where}.winner`, winner, ids),
+    ...unless(
+      sql !== null || !needsSql,
+      `${where}.sql`,
+      `found null with winner ${winner}`,
+      "write the operator's body for the winner, or set winner to null",
+    ),
+  ];
 }

@@ -26,7 +26,7 @@ export type { Parsed } from './reply';
 export { data } from './shared';
 export type { MemoryEntry, PromptContext } from './shared';
 export { told } from './told';
-export { TestReply } from './test-reply';
+export { builtOn, TestReply } from './test-reply';
 export { webTools } from './web';
 export type { LookupsReply } from './web';
 export type { EvidenceText, HypothesisText, OperatorText, PlanText, TestText } from './texts';

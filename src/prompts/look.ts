@@ -6,8 +6,7 @@
 import { z } from 'zod';
 import { OPERATOR_NAME } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
-import { parseReply, replySchema } from './reply';
-import type { Parsed, Problem } from './reply';
+import { parseReply, replySchema, unless, type Parsed, type Problem } from './reply';
 import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
@@ -139,55 +138,59 @@ function withoutEmpty(reply: LookReply): object {
   );
 }
 
-type Add = (where: string, found: string, allowed: string) => void;
-
 function problemsOf(reply: LookReply, looksLeft: number): Problem[] {
-  const problems: Problem[] = [];
-  const add: Add = (where, found, allowed) => problems.push({ where, found, allowed });
-  switch (reply.action) {
+  const { action, queries, reason } = reply;
+  switch (action) {
     case 'look':
-      if (reply.queries.length === 0) add('queries', 'found []', 'write the SELECTs to run, or use another action');
-      if (looksLeft <= 0) add('action', 'found "look" with no look left', 'use "commit" or "unanswerable"');
-      return problems;
+      return [
+        ...unless(queries.length > 0, 'queries', 'found []', 'write the SELECTs to run, or use another action'),
+        ...unless(looksLeft > 0, 'action', 'found "look" with no look left', 'use "commit" or "unanswerable"'),
+      ];
     case 'unanswerable':
-      if (!reply.reason?.trim()) add('reason', 'found null', 'say which fact is not stored and where you looked');
-      return problems;
+      return unless(
+        Boolean(reason?.trim()),
+        'reason',
+        'found null',
+        'say which fact is not stored and where you looked',
+      );
     case 'commit':
-      commitProblems(reply, add);
-      return problems;
+      return commitProblems(reply);
     default:
-      return reply.action satisfies never;
+      return action satisfies never;
   }
 }
 
-function commitProblems({ operators, claims, assumed, wording }: LookReply, add: Add): void {
+function commitProblems({ operators, claims, assumed, wording }: LookReply): Problem[] {
   const names = operators.map(({ name }) => name);
-  if (names.length === 0) add('operators', 'found []', 'a commit has at least one operator, the last the answer');
-  operators.forEach(({ name, intent }, at) => {
-    if (!OPERATOR_NAME.test(name))
-      add(`operators[${at}].name`, `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _');
-    if (names.indexOf(name) !== at)
-      add(`operators[${at}].name`, `${name} is used twice`, 'give every operator its own name');
-    if (intent.trim() === '') add(`operators[${at}].intent`, 'found ""', 'say in one sentence what the rows mean');
-  });
-  const known = (where: string, name: string): void => {
-    if (!names.includes(name)) add(where, `found "${name}"`, `use one of ${names.join(', ')}`);
-  };
-  claims.forEach((claim, at) => {
-    known(`claims[${at}].operator`, claim.operator);
-    if (claim.statement.trim() === '') add(`claims[${at}].statement`, 'found ""', 'say what is claimed');
-    if (claim.rivals.length === 0)
-      add(
-        `claims[${at}].rivals`,
-        'found []',
-        'name at least one reading that would give another answer, or drop the claim',
-      );
-  });
-  assumed.forEach(({ operator, risk }, at) => {
-    known(`assumed[${at}].operator`, operator);
-    if (!(risk >= 0 && risk <= 1)) add(`assumed[${at}].risk`, `found ${risk}`, 'use a number from 0 to 1');
-  });
-  wording.forEach(({ operator }, at) => known(`wording[${at}].operator`, operator));
+  const known = (where: string, name: string): Problem[] =>
+    unless(names.includes(name), where, `found "${name}"`, `use one of ${names.join(', ')}`);
+  const rivals = 'name at least one reading that would give another answer, or drop the claim';
+  return [
+    ...unless(names.length > 0, 'operators', 'found []', 'a commit has at least one operator, the last the answer'),
+    ...operators.flatMap(({ name, intent }, at) => {
+      const where = `operators[${at}]`;
+      return [
+        ...unless(OPERATOR_NAME.test(name), `${where}.name`, `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _'),
+        ...unless(
+          names.indexOf(name) === at,
+          `${where}.name`,
+          `${name} is used twice`,
+          'give every operator its own name',
+        ),
+        ...unless(intent.trim() !== '', `${where}.intent`, 'found ""', 'say in one sentence what the rows mean'),
+      ];
+    }),
+    ...claims.flatMap((claim, at) => [
+      ...known(`claims[${at}].operator`, claim.operator),
+      ...unless(claim.statement.trim() !== '', `claims[${at}].statement`, 'found ""', 'say what is claimed'),
+      ...unless(claim.rivals.length > 0, `claims[${at}].rivals`, 'found []', rivals),
+    ]),
+    ...assumed.flatMap(({ operator, risk }, at) => [
+      ...known(`assumed[${at}].operator`, operator),
+      ...unless(risk >= 0 && risk <= 1, `assumed[${at}].risk`, `found ${risk}`, 'use a number from 0 to 1'),
+    ]),
+    ...wording.flatMap(({ operator }, at) => known(`wording[${at}].operator`, operator)),
+  ];
 }
 
 /** What its action does not have is dropped, and lists are cut: they come most useful first. */

@@ -1,10 +1,10 @@
 /** The reply of role `plan`: its schema and its checks. What a check finds goes back to the model, with what is allowed. */
 import { z } from 'zod';
 import { Assumption, ColumnType, OPERATOR_NAME } from '../domain';
-import type { Problem } from './reply';
+import { oneOf, unless, type Problem } from './reply';
 import { SentenceReply, wantsSentence } from './sentence';
 import type { PromptContext } from './shared';
-import { notListed, TestReply } from './test-reply';
+import { TestReply } from './test-reply';
 import * as web from './web';
 
 export const AssumptionReply = z.object({
@@ -25,6 +25,8 @@ const OperatorReply = z.object({
   sql: z.string().nullable(),
   assumptions: z.array(AssumptionReply),
 });
+
+type OperatorReply = z.infer<typeof OperatorReply>;
 
 /** Keys stand in the order in which a model should think: the outline before the verdict, doubt after the SQL. */
 export const PlanReply = z.object({
@@ -62,80 +64,74 @@ export function webReply(context: PromptContext, tools: readonly web.WebTool[]) 
   });
 }
 
-export function checkPlan(reply: PlanReply): Problem[] {
-  if (reply.kind === 'unanswerable')
-    return reply.reason === null
-      ? [{ where: 'reason', found: 'found null', allowed: 'say which fact is missing and where you looked' }]
-      : [];
-  if (reply.operators.length === 0)
-    return [
-      { where: 'operators', found: 'found []', allowed: 'a plan has at least one operator, the last the answer' },
-    ];
-  const names = reply.operators.map(({ name }) => name);
-  const unknown = (where: string, name: string) => (names.includes(name) ? [] : [notListed(where, name, names)]);
+export function checkPlan({ kind, reason, operators, bottleneck, potential, wording }: PlanReply): Problem[] {
+  if (kind === 'unanswerable')
+    return unless(reason !== null, 'reason', 'found null', 'say which fact is missing and where you looked');
+  const names = operators.map(({ name }) => name);
+  if (names.length === 0)
+    return unless(false, 'operators', 'found []', 'a plan has at least one operator, the last the answer');
   return [
-    ...reply.operators.flatMap((_, at) => checkOperator(reply, at)),
-    ...(reply.bottleneck === null ? [] : unknown('bottleneck', reply.bottleneck)),
-    ...(reply.potential < 0
-      ? [{ where: 'potential', found: `found ${reply.potential}`, allowed: 'use 0 or more' }]
-      : []),
-    ...reply.wording.flatMap(({ operator }, at) => unknown(`wording[${at}].operator`, operator)),
+    ...operators.flatMap((operator, at) => checkOperator(operator, at, operators)),
+    ...(bottleneck === null ? [] : oneOf('bottleneck', bottleneck, names)),
+    ...unless(potential >= 0, 'potential', `found ${potential}`, 'use 0 or more'),
+    ...wording.flatMap(({ operator }, at) => oneOf(`wording[${at}].operator`, operator, names)),
   ];
 }
 
-function checkOperator(reply: PlanReply, at: number): Problem[] {
-  const operator = reply.operators[at];
-  if (operator === undefined) return [];
+function checkOperator(operator: OperatorReply, at: number, operators: readonly OperatorReply[]): Problem[] {
+  const { name, intent, inputs, grain, sql, mapping, assumptions } = operator;
   const where = `operators[${at}]`;
-  const { name, columns } = operator;
-  const earlier = reply.operators.slice(0, at).map((other) => other.name);
-  const lower = columns.map((column) => column.name.toLowerCase());
-  const problems: Problem[] = [];
-  const add = (field: string, found: string, allowed: string) =>
-    problems.push({ where: `${where}.${field}`, found, allowed });
-
-  if (!OPERATOR_NAME.test(name)) add('name', `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _');
-  if (earlier.includes(name)) add('name', `${name} is used twice`, 'give every operator its own name');
-  if (operator.intent.trim() === '') add('intent', 'found ""', 'say in one sentence what the rows mean');
-  for (const input of operator.inputs)
-    if (!earlier.includes(input))
-      add(
-        'inputs',
-        `"${input}" is no earlier operator`,
-        `inputs takes ${earlier.join(', ') || 'nothing here'}; base tables go into relations`,
-      );
-  if (columns.length === 0) add('columns', 'found []', 'declare at least one output column');
-  lower.forEach((column, index) => {
-    if (column.trim() === '') add(`columns[${index}].name`, 'found ""', 'name the column as the SELECT does');
-    else if (lower.indexOf(column) !== index)
-      add(`columns[${index}].name`, `${column} is declared twice`, 'give each column its own name');
-  });
-  for (const column of operator.grain)
-    if (!columns.some((declared) => declared.name === column))
-      add(
+  const earlier = operators.slice(0, at).map((other) => other.name);
+  const later = operators.slice(at + 1);
+  const columns = operator.columns.map((column) => column.name);
+  const lower = columns.map((column) => column.toLowerCase());
+  const need = (holds: boolean, field: string, found: string, allowed: string): Problem[] =>
+    unless(holds, `${where}.${field}`, found, allowed);
+  const takes = `inputs takes ${earlier.join(', ') || 'nothing here'}; base tables go into relations`;
+  const isRead = later.length === 0 || later.some((other) => other.inputs.includes(name));
+  return [
+    ...need(OPERATOR_NAME.test(name), 'name', `found "${name}"`, 'use op_ and 1 to 50 of a-z, 0-9, _'),
+    ...need(!earlier.includes(name), 'name', `${name} is used twice`, 'give every operator its own name'),
+    ...need(intent.trim() !== '', 'intent', 'found ""', 'say in one sentence what the rows mean'),
+    ...inputs.flatMap((input) => need(earlier.includes(input), 'inputs', `"${input}" is no earlier operator`, takes)),
+    ...need(columns.length > 0, 'columns', 'found []', 'declare at least one output column'),
+    ...lower.flatMap((column, index) =>
+      column.trim() === ''
+        ? need(false, `columns[${index}].name`, 'found ""', 'name the column as the SELECT does')
+        : need(
+            lower.indexOf(column) === index,
+            `columns[${index}].name`,
+            `${column} is declared twice`,
+            'give each column its own name',
+          ),
+    ),
+    ...grain.flatMap((column) =>
+      need(
+        columns.includes(column),
         'grain',
         `"${column}" is no output column`,
-        `use ${columns.map((declared) => declared.name).join(', ')}, or [] for a single row`,
-      );
-  if (operator.sql === null && operator.mapping === null)
-    add('sql', 'sql and mapping are both null', 'write sql, or describe the open mapping');
-  operator.assumptions.forEach((assumption, index) =>
-    problems.push(...checkAssumption(assumption, `${where}.assumptions[${index}]`)),
-  );
-  const used =
-    at === reply.operators.length - 1 || reply.operators.slice(at + 1).some(({ inputs }) => inputs.includes(name));
-  if (!used)
-    add('name', `no later operator reads ${name}`, 'put the answer last and drop operators that it does not use');
-  return problems;
+        `use ${columns.join(', ')}, or [] for a single row`,
+      ),
+    ),
+    ...need(
+      sql !== null || mapping !== null,
+      'sql',
+      'sql and mapping are both null',
+      'write sql, or describe the open mapping',
+    ),
+    ...assumptions.flatMap((each, index) => checkAssumption(each, `${where}.assumptions[${index}]`)),
+    ...need(
+      isRead,
+      'name',
+      `no later operator reads ${name}`,
+      'put the answer last and drop operators that it does not use',
+    ),
+  ];
 }
 
-export function checkAssumption(assumption: z.infer<typeof AssumptionReply>, where: string): Problem[] {
+export function checkAssumption({ statement, risk }: z.infer<typeof AssumptionReply>, where: string): Problem[] {
   return [
-    ...(assumption.statement.trim() === ''
-      ? [{ where: `${where}.statement`, found: 'found ""', allowed: 'state what is assumed' }]
-      : []),
-    ...(assumption.risk >= 0 && assumption.risk <= 1
-      ? []
-      : [{ where: `${where}.risk`, found: `found ${assumption.risk}`, allowed: 'use a number from 0 to 1' }]),
+    ...unless(statement.trim() !== '', `${where}.statement`, 'found ""', 'state what is assumed'),
+    ...unless(risk >= 0 && risk <= 1, `${where}.risk`, `found ${risk}`, 'use a number from 0 to 1'),
   ];
 }

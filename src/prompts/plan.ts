@@ -3,16 +3,14 @@
  * lets the plan carry them, or `unanswerable`. A revised plan and a second derivation are the same role.
  */
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed } from './reply';
+import { parseReply, replySchema, sketch, type Parsed } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
 import { mendPlan } from './mend-plan';
 import { checkPlan, PlanReply, planReply, webReply } from './plan-reply';
 import { sentenceRule, wantsSentence } from './sentence';
 import { soundTests, testRules, tidyTest, type TestReply } from './test-reply';
-import { evidenceText, planText } from './texts';
-import type { EvidenceText, PlanText } from './texts';
+import { evidenceText, planText, type EvidenceText, type PlanText } from './texts';
 import * as web from './web';
 
 export interface PlanInput extends PromptContext, web.MayLookUp {

@@ -4,13 +4,11 @@
  */
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed, Problem } from './reply';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
 import { checkTests, soundTests, testRules, TestReply, tidyTest } from './test-reply';
-import { evidenceText, planShape, planText } from './texts';
-import type { EvidenceText, PlanText } from './texts';
+import { evidenceText, planShape, planText, type EvidenceText, type PlanText } from './texts';
 import * as web from './web';
 
 export interface ProposeInput extends PromptContext, web.MayLookUp {
@@ -111,6 +109,6 @@ function checkPropose(reply: ProposeReply, input: ProposeInput): Problem[] {
     return usableTests(reply, input).length > 0
       ? []
       : checkTests(reply.tests, 'tests', planShape(input.plan), input.targets);
-  if (reply.done && input.mode === 'rollout' && input.rollout.length > 0) return [];
-  return [{ where: 'tests', found: 'found []', allowed: `give a test of ${input.targets.join(' or ')}` }];
+  const isEnough = reply.done && input.mode === 'rollout' && input.rollout.length > 0;
+  return unless(isEnough, 'tests', 'found []', `give a test of ${input.targets.join(' or ')}`);
 }

@@ -8,8 +8,7 @@ import { z } from 'zod';
 import type { Question } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
 import { COVERED } from '../sql/coverage';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed, Problem } from './reply';
+import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
 import { SentenceReply, sentenceRule, wantsSentence } from './sentence';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
@@ -211,49 +210,36 @@ function budget(left: number): string {
 }
 
 function checkAction(reply: ReactReply, input: ReactInput): Problem[] {
-  if (reply.action === 'tool_call') {
-    if (input.callsUsed >= input.callsLimit)
-      return [
-        {
-          where: 'action',
-          found: 'found "tool_call" with no tool calls left',
-          allowed: 'use "end" with the best answer so far',
-        },
-      ];
-    return toolProblems(reply, input);
-  }
-  if (reply.unanswerable)
-    return reply.answer === null
-      ? [{ where: 'answer', found: 'found null with unanswerable true', allowed: 'say which fact is not stored' }]
-      : [];
-  if (reply.finalSql !== null) return [];
-  return [
-    {
-      where: 'finalSql',
-      found: 'found null with action "end"',
-      allowed: 'write the final SELECT, set unanswerable to true, or use "tool_call"',
-    },
-  ];
+  const { action, unanswerable, answer, finalSql } = reply;
+  if (action === 'tool_call')
+    return input.callsUsed < input.callsLimit
+      ? toolProblems(reply, input)
+      : unless(false, 'action', 'found "tool_call" with no tool calls left', 'use "end" with the best answer so far');
+  if (unanswerable)
+    return unless(answer !== null, 'answer', 'found null with unanswerable true', 'say which fact is not stored');
+  const allowed = 'write the final SELECT, set unanswerable to true, or use "tool_call"';
+  return unless(finalSql !== null, 'finalSql', 'found null with action "end"', allowed);
 }
 
 function toolProblems(reply: ReactReply, { question, queriesPerAction }: ReactMode): Problem[] {
-  const missing = (where: string, allowed: string): Problem => ({ where, found: 'found null', allowed });
-  const tools = ['execute_sql', ...webTools(question)].map((tool) => `"${tool}"`).join(' or ');
-  const sql =
+  const { tool, query, url } = reply;
+  const given = (is: boolean, where: string, allowed: string) => unless(is, where, 'found null', allowed);
+  const tools = ['execute_sql', ...webTools(question)].map((each) => `"${each}"`).join(' or ');
+  const hasQuery = queriesOf(reply).length > 0;
+  const problems =
     queriesPerAction > 1
-      ? { where: 'queries', found: 'found no query', allowed: `write 1 to ${queriesPerAction}, or use action "end"` }
-      : missing('sql', 'write the SELECT to run, or use action "end"');
-  const problems = queriesOf(reply).length === 0 ? [sql] : [];
-  switch (reply.tool) {
+      ? unless(hasQuery, 'queries', 'found no query', `write 1 to ${queriesPerAction}, or use action "end"`)
+      : given(hasQuery, 'sql', 'write the SELECT to run, or use action "end"');
+  switch (tool) {
     case null:
-      return [missing('tool', `use ${tools} with action tool_call`), ...problems];
+      return [...given(false, 'tool', `use ${tools} with action tool_call`), ...problems];
     case 'execute_sql':
       return problems;
     case 'web_search':
-      return reply.query?.trim() ? [] : [missing('query', 'write what to search the web for')];
+      return given(Boolean(query?.trim()), 'query', 'write what to search the web for');
     case 'fetch_url':
-      return reply.url?.trim() ? [] : [missing('url', 'write the address to fetch')];
+      return given(Boolean(url?.trim()), 'url', 'write the address to fetch');
     default:
-      return reply.tool satisfies never;
+      return tool satisfies never;
   }
 }

@@ -21,6 +21,16 @@ export interface Problem {
   readonly allowed: string;
 }
 
+/** A problem unless it `holds`. */
+export function unless(holds: boolean, where: string, found: string, allowed: string): Problem[] {
+  return holds ? [] : [{ where, found, allowed }];
+}
+
+/** A problem unless it is one of the `listed`. */
+export function oneOf(where: string, name: string, listed: readonly string[]): Problem[] {
+  return unless(listed.includes(name), where, `found "${name}"`, `use one of ${listed.join(', ') || '(none)'}`);
+}
+
 /** The part of JSON schema that zod makes for our replies: flat objects, lists, enums and nullable fields. */
 interface JsonSchema {
   readonly type?: string | readonly string[];

@@ -1,8 +1,7 @@
 /** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
 import { z } from 'zod';
 import type { ChatMessage } from '../ports';
-import { parseReply, replySchema, sketch } from './reply';
-import type { Parsed } from './reply';
+import { parseReply, replySchema, sketch, unless, type Parsed } from './reply';
 import * as shared from './shared';
 import type { PromptContext } from './shared';
 
@@ -52,9 +51,7 @@ export function renderSelect(input: SelectInput): ChatMessage[] {
 export function parseSelect(text: string, input: SelectInput): Parsed<SelectReply> {
   const count = input.candidates.length;
   return parseReply(text, SelectReply, ({ choice }) =>
-    choice >= 0 && choice <= count
-      ? []
-      : [{ where: 'choice', found: `found ${choice}`, allowed: `use a whole number from 0 to ${count}` }],
+    unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { tidyOptionalSql, tidySql } from './shared';
-import type { Problem } from './reply';
+import { oneOf, unless, type Problem } from './reply';
 
 /** Key order is the order of writing: the probe comes first, so that predicates can name its columns. */
 export const TestReply = z.object({
@@ -74,18 +74,11 @@ export function checkTests(
 ): Problem[] {
   return tests.flatMap((test, at) => {
     const where = `${path}[${at}]`;
-    const earlier = tests.slice(0, at).some(({ operator }) => operator === test.operator);
+    const { operator } = test;
+    const isFirst = tests.findIndex((each) => each.operator === operator) === at;
     return [
-      ...(allowed.includes(test.operator) ? [] : [notListed(`${where}.operator`, test.operator, allowed)]),
-      ...(earlier
-        ? [
-            {
-              where: `${where}.operator`,
-              found: `${test.operator} has a test already`,
-              allowed: 'one test per operator: merge them',
-            },
-          ]
-        : []),
+      ...oneOf(`${where}.operator`, operator, allowed),
+      ...unless(isFirst, `${where}.operator`, `${operator} has a test already`, 'one test per operator: merge them'),
       ...checkHypotheses(test, where),
       ...checkProbe(test, where, plan),
     ];
@@ -105,91 +98,54 @@ export function tidyTest(test: TestReply): TestReply {
   return { ...test, probe: tidySql(test.probe), hypotheses };
 }
 
-export function notListed(where: string, found: string, allowed: readonly string[]): Problem {
-  return { where, found: `found "${found}"`, allowed: `use one of ${allowed.join(', ') || '(none)'}` };
-}
-
-function checkHypotheses(test: TestReply, where: string): Problem[] {
-  if (test.hypotheses.length === 0)
-    return [{ where: `${where}.hypotheses`, found: 'found []', allowed: 'give the rival readings h1, h2, …' }];
-  const ids = test.hypotheses.map(({ id }) => id);
-  return test.hypotheses.flatMap((hypothesis, at) => {
+function checkHypotheses({ hypotheses }: TestReply, where: string): Problem[] {
+  if (hypotheses.length === 0)
+    return unless(false, `${where}.hypotheses`, 'found []', 'give the rival readings h1, h2, …');
+  const ids = hypotheses.map(({ id }) => id);
+  return hypotheses.flatMap(({ id, mapping, predicates, agreement }, at) => {
     const own = `${where}.hypotheses[${at}]`;
-    const { agreement } = hypothesis;
-    const expressions: (readonly [string, string])[] = [
-      ...hypothesis.predicates.map((sql, index) => [`${own}.predicates[${index}]`, sql] as const),
-      ...(agreement === null
-        ? []
-        : ([
-            [`${own}.agreement.matching`, agreement.matching],
-            [`${own}.agreement.examined`, agreement.examined],
-          ] as const)),
-    ];
+    const isId = /^h[1-9][0-9]?$/.test(id);
     return [
-      ...(/^h[1-9][0-9]?$/.test(hypothesis.id)
-        ? []
-        : [{ where: `${own}.id`, found: `found "${hypothesis.id}"`, allowed: 'use h1, h2, … h99' }]),
-      ...(ids.indexOf(hypothesis.id) === at
-        ? []
-        : [
-            { where: `${own}.id`, found: `${hypothesis.id} is used twice`, allowed: 'number the hypotheses h1, h2, …' },
-          ]),
-      ...(hypothesis.mapping.trim() === ''
-        ? [{ where: `${own}.mapping`, found: 'found ""', allowed: 'state the reading in words' }]
-        : []),
-      ...expressions.flatMap(([field, sql]) => checkExpression(field, sql)),
+      ...unless(isId, `${own}.id`, `found "${id}"`, 'use h1, h2, … h99'),
+      ...unless(ids.indexOf(id) === at, `${own}.id`, `${id} is used twice`, 'number the hypotheses h1, h2, …'),
+      ...unless(mapping.trim() !== '', `${own}.mapping`, 'found ""', 'state the reading in words'),
+      ...predicates.flatMap((sql, index) => checkExpression(`${own}.predicates[${index}]`, sql)),
+      ...Object.entries(agreement ?? {}).flatMap(([part, sql]) => checkExpression(`${own}.agreement.${part}`, sql)),
     ];
   });
 }
 
 /** A bare expression reads the columns of the observation; a subquery has to say what it reads. */
 function checkExpression(where: string, sql: string): Problem[] {
-  if (sql.trim() !== '' && (!/\bselect\b/i.test(sql) || /\bobservation\b/i.test(sql))) return [];
-  return [
-    {
-      where,
-      found: `found "${sql.slice(0, 80)}", which reads nothing from observation`,
-      allowed: 'write it as a subquery, (SELECT … FROM observation)',
-    },
-  ];
+  const reads = sql.trim() !== '' && (!/\bselect\b/i.test(sql) || /\bobservation\b/i.test(sql));
+  const found = `found "${sql.slice(0, 80)}", which reads nothing from observation`;
+  return unless(reads, where, found, 'write it as a subquery, (SELECT … FROM observation)');
 }
 
-function checkProbe(test: TestReply, where: string, plan: PlanShape): Problem[] {
-  const field = `${where}.probe`;
-  if (tidySql(test.probe) === '') return [{ where: field, found: 'found ""', allowed: 'write one SELECT' }];
-  const built = builtOn(test.operator, plan);
+function checkProbe({ operator, probe, hypotheses }: TestReply, test: string, plan: PlanShape): Problem[] {
+  const where = `${test}.probe`;
+  if (tidySql(probe) === '') return unless(false, where, 'found ""', 'write one SELECT');
+  const built = builtOn(plan.operators, operator);
   return plan.operators.flatMap(({ name, written }) => {
-    if (!new RegExp(`\\b${name}\\b`, 'i').test(test.probe)) return [];
-    if (name === test.operator) {
-      const bare = test.hypotheses.filter(({ id, sql }) => (sql ?? '').trim() === '' && !(id === 'h1' && written));
-      if (bare.length === 0) return [];
-      return [
-        {
-          where: field,
-          found: `it reads ${name}, the operator under test, without sql for ${bare.map(({ id }) => id).join(', ')}`,
-          allowed: `give every reading its sql, which then stands in for ${name}, or read its inputs instead`,
-        },
-      ];
+    if (!new RegExp(`\\b${name}\\b`, 'i').test(probe)) return [];
+    if (name === operator) {
+      const bare = hypotheses.filter(({ id, sql }) => (sql ?? '').trim() === '' && !(id === 'h1' && written));
+      const found = `it reads ${name}, the operator under test, without sql for ${bare.map(({ id }) => id).join(', ')}`;
+      const allowed = `give every reading its sql, which then stands in for ${name}, or read its inputs instead`;
+      return unless(bare.length === 0, where, found, allowed);
     }
     if (built.has(name))
-      return [
-        { where: field, found: `it reads ${name}, which is built on ${test.operator}`, allowed: `leave ${name} out` },
-      ];
-    if (!written)
-      return [
-        {
-          where: field,
-          found: `it reads ${name}, which has no SQL yet`,
-          allowed: 'read base relations or written operators',
-        },
-      ];
-    return [];
+      return unless(false, where, `it reads ${name}, which is built on ${operator}`, `leave ${name} out`);
+    return unless(written, where, `it reads ${name}, which has no SQL yet`, 'read base relations or written operators');
   });
 }
 
-function builtOn(operator: string, plan: PlanShape): Set<string> {
-  const built = new Set<string>();
-  for (const { name, inputs } of plan.operators)
-    if (inputs.some((input) => input === operator || built.has(input))) built.add(name);
-  return built;
+/** The operator and all that read it, directly or through others. `operators`: each after what it reads. */
+export function builtOn(
+  operators: readonly { readonly name: string; readonly inputs: readonly string[] }[],
+  name: string,
+): ReadonlySet<string> {
+  const found = new Set([name]);
+  for (const operator of operators) if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
+  return found;
 }

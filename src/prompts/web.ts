@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Question } from '../domain';
-import type { Problem } from './reply';
+import { unless, type Problem } from './reply';
 import type { PromptContext } from './shared';
 
 export type WebTool = Exclude<Question['tools'][number], 'execute_sql'>;
@@ -83,19 +83,12 @@ export function newLookups(lookups: readonly LookupRequest[], input: Input): Loo
 }
 
 export function lookupProblems(lookups: readonly LookupRequest[], input: Input): Problem[] {
-  const where = 'lookups';
-  if ((input.lookupsLeft ?? 0) <= 0)
-    return [{ where, found: 'no lookups are left', allowed: 'reply without lookups, from what is known' }];
+  const not = (found: string, allowed: string): Problem[] => unless(false, 'lookups', found, allowed);
+  if ((input.lookupsLeft ?? 0) <= 0) return not('no lookups are left', 'reply without lookups, from what is known');
   if (newLookups(lookups, input).length > 0) return [];
   return lookups.some(({ request }) => request.trim() !== '')
-    ? [
-        {
-          where,
-          found: 'all of this was looked up already',
-          allowed: 'read it in the data above, or ask something else',
-        },
-      ]
-    : [{ where, found: 'found no request', allowed: 'write what to look up, or reply without lookups' }];
+    ? not('all of this was looked up already', 'read it in the data above, or ask something else')
+    : not('found no request', 'write what to look up, or reply without lookups');
 }
 
 /** Case and blanks make no other search; of an address they may. */

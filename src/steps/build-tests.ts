@@ -4,13 +4,12 @@
  */
 import type { Body, Hypothesis, Operator, Test } from '../domain';
 import type { SqlInspector } from '../ports';
-import type { TestReply } from '../prompts';
+import { builtOn, type TestReply } from '../prompts';
 import { expressionQuery, namesSomething } from '../sql/expression';
 import { cut } from '../text/clip';
 import { validateExpression } from '../sql/validate';
 import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
-import { builtOn } from './load-plan';
 
 export interface TestScope extends BodyScope {
   readonly operators: readonly Operator[];

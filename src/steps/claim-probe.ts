@@ -7,10 +7,11 @@
  */
 import type { HypothesisOutcome, SqlResult, Test } from '../domain';
 import type { Agreement } from '../sql/agreement';
+import { builtOn } from '../prompts';
 import { readCounts } from '../sql/claims';
 import { hypothesisOutcomes, predicateStatements } from '../sql/proof';
 import type { BuiltClaim, Edited } from './commit-plan';
-import { builtOn, findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
+import { findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { single, together, type Statements } from './statements';
 
 export interface NumberedClaim extends BuiltClaim {

@@ -132,13 +132,6 @@ function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: 
   return Object.fromEntries(bound);
 }
 
-/** The operator and all operators that read it, directly or through others. */
-export function builtOn(operators: readonly Operator[], name: string): ReadonlySet<string> {
-  const found = new Set([name]);
-  for (const operator of operators) if (operator.inputs.some((input) => found.has(input))) found.add(operator.name);
-  return found;
-}
-
 /** The updates and assumed bodies of the named operators and of all that they read (rule S10). */
 export function restsOn(plan: LoadedPlan, names: readonly string[]): { updates: string[]; assumedBodies: string[] } {
   const reached = new Set<string>();

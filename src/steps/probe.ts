@@ -7,9 +7,10 @@ import type { Body, MaterialityOutcome, Test, TestOutcome } from '../domain';
 import type { SqlInspector } from '../ports';
 import type { Probed, ProbeInput } from '../ports/search-steps';
 import { layTest, readTest, resultsOf, type TestRun } from '../sql/test-runs';
+import { builtOn } from '../prompts';
 import { weigh } from '../sql/vacuous-test';
 import { addDeltas, once, openEngine, runSql, type StepContext } from './context';
-import { builtOn, findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from './load-plan';
+import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { readingsOf, runReadings, type Materiality } from './run-readings';
 import { together, type Statements } from './statements';
 
