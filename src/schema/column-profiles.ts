@@ -1,32 +1,23 @@
 /** Profiles as compact text for a prompt: one line per column under its table, columns with remarks before plain ones. */
 import type { ColumnProfile } from '../domain';
+import { fitting } from './fitting';
 
 const VALUE_LENGTH = 40;
 
 export function renderProfiles(profiles: readonly ColumnProfile[], maxChars: number): string {
   const tables = [...new Set(profiles.map(({ table }) => table))];
-  const ranked = profiles
-    .map((profile, order) => ({ profile, order, line: lineOf(profile) }))
-    .sort((a, b) => Number(b.profile.remarks.length > 0) - Number(a.profile.remarks.length > 0) || a.order - b.order);
-  const kept = new Map<string, { order: number; line: string }[]>();
-  let left = maxChars;
-  let dropped = 0;
-  for (const { profile, order, line } of ranked) {
-    const cost = line.length + 1 + (kept.has(profile.table) ? 0 : headingOf(profile).length + 1);
-    if (cost > left) {
-      dropped += 1;
-      continue;
-    }
-    left -= cost;
-    kept.set(profile.table, [...(kept.get(profile.table) ?? []), { order, line }]);
-  }
-  const blocks = tables.flatMap((table) => {
-    const lines = kept.get(table);
-    const first = profiles.find((profile) => profile.table === table);
-    return lines === undefined || first === undefined
-      ? []
-      : [[headingOf(first), ...lines.sort((a, b) => a.order - b.order).map(({ line }) => line)].join('\n')];
+  const lines = profiles.map((profile) => ({ profile, line: lineOf(profile) }));
+  const ranked = [...lines].sort((a, b) => Number(b.profile.remarks.length > 0) - Number(a.profile.remarks.length > 0));
+  const kept = fitting(ranked, maxChars, ({ profile, line }, kept) => {
+    const isFirst = ![...kept].some((each) => each.profile.table === profile.table);
+    return line.length + 1 + (isFirst ? headingOf(profile).length + 1 : 0);
   });
+  const blocks = tables.flatMap((table) => {
+    const own = lines.filter((each) => each.profile.table === table);
+    const shown = own.filter((each) => kept.has(each)).map(({ line }) => line);
+    return shown.length === 0 || own[0] === undefined ? [] : [[headingOf(own[0].profile), ...shown].join('\n')];
+  });
+  const dropped = profiles.length - kept.size;
   return [...blocks, ...(dropped > 0 ? [`(${dropped} profiled columns are not shown)`] : [])].join('\n');
 }
 

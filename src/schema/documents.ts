@@ -3,6 +3,7 @@
  * in their order. Documents may have a thousand pages, but every call pays for what its prompt shows.
  */
 import type { Question } from '../domain';
+import { fitting } from './fitting';
 import { textRelevance } from './lexical';
 
 /** The most characters that documents take in a prompt; our own value: about 10,000 tokens. */
@@ -30,14 +31,7 @@ export function shownDocuments(
     parts.map(({ title, text }) => `${title}\n${text}`),
   );
   const ranked = parts.map((_, at) => at).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
-  const kept = new Set<number>();
-  let left = maxChars;
-  for (const at of ranked) {
-    const { length } = parts[at]?.text ?? '';
-    if (length > left) continue;
-    kept.add(at);
-    left -= length;
-  }
+  const kept = fitting(ranked, maxChars, (at) => parts[at]?.text.length ?? 0);
   return documents.map(({ name, text }, document) => ({ name, text: excerpt(text, document, parts, kept) }));
 }
 

@@ -5,7 +5,7 @@
 import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
 import { placeNotes } from '../schema/documentation/notes';
-import { profiledText } from '../schema/profile/context';
+import { profiledText } from '../schema/profile/render';
 import { SCHEMA_CHARS, schemaContext } from '../schema/context';
 import type { Prepared, PrepareInput } from '../ports/search-steps';
 import { forgetBadReplies } from './ask-again';

@@ -4,6 +4,7 @@
  */
 import type { DatabaseDescription, DocumentNote, TableDescription } from '../../domain';
 import { oneLine } from '../../text/clip';
+import { fitting } from '../fitting';
 import { withEscapedBreaks } from '../table-text';
 import { rankedTables } from '../table-relevance';
 import { sameRelation } from '../../sql/validate';
@@ -63,14 +64,13 @@ export function renderDocumentation(
   const footer = strangers === 0 ? [] : [`(${strangers} notes on what this database does not have are left out)`];
   const whole = [...description.tables.flatMap((table) => ofTable(table, LONG_NOTE) ?? []), ...footer].join('\n');
   if (whole.length <= maxChars) return whole;
-  let left = maxChars - 200;
-  const kept = new Map<string, string>();
-  for (const { table } of rankedTables(description, { question, notes: placed })) {
+  const ranked = rankedTables(description, { question, notes: placed }).flatMap(({ table }) => {
     const text = ofTable(table, SHORT_NOTE);
-    if (text === null || text.length + 1 > left) continue;
-    kept.set(table.name, text);
-    left -= text.length + 1;
-  }
+    return text === null ? [] : [{ name: table.name, text }];
+  });
+  const kept = new Map(
+    [...fitting(ranked, maxChars - 200, ({ text }) => text.length + 1)].map((each) => [each.name, each.text]),
+  );
   const more = byTable.size - kept.size;
   return [
     ...description.tables.flatMap(({ name }) => kept.get(name) ?? []),

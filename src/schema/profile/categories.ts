@@ -4,7 +4,7 @@
  */
 import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './counted';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import { keyOf, type TableRows } from './table-rows';
 import { percent, short, shown } from './words';
 
@@ -43,10 +43,8 @@ export function fillPieces(facts: readonly ColumnFacts[], groupings: readonly Gr
     if (filled === 0 || filled === rows) return [];
     // The first of them says what their gaps go with.
     const twin = facts.slice(0, at).find((other) => goesWith(each, other));
-    if (twin !== undefined) {
-      const text = `has a value exactly where ${twin.column.name} has one`;
-      return [{ column: column.name, weight: WEIGHT.fill, text }];
-    }
+    if (twin !== undefined)
+      return [pieceOf(column.name, 'fill', `has a value exactly where ${twin.column.name} has one`)];
     const best = groupings
       .filter((grouping) => grouping.column !== column.name)
       .map((grouping) => ({ grouping, groups: shares(real, grouping.labels) }))
@@ -54,13 +52,7 @@ export function fillPieces(facts: readonly ColumnFacts[], groupings: readonly Gr
       .filter(({ groups }) => spread(groups) >= FILL_SPREAD)
       .sort((a, b) => b.gain - a.gain)[0];
     if (best === undefined) return [];
-    return [
-      {
-        column: column.name,
-        weight: WEIGHT.fill,
-        text: `has a value by ${best.grouping.name}: ${groupText(best.groups)}`,
-      },
-    ];
+    return [pieceOf(column.name, 'fill', `has a value by ${best.grouping.name}: ${groupText(best.groups)}`)];
   });
 }
 
@@ -143,13 +135,7 @@ export function magnitudePieces(
         .sort((a, b) => b.apart - a.apart)[0];
       if (best === undefined) return [];
       const texts = best.groups.map(({ label, low, high }) => `${shown(label, 16)} ${short(low)}..${short(high)}`);
-      return [
-        {
-          column: each.column.name,
-          weight: WEIGHT.magnitude,
-          text: `middle half by ${best.grouping.name}: ${texts.join(', ')}`,
-        },
-      ];
+      return [pieceOf(each.column.name, 'magnitude', `middle half by ${best.grouping.name}: ${texts.join(', ')}`)];
     });
 }
 

@@ -10,7 +10,7 @@ import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './counted';
 import { groupings, LEAST_TOTALS, type Grouping } from './groupings';
 import type { Profiled } from './joins';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import { repeatedRows } from './repeated-rows';
 import { keyOf, numberOf } from './table-rows';
 import { shown } from './words';
@@ -37,7 +37,7 @@ export function controlPieces(small: Profiled, large: Profiled): ProfilePiece[] 
       const known = found.get(match.total);
       if (known === undefined || worth(match) > worth(known)) found.set(match.total, match);
     }
-  return [...found.values()].map((match) => ({ column: match.total, weight: WEIGHT.control, text: textOf(match) }));
+  return [...found.values()].map((match) => pieceOf(match.total, 'control', textOf(match)));
 }
 
 function isTotal({ column, distinct }: ColumnFacts): boolean {

@@ -1,4 +1,5 @@
 /** What one column holds: counts, range, the values of a small domain, formats, and what stands for "no value". */
+import { compareText } from '../../domain/canonical';
 import { formatOf } from './formats';
 import { keyOf, numberOf, timeOf, type RowColumn } from './table-rows';
 
@@ -42,11 +43,9 @@ export function columnFacts(column: RowColumn): ColumnFacts {
   for (const value of column.values) {
     if (value === null) nulls += 1;
     const key = keyOf(value);
-    if (key !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (key !== null) add(counts, key);
   }
-  const values = [...counts]
-    .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => b.count - a.count || compare(column, a.value, b.value));
+  const values = ranked(counts, (one, other) => compare(column, one, other));
   const filled = values.reduce((sum, { count }) => sum + count, 0);
   const placeholders = column.kind === 'json' ? [] : values.filter(({ value }) => isPlaceholder(value, column, values));
   const none = new Set(placeholders.map(({ value }) => value));
@@ -110,18 +109,27 @@ function compare({ kind }: RowColumn, one: string, other: string): number {
     const difference = (timeOf(one) ?? 0) - (timeOf(other) ?? 0);
     if (difference !== 0) return difference;
   }
-  return one < other ? -1 : one > other ? 1 : 0;
+  return compareText(one, other);
 }
 
-function formats(values: readonly Counted[]): Counted[] {
+function formats(values: readonly Counted[]): readonly Counted[] {
   const counts = new Map<string, number>();
-  for (const { value, count } of values) {
-    const format = formatOf(value);
-    counts.set(format, (counts.get(format) ?? 0) + count);
-  }
+  for (const { value, count } of values) add(counts, formatOf(value), count);
+  return ranked(counts);
+}
+
+export function add(counts: Map<string, number>, value: string, count = 1): void {
+  counts.set(value, (counts.get(value) ?? 0) + count);
+}
+
+/** Most frequent first. */
+export function ranked(
+  counts: ReadonlyMap<string, number>,
+  compare: (one: string, other: string) => number = compareText,
+): Counted[] {
   return [...counts]
     .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+    .sort((a, b) => b.count - a.count || compare(a.value, b.value));
 }
 
 /** Values that a person would group by: few, and each in several rows. */

@@ -3,7 +3,7 @@
  * products and durations. A derived column is no observation of its own, and where the rule breaks something is odd.
  */
 import type { ColumnFacts } from './counted';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import { of, short } from './words';
 
 /** Rules are tried on a few rows first, and reported where nearly all rows keep them. */
@@ -31,9 +31,7 @@ export function derivedPieces(facts: readonly ColumnFacts[], reached: readonly C
     const kept = holds(rule, rows);
     if (kept === null) return [];
     told.add(key);
-    return [
-      { column: columns[0] ?? null, weight: WEIGHT.derived, text: `${says} in ${of(kept.matching, kept.examined)}` },
-    ];
+    return [pieceOf(columns[0] ?? null, 'derived', `${says} in ${of(kept.matching, kept.examined)}`)];
   });
 }
 
@@ -62,29 +60,21 @@ function pairRules(one: ColumnFacts, other: ColumnFacts): Candidate[] {
   const candidate = (says: string, rule: Rule): Candidate => ({ of: [a.name, b.name], says, rule, rows: one.rows });
   const beginning = candidate(`= the beginning of ${b.name}`, textRule(one, other, isPart));
   if (a.kind !== b.kind) return a.kind === 'text' && b.kind === 'time' ? [beginning] : [];
-  const copy =
-    a.name < b.name
-      ? [
-          candidate(
-            `= ${b.name}`,
-            textRule(one, other, (x, y) => x === y),
-          ),
-        ]
-      : [];
-  if (a.kind === 'number') return [...copy, ...numberRules(one, other, candidate)];
-  if (a.kind !== 'time') return [...copy, beginning];
-  const shift = firstDifference(one, other);
-  const shifted =
-    shift > 0
-      ? [
-          candidate(
-            `= ${b.name} + ${duration(shift)}`,
-            scalarRule(one, other, (x, y) => x - y === shift),
-          ),
-        ]
-      : [];
-  return [...copy, ...shifted, beginning];
+  const rules: Rules = [
+    [a.name < b.name, `= ${b.name}`, textRule(one, other, (x, y) => x === y)],
+    ...(a.kind === 'number' ? numberRules(one, other) : []),
+  ];
+  if (a.kind === 'time') {
+    const shift = firstDifference(one, other);
+    const isShifted = scalarRule(one, other, (x, y) => x - y === shift);
+    rules.push([shift > 0, `= ${b.name} + ${shift > 0 ? duration(shift) : ''}`, isShifted]);
+  }
+  const made = rules.flatMap(([applies, says, rule]) => (applies ? [candidate(says, rule)] : []));
+  return a.kind === 'number' ? made : [...made, beginning];
 }
+
+/** Each with whether it is to be tried. */
+type Rules = (readonly [applies: boolean, says: string, rule: Rule])[];
 
 const isPart = (x: string, y: string): boolean => x.length >= 3 && y.length > x.length && y.startsWith(x);
 
@@ -104,48 +94,24 @@ function scalarRule(one: ColumnFacts, other: ColumnFacts, test: (x: number, y: n
 
 const scalar = ({ scalars }: ColumnFacts, row: number): number => scalars?.[row] ?? NaN;
 
-function numberRules(
-  one: ColumnFacts,
-  other: ColumnFacts,
-  candidate: (says: string, rule: Rule) => Candidate,
-): Candidate[] {
-  const name = other.column.name;
+function numberRules(one: ColumnFacts, other: ColumnFacts): Rules {
+  const { name } = other.column;
   const rule = (test: (x: number, y: number) => boolean): Rule => scalarRule(one, other, test);
-  const rules: Candidate[] = [];
   const shift = firstDifference(one, other);
-  if (shift > 0)
-    rules.push(
-      candidate(
-        `= ${name} + ${short(shift)}`,
-        rule((x, y) => near(x - y, shift)),
-      ),
-    );
-  const factor = middleFactor(one, other);
-  if (factor !== null && factor > 1.001) {
-    const step = Math.max(stepOf(one), stepOf(other) * factor);
-    rules.push(
-      candidate(
-        `= ${name} * ${short(factor)}, rounded`,
-        rule((x, y) => y !== 0 && Math.abs(x - y * factor) <= step),
-      ),
-    );
-  }
+  const factor = middleFactor(one, other) ?? 0;
+  const step = Math.max(stepOf(one), stepOf(other) * factor);
   const hasFraction = ({ values }: ColumnFacts): boolean => values.some(({ value }) => value.includes('.'));
-  if (!hasFraction(one) && hasFraction(other)) {
-    rules.push(
-      candidate(
-        `= ${name} cut to a whole number`,
-        rule((x, y) => x === Math.trunc(y)),
-      ),
-    );
-    rules.push(
-      candidate(
-        `= ${name} rounded`,
-        rule((x, y) => x === Math.round(y)),
-      ),
-    );
-  }
-  return rules;
+  const isWhole = !hasFraction(one) && hasFraction(other);
+  return [
+    [shift > 0, `= ${name} + ${short(shift)}`, rule((x, y) => near(x - y, shift))],
+    [
+      factor > 1.001,
+      `= ${name} * ${short(factor)}, rounded`,
+      rule((x, y) => y !== 0 && Math.abs(x - y * factor) <= step),
+    ],
+    [isWhole, `= ${name} cut to a whole number`, rule((x, y) => x === Math.trunc(y))],
+    [isWhole, `= ${name} rounded`, rule((x, y) => x === Math.round(y))],
+  ];
 }
 
 /** c = a + b and a * b among numbers, and durations between two times. */

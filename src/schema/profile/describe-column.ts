@@ -3,7 +3,7 @@ import type { TableDescription } from '../../domain';
 import { isCodeFormat } from './formats';
 import { isUnique, type ColumnFacts, type Counted } from './counted';
 import { jsonPieces } from './json-keys';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import { numberOf } from './table-rows';
 import { list, of, percent, shown } from './words';
 
@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly leadsAway: boolean;
 }
 
+type Piece = (tells: Parameters<typeof pieceOf>[1], text: string) => ProfilePiece;
+
 const FREQUENT = 4;
 /** Complete lists: of up to so many values, in so many characters. */
 const DOMAIN = 20;
@@ -30,20 +32,20 @@ export function columnPieces(
   { values }: ColumnOptions,
 ): ProfilePiece[] {
   const { column, rows, filled, distinct, nulls, blanks, placeholders } = facts;
-  const piece = (weight: number, text: string): ProfilePiece => ({ column: column.name, weight, text });
+  const piece: Piece = (tells, text) => pieceOf(column.name, tells, text);
   if (rows === 0) return [];
-  if (filled === 0) return [piece(WEIGHT.placeholder, nulls === rows ? 'always NULL' : 'always NULL or blank')];
+  if (filled === 0) return [piece('placeholder', nulls === rows ? 'always NULL' : 'always NULL or blank')];
   const empty = [
-    ...(nulls > 0 ? [piece(WEIGHT.domain, `NULL ${percent(nulls, rows)}`)] : []),
-    ...(blanks > 0 ? [piece(WEIGHT.placeholder, `blank ${percent(blanks, rows)}`)] : []),
+    ...(nulls > 0 ? [piece('domain', `NULL ${percent(nulls, rows)}`)] : []),
+    ...(blanks > 0 ? [piece('placeholder', `blank ${percent(blanks, rows)}`)] : []),
   ];
   if (column.kind === 'json') return [...empty, ...jsonPieces(column, values)];
   if (distinct === 1)
-    return [...empty, piece(WEIGHT.domain, values ? `always ${shown(facts.values[0]?.value ?? '')}` : 'one value')];
+    return [...empty, piece('domain', values ? `always ${shown(facts.values[0]?.value ?? '')}` : 'one value')];
   const known = placeholders.map(({ value, count }) => ({ value: values ? value : 'a placeholder', count }));
   return [
     ...empty,
-    ...(known.length > 0 ? [piece(WEIGHT.placeholder, `no value? ${list(known, 3)}`)] : []),
+    ...(known.length > 0 ? [piece('placeholder', `no value? ${list(known, 3)}`)] : []),
     ...domainPieces(facts, surroundings, values, piece),
   ];
 }
@@ -52,31 +54,31 @@ function domainPieces(
   facts: ColumnFacts,
   { table, leadsAway }: Surroundings,
   withValues: boolean,
-  piece: (weight: number, text: string) => ProfilePiece,
+  piece: Piece,
 ): ProfilePiece[] {
   const { column, distinct, values, placeholders, rows } = facts;
   const complete = list(values, DOMAIN);
   if (distinct <= DOMAIN && complete.length <= DOMAIN_CHARS && !isUnique(facts))
-    return [piece(WEIGHT.domain, withValues ? complete : `${distinct} values`)];
+    return [piece('domain', withValues ? complete : `${distinct} values`)];
   const isKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name;
   const found: ProfilePiece[] = [];
   const isDeclared = table.uniqueKeys.some((key) => key.length === 1 && key[0] === column.name);
-  if (!isKey && !isDeclared) found.push(piece(WEIGHT.unique, isUnique(facts) ? 'unique' : `${distinct} distinct`));
+  if (!isKey && !isDeclared) found.push(piece('unique', isUnique(facts) ? 'unique' : `${distinct} distinct`));
   // The range of a reference is that of the key it leads to.
   if (leadsAway) return found;
   const formats = telling(facts);
   if (formats.length > 0)
-    found.push(piece(formats.length > 1 ? WEIGHT.formats : WEIGHT.range, `like ${formatList(formats, facts)}`));
+    found.push(piece(formats.length > 1 ? 'formats' : 'range', `like ${formatList(formats, facts)}`));
   if (!withValues) return found;
   const isRange = column.kind === 'number' || column.kind === 'time' || formats.length > 0;
   // Of numbers that only count rows the range is their number.
   const isCounter = isKey && column.kind === 'number' && Number(facts.max) - Number(facts.min) < distinct * 2;
   const range = isRange && !isCounter ? rangeText(facts) : null;
-  if (range !== null) found.push(piece(WEIGHT.range, range));
+  if (range !== null) found.push(piece('range', range));
   const none = new Set(placeholders.map(({ value }) => value));
   const frequent = values.filter(({ value, count }) => count > 1 && !none.has(value));
   if (frequent.length > 0 && (frequent[0]?.count ?? 0) >= Math.max(rows * 0.02, (3 * rows) / distinct))
-    found.push(piece(WEIGHT.frequent, `most ${list(frequent.slice(0, FREQUENT), FREQUENT)}`));
+    found.push(piece('frequent', `most ${list(frequent.slice(0, FREQUENT), FREQUENT)}`));
   return [...found, ...multiples(facts, piece)];
 }
 
@@ -106,10 +108,7 @@ function formatList(formats: readonly Counted[], { filled }: ColumnFacts): strin
 }
 
 /** 430, 905, 1225: weights rounded to a scale. */
-function multiples(
-  { column, values, filled, distinct }: ColumnFacts,
-  piece: (weight: number, text: string) => ProfilePiece,
-): ProfilePiece[] {
+function multiples({ column, values, filled, distinct }: ColumnFacts, piece: Piece): ProfilePiece[] {
   if (column.kind !== 'number' || distinct < 12) return [];
   const step = [1000, 500, 100, 50, 25, 10, 5].find((each) =>
     values.every(({ value }) => {
@@ -117,5 +116,5 @@ function multiples(
       return number !== null && number % each === 0;
     }),
   );
-  return step === undefined ? [] : [piece(WEIGHT.order, `multiples of ${step} in ${of(filled, filled)}`)];
+  return step === undefined ? [] : [piece('order', `multiples of ${step} in ${of(filled, filled)}`)];
 }

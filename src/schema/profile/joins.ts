@@ -3,7 +3,7 @@
  * nobody declared it, and keys that only meet once case, padding and punctuation are gone.
  */
 import { isUnique, type ColumnFacts } from './counted';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import type { TableRows } from './table-rows';
 
 export interface Profiled {
@@ -43,7 +43,7 @@ export function joinsOf(from: Profiled, all: readonly Profiled[]): Join[] {
 export function joinPieces(joins: readonly Join[]): ProfilePiece[] {
   return joins.flatMap(({ column, table, key, declared, exact, loose, distinct, chained = 0 }): ProfilePiece[] => {
     const target = `${table}.${key}`;
-    const piece = (text: string): ProfilePiece => ({ column, weight: WEIGHT.join, text });
+    const piece = (text: string): ProfilePiece => pieceOf(column, 'join', text);
     const chain = chained === 0 ? '' : `; ${chained} rows lead to one that has ${column} itself`;
     if (exact === distinct)
       return declared && chain === '' ? [] : [piece(`-> ${target} (all ${distinct} values${chain})`)];

@@ -1,6 +1,7 @@
 /** What the documents of a JSON column hold: each path with how many documents have it, its types, formats or values. */
+import { add, ranked } from './counted';
 import { formatOf } from './formats';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import type { RowColumn } from './table-rows';
 import { list } from './words';
 
@@ -32,19 +33,14 @@ export function jsonPieces(column: RowColumn, withValues: boolean): ProfilePiece
     const seen = new Set<string>();
     visit('$', parsed, paths, seen);
     for (const path of seen) (paths.get(path) as Path).documents += 1;
-    const shape = [...seen].sort().join(' ');
-    shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
+    add(shapes, [...seen].sort().join(' '));
   }
   if (documents === 0) return [];
   const shown = [...paths].slice(0, MAX_PATHS).map(([path, each]) => pathText(path, each, documents, withValues));
+  const of = shapes.size === 1 ? 'one shape' : `${shapes.size} shapes`;
   const rest = paths.size > MAX_PATHS ? `; and ${paths.size - MAX_PATHS} more paths` : '';
-  return [
-    {
-      column: column.name,
-      weight: WEIGHT.json,
-      text: `JSON of ${shapes.size === 1 ? 'one shape' : `${shapes.size} shapes`} in ${documents}${broken > 0 ? ` (${broken} are not JSON)` : ''}: ${shown.join('; ')}${rest}`,
-    },
-  ];
+  const text = `JSON of ${of} in ${documents}${broken > 0 ? ` (${broken} are not JSON)` : ''}: ${shown.join('; ')}${rest}`;
+  return [pieceOf(column.name, 'json', text)];
 }
 
 function pathText(
@@ -84,15 +80,9 @@ function typeName(value: unknown): string {
 }
 
 function counted(counts: ReadonlyMap<string, number>): string {
-  const ranked = [...counts]
-    .map(([value, count]) => ({ value, count }))
-    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-  const [only] = ranked;
-  return ranked.length === 1 && only !== undefined ? only.value : list(ranked, 4);
-}
-
-function add(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+  const all = ranked(counts);
+  const [only] = all;
+  return all.length === 1 && only !== undefined ? only.value : list(all, 4);
 }
 
 function parse(text: string): unknown {

@@ -7,14 +7,14 @@ import { z } from 'zod';
 export const ProfilePiece = z.object({
   /** null: of the table as a whole, on a line of its own. */
   column: z.string().nullable(),
-  /** Higher is more telling; see `WEIGHT`. */
+  /** Higher is more telling. */
   weight: z.number(),
   text: z.string(),
 });
 export type ProfilePiece = z.infer<typeof ProfilePiece>;
 
 /** What settles a reading weighs more than what only describes. */
-export const WEIGHT = {
+const WEIGHT = {
   control: 9,
   placeholder: 9,
   repeated: 9,
@@ -34,3 +34,7 @@ export const WEIGHT = {
   thirdRow: 2,
   unique: 2,
 } as const;
+
+export function pieceOf(column: string | null, tells: keyof typeof WEIGHT, text: string): ProfilePiece {
+  return { column, weight: WEIGHT[tells], text };
+}

@@ -1,6 +1,5 @@
-/** Reads tables for their profile, one after the other, within a time. */
-import type { DatabaseDescription, SqlResult, TableDescription } from '../../domain';
-import { rowLimit, rowsQueries } from './rows-query';
+/** Reads tables for their profile, one after the other, within a time: all rows, or a repeatable sample of a larger table. */
+import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
 import { kindOf, type TableRows } from './table-rows';
 
 /** Runs one read-only statement; what it may cost is the caller's. */
@@ -44,3 +43,41 @@ async function readTable(
   }
   return null;
 }
+
+/** Values of a row in all: wide tables give fewer rows. */
+const CELLS = 400_000;
+const MOST_ROWS = 20_000;
+const LEAST_ROWS = 500;
+
+function rowLimit({ columns }: TableDescription): number {
+  return Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.floor(CELLS / Math.max(1, columns.length))));
+}
+
+/** One row more than the limit tells that the table has more. A second statement is for where the first is refused. */
+export function rowsQueries(table: TableDescription, dialect: Dialect): string[] {
+  const limit = rowLimit(table);
+  const columns = table.columns.map(({ name }) => quote(name)).join(', ');
+  const read = (from: string): string => `SELECT ${columns} FROM ${from} LIMIT ${limit + 1}`;
+  const name = relation(table.name, dialect);
+  const sample = sampled(table, dialect, name, limit);
+  return sample === null ? [read(name)] : [read(sample), read(name)];
+}
+
+/** The first rows of a large table are its oldest: a sample takes rows, or pages, from all over it, always the same. */
+function sampled(table: TableDescription, dialect: Dialect, name: string, limit: number): string | null {
+  const rows = table.rowEstimate ?? 0;
+  if (table.kind !== 'table' || rows <= limit) return null;
+  // Not every table of SQLite has row ids.
+  if (dialect === 'sqlite') return `${name} WHERE rowid % ${Math.ceil(rows / limit)} = 0`;
+  if (rows < limit * 5) return null;
+  const share = Math.min(100, (limit / rows) * 150).toFixed(4);
+  return `${name} TABLESAMPLE SYSTEM (${share}) REPEATABLE (1)`;
+}
+
+/** A dot separates the schema in PostgreSQL and Snowflake; SQLite names have none. */
+function relation(name: string, dialect: Dialect): string {
+  const dot = name.indexOf('.');
+  return dialect === 'sqlite' || dot < 0 ? quote(name) : `${quote(name.slice(0, dot))}.${quote(name.slice(dot + 1))}`;
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -2,7 +2,9 @@
  * Tables with their profiles as text for a prompt: a line a column, the most telling pieces first to get room. What a
  * table is made of (names, types, keys) always stands; pieces are added by weight until the room is used.
  */
-import type { Dialect, TableDescription } from '../../domain';
+import type { DatabaseDescription, Dialect, TableDescription } from '../../domain';
+import type { SchemaContext } from '../context';
+import { fitting } from '../fitting';
 import { BARE, columnText, headOf, keyLines, withEscapedBreaks, type Detail } from '../table-text';
 import type { TableProfile } from './index';
 import type { ProfilePiece } from './piece';
@@ -21,27 +23,13 @@ export function renderProfiles(
   { dialect, maxChars }: RenderOptions,
 ): string {
   const byTable = new Map(profiles.map((profile) => [profile.table, profile]));
-  const kept = weightiest(
-    tables.flatMap(({ name }) => byTable.get(name)?.pieces ?? []),
+  const pieces = tables.flatMap(({ name }) => byTable.get(name)?.pieces ?? []);
+  const kept = fitting(
+    pieces.sort((a, b) => b.weight - a.weight),
     maxChars,
+    costOf,
   );
   return tables.map((table) => tableText(table, byTable.get(table.name), kept, dialect)).join('\n\n');
-}
-
-/** By weight; a piece that does not fit leaves its room to lighter ones. */
-function weightiest(pieces: readonly ProfilePiece[], maxChars: number): ReadonlySet<ProfilePiece> {
-  const ranked = pieces
-    .map((piece, order) => ({ piece, order }))
-    .sort((a, b) => b.piece.weight - a.piece.weight || a.order - b.order);
-  const kept = new Set<ProfilePiece>();
-  let left = maxChars;
-  for (const { piece } of ranked) {
-    const cost = costOf(piece);
-    if (cost > left) continue;
-    left -= cost;
-    kept.add(piece);
-  }
-  return kept;
 }
 
 /** With what stands before it: `; ` or ` -- ` behind a column, a line's beginning for rows. */
@@ -71,4 +59,23 @@ function tableText(
     ...rows.map((row) => `  row: ${withEscapedBreaks(row)}`),
     ')',
   ].join('\n');
+}
+
+/** About 3,000 tokens for names and profiles of an ordinary schema. */
+const TERSE_CHARS = 8_200;
+/** For the profiles alone, where names and types take more than that. */
+const LEAST_CHARS = 4_000;
+const SHARE = 0.6;
+
+/** The schema of a prompt with what rows tell of each table: names, types and keys, and the profile as room allows. */
+export function profiledText(
+  { tables, dialect }: DatabaseDescription,
+  { frame, shown }: Pick<SchemaContext, 'frame' | 'shown'>,
+  profiles: readonly TableProfile[],
+): string {
+  const wanted = new Set(shown ?? tables.map(({ name }) => name));
+  const kept = tables.filter(({ name }) => wanted.has(name));
+  const bare = renderProfiles(kept, [], { dialect, maxChars: 0 }).length;
+  const maxChars = Math.max(TERSE_CHARS - bare, LEAST_CHARS, bare * SHARE);
+  return [frame, renderProfiles(kept, profiles, { dialect, maxChars })].join('\n\n');
 }

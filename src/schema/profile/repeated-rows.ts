@@ -4,7 +4,7 @@
  */
 import { isCategory, isUnique, type ColumnFacts } from './counted';
 import type { ColumnOptions } from './describe-column';
-import { WEIGHT, type ProfilePiece } from './piece';
+import { pieceOf, type ProfilePiece } from './piece';
 import { keyOf, type TableRows } from './table-rows';
 
 const LEAST_COLUMNS = 3;
@@ -79,5 +79,5 @@ export function repeatedPieces(
   const shown = found.whole.slice(0, MOST_WHOLE).join(', ');
   const more = found.whole.length > MOST_WHOLE ? ', …' : '';
   const whole = shown === '' || !values ? '' : `; only repeats: ${shown}${more}`;
-  return [{ column: null, weight: WEIGHT.repeated, text: `! ${found.count} rows repeat an earlier one${but}${whole}` }];
+  return [pieceOf(null, 'repeated', `! ${found.count} rows repeat an earlier one${but}${whole}`)];
 }
