@@ -24,11 +24,12 @@ const KNOWS = {
   schema: ['domain', 'sql', 'text'],
   text: ['domain', 'sql'],
   config: ['domain'],
+  layer: ['domain', 'sql', 'schema', 'text'],
   search: ['domain', 'ports', 'sql'],
   methods: ['domain', 'ports', 'sql', 'search'],
   prompts: ['domain', 'ports', 'sql'],
   record: ['domain', 'ports', 'sql', 'schema', 'prompts'],
-  steps: ['domain', 'ports', 'sql', 'schema', 'text', 'prompts', 'record'],
+  steps: ['domain', 'ports', 'sql', 'schema', 'text', 'layer', 'prompts', 'record'],
   report: ['domain', 'ports', 'sql', 'text', 'record'],
   benchmarks: ['domain', 'ports', 'sql'],
   activities: ['domain', 'ports', 'search', 'steps'],
@@ -38,7 +39,7 @@ const KNOWS = {
 };
 const FOLDERS = [...Object.keys(KNOWS), 'cli'];
 /** No I/O of their own. */
-const PURE = ['domain', 'ports', 'sql', 'schema', 'text', 'search', 'methods', 'prompts', 'workflows'];
+const PURE = ['domain', 'ports', 'sql', 'schema', 'layer', 'text', 'search', 'methods', 'prompts', 'workflows'];
 const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [

@@ -6,6 +6,7 @@ import { baseRelation } from './bodies';
 import type { GoldQuestion, Lookup } from './questions';
 import { readRequest, sectionsNamed, type Asked, type ChatBody } from './request';
 import { ground } from './roles/ground';
+import { keep } from './roles/keep';
 import { look } from './roles/look';
 import { evaluate, react, select } from './roles/others';
 import { plan } from './roles/plan';
@@ -25,7 +26,9 @@ export type SimulatedReply =
   /** The model cannot answer this request; `error` says why. */
   | { readonly kind: 'refused'; readonly error: string };
 
-const ROLES: Record<Role, (world: World) => Promise<object>> = { look, plan, propose, ground, evaluate, select, react };
+const ROLES: Record<Role, (world: World) => Promise<object>> = {
+  ...{ look, keep, plan, propose, ground, evaluate, select, react },
+};
 
 export async function simulateReply(
   body: ChatBody,

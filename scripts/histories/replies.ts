@@ -57,6 +57,7 @@ const undecided: Reply = (request) => {
     case 'select':
       return { reason: 'nothing is proved', choice: 0 };
     case 'look':
+    case 'keep':
     case 'react':
       throw new Error('this model plans');
   }

@@ -5,6 +5,7 @@ import { MODEL_INPUT, modelOutcome } from '../ports/brief-steps';
 import type {
   Evaluation,
   Grounded,
+  Kept,
   Looked,
   LookSteps,
   ModelOutcome,
@@ -19,11 +20,11 @@ import { runStep } from './run-step';
 
 export interface ModelSteps extends Pick<
   SearchSteps & LookSteps,
-  'look' | 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'
+  'look' | 'keep' | 'evaluate' | 'plan' | 'propose' | 'ground' | 'select'
 > {
   act(input: ActInput, options?: StepOptions): Promise<ModelOutcome<Acted>>;
 }
-export type ModelStepValue = Looked | Evaluation | Planned | Proposed | Grounded | Selected | Acted;
+export type ModelStepValue = Kept | Looked | Evaluation | Planned | Proposed | Grounded | Selected | Acted;
 
 export interface ModelActivities {
   callModel(given: Brief<ModelStepInput | ActInput>): Promise<Brief<ModelOutcome<ModelStepValue>>>;
@@ -44,6 +45,8 @@ export function createModelActivities(steps: ModelSteps): ModelActivities {
         return steps.ground(input, options);
       case 'select':
         return steps.select(input, options);
+      case 'keep':
+        return steps.keep(input, options);
       case 'react':
         return steps.act(input, options);
     }

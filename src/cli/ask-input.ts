@@ -1,6 +1,6 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
-import type { Question, SearchInput } from '../domain';
+import type { MemoryMode, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import { searchIdOf } from '../record/search-id';
@@ -111,6 +111,8 @@ export function searchInput(
     readonly nonce?: string;
     /** Which database it is (`seen-databases.ts`). */
     readonly identity: string;
+    /** Where no flag says it. */
+    readonly memory: MemoryMode;
   },
 ): SearchInput {
   const { temperature, topP, maxOutputTokens, reasoning } = config.models;
@@ -128,6 +130,7 @@ export function searchInput(
       budgets: budgetsOf(flags, config.budgets),
       ...lookupsOf(config, flags, question),
       ...queriesOf(config, flags),
+      ...layerOf(config, flags, options.memory),
       ...(config.showsValues ? {} : { profileValues: false as const }),
     },
   });
@@ -140,6 +143,21 @@ export function searchInput(
 function lookupsOf(config: Config, { method }: SearchFlags, { tools }: Question): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
   return asksWeb && method !== 'react' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
+}
+
+/** Left out where the layer is off, so that such a search keeps its id. The baselines know nothing of it. */
+function layerOf(
+  config: Pick<Config, 'preset'>,
+  { method, preset, memory }: SearchFlags,
+  otherwise: MemoryMode,
+): { readonly layer?: 'read' | 'on' } {
+  const isBaseline = method === 'react' || (preset ?? config.preset) === 'paper';
+  if (isBaseline && memory !== undefined && memory !== 'off')
+    throw new UsageError(
+      `--memory ${memory}: ${method === 'react' ? 'method react' : 'preset paper'} has no memory; leave it out`,
+    );
+  const mode = isBaseline ? 'off' : (memory ?? otherwise);
+  return mode === 'off' ? {} : { layer: mode };
 }
 
 /** Left out for one query an action, so that such a search keeps its id. */

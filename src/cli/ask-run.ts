@@ -71,7 +71,9 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
     const models = modelsFor(config, flags, isNamed ? [] : offeredModels(await composition()));
     const namespace =
       files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
-    const named = { identity: recognised.known, models, namespace };
+    // A recording is complete without the reading of what was proved.
+    const memory = flags.record === undefined && flags.replay === undefined ? config.memory : 'off';
+    const named = { identity: recognised.known, models, namespace, memory };
     const inputFor = (nonce?: string): SearchInput =>
       askedNow(searchInput(config, flags, question, { ...named, ...(nonce === undefined ? {} : { nonce }) }), io);
     const asked = inputFor(flags.fresh ? randomBytes(8).toString('hex') : undefined);

@@ -139,7 +139,7 @@ export async function planBatch({
         ...(notes.length === 0 ? {} : { notes: [...notes] }),
       },
       {
-        ...{ models, namespace, identity: known(resolved).known },
+        ...{ models, namespace, identity: known(resolved).known, memory: 'off' as const },
         ...(nonce === null ? {} : { nonce }),
       },
     );
@@ -150,8 +150,7 @@ export async function planBatch({
   const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
   const lineOf = (of: Settings): string => sha256(canonical({ namespace, settings: of, ...told })).slice(0, 16);
   const line = lineOf(settings);
-  const before = earlierSettings(settings);
-  const lines = before === null ? [line] : [line, lineOf(before)];
+  const lines = [line, ...earlierSettings(settings).map(lineOf)];
   const earlier = await firstNonce(store, lines);
   const nonces = await generations(store, { lines, earlier, databases: databases.all.map(known), flags });
   const questions = await each(items, async (item): Promise<BatchQuestion> => {

@@ -39,15 +39,17 @@ export function askedAnewLine({ searchId, database, why }: AskedAnew): string {
 
 /** The same input, under the id that the question has in the store. */
 export async function asAskedBefore(input: SearchInput, asked: Asked): Promise<SearchInput> {
-  const before = earlierSettings(input.settings);
   const found = await underAnEarlierName(input, asked);
-  if (found !== input || before === null) return found;
-  // The same preset of an earlier version.
-  const then = { ...input, settings: before };
-  const earlier = { ...then, searchId: searchIdOf(then, asked.nonce ?? undefined) };
-  if (await wasAsked(asked.store, earlier.searchId)) return earlier;
-  const renamed = await underAnEarlierName(earlier, asked);
-  return renamed === earlier ? input : renamed;
+  if (found !== input || (await wasAsked(asked.store, input.searchId))) return found;
+  // The same choices in an earlier version.
+  for (const settings of earlierSettings(input.settings)) {
+    const then = { ...input, settings };
+    const earlier = { ...then, searchId: searchIdOf(then, asked.nonce ?? undefined) };
+    if (await wasAsked(asked.store, earlier.searchId)) return earlier;
+    const renamed = await underAnEarlierName(earlier, asked);
+    if (renamed !== earlier) return renamed;
+  }
+  return input;
 }
 
 async function underAnEarlierName(input: SearchInput, asked: Asked): Promise<SearchInput> {

@@ -1,10 +1,11 @@
 /** Options that several commands share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Budgets, MethodName, PresetName, Role } from '../domain';
+import type { Budgets, MemoryMode, MethodName, PresetName, Role } from '../domain';
 import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
 
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
+export const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
 export const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
 const ROLE_NAMES = [
   'look',
@@ -14,6 +15,7 @@ const ROLE_NAMES = [
   'ground',
   'select',
   'react',
+  'keep',
 ] as const satisfies readonly Role[];
 
 export interface ModelFlags {
@@ -24,6 +26,7 @@ export interface ModelFlags {
 export interface SearchFlags {
   readonly preset?: PresetName;
   readonly method: MethodName;
+  readonly memory?: MemoryMode;
   readonly reactQueries?: number;
   readonly model?: ModelFlags;
   readonly seed?: number;
@@ -44,6 +47,12 @@ export function addSearchOptions(command: Command): Command {
       ),
     )
     .addOption(new Option('--method <name>', 'how to search').choices(METHOD_NAMES).default('gate'))
+    .addOption(
+      new Option(
+        '--memory <mode>',
+        'what the database proved before (docs/layer.md): use it and add to it (on), only use it (read), neither (off)',
+      ).choices(MEMORY_MODES),
+    )
     .option(
       '--react-queries <n>',
       `with --method react: queries that one action may run together, 1 to ${String(MAX_QUERIES_PER_ACTION)} (default: 1, or "react.queries" of the configuration)`,

@@ -1,5 +1,5 @@
 /** Settings that the environment may give; they come before those of the file. */
-import { PresetName, Role } from '../domain/question';
+import { MemoryMode, PresetName, Role } from '../domain/question';
 import type { Environment } from './folders';
 import { holdsLogin } from './secrets';
 
@@ -22,6 +22,9 @@ export function fromEnvironment(env: Environment, problems: string[]) {
   const preset = env['GATE_PRESET'] ? PresetName.safeParse(env['GATE_PRESET']) : null;
   if (preset?.success === false)
     problems.push(`GATE_PRESET: '${env['GATE_PRESET']}' is not a preset; allowed: ${PresetName.options.join(', ')}`);
+  const memory = env['GATE_MEMORY'] ? MemoryMode.safeParse(env['GATE_MEMORY']) : null;
+  if (memory?.success === false)
+    problems.push(`GATE_MEMORY: '${env['GATE_MEMORY']}' is not allowed; give one of ${MemoryMode.options.join(', ')}`);
   const baseUrl = env['OPENAI_BASE_URL'] || null;
   if (baseUrl !== null && !/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
     const shown = baseUrl.includes('@') ? 'the value' : `'${baseUrl}'`; // which may hold a password
@@ -34,6 +37,7 @@ export function fromEnvironment(env: Environment, problems: string[]) {
     temporalAddress: env['TEMPORAL_ADDRESS'] || null,
     temporalNamespace: env['TEMPORAL_NAMESPACE'] || null,
     preset: preset?.data ?? null,
+    memory: memory?.data ?? null,
     budgets: costCeiling(env['GATE_MAX_COST_USD'], problems),
   };
 }

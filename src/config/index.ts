@@ -17,7 +17,7 @@ import { ConfigError, linesOf } from './errors';
 import { readConfigFile } from './file';
 import { VersioningEntry, versioningOf, type VersioningConfig } from './limits';
 import { modelsOf, ModelsEntry, type ModelsConfig } from './models';
-import { PresetName } from '../domain/question';
+import { MemoryMode, PresetName } from '../domain/question';
 import { embeddingsOf, SchemaEntry, type EmbeddingsConfig } from './schema';
 import { StoreEntry, storeOf, type StoreConfig } from './store';
 import { WebEntry, webOf, type WebConfig } from './web';
@@ -66,6 +66,8 @@ export const ConfigFile = z.strictObject({
     })
     .optional(),
   preset: PresetName.optional(),
+  /** Whether a question uses the semantic layer of its database, and adds to it; default: on. */
+  memory: MemoryMode.optional(),
   react: z.strictObject({ queries: queriesPerAction.optional() }).optional(),
   /** Per question; `null` lifts a limit. */
   budgets: z
@@ -111,6 +113,8 @@ export interface Config {
     readonly versioning: VersioningConfig | null;
   };
   readonly preset: PresetName;
+  /** Of `gate ask`; batches are off unless asked. */
+  readonly memory: MemoryMode;
   /** Queries that one action of the method `react` may run. */
   readonly react: { readonly queries: number };
   /** Whether models see values of rows before they ask for any. */
@@ -166,6 +170,7 @@ export function loadConfig(source: ConfigSource): Config {
       versioning,
     },
     preset: env.preset ?? file.preset ?? DEFAULT_PRESET,
+    memory: env.memory ?? file.memory ?? 'on',
     react: { queries: file.react?.queries ?? 1 },
     showsValues: file.schema?.values ?? true,
     budgets: { ...DEFAULT_BUDGETS, ...file.budgets, ...env.budgets },

@@ -157,8 +157,9 @@ export function settingsBeforeLooking(settings: Settings): Settings | null {
   return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
 }
 
-/** What the same choice of a preset meant before there were `procedure` and `secondDerivation`; null: the same. */
-export function earlierSettings(settings: Settings): Settings | null {
+/** What the same choice of a preset meant before there were `layer`, `procedure` and `secondDerivation`, newest first. */
+export function earlierSettings({ layer, ...settings }: Settings): readonly Settings[] {
   const { secondDerivation, ...rest } = settings;
-  return settingsBeforeLooking(settings) ?? (secondDerivation === undefined ? null : rest);
+  const before = settingsBeforeLooking(settings) ?? (secondDerivation === undefined ? null : rest);
+  return [...(layer === undefined ? [] : [settings]), ...(before === null ? [] : [before])];
 }

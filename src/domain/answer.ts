@@ -1,6 +1,7 @@
 /** The final record: what `gate ask --json` prints and the store keeps under the search id (design D4, D6). */
 import { z } from 'zod';
 import { Citation } from './evidence';
+import { EntryId } from './layer';
 import { MethodName, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
@@ -67,6 +68,8 @@ export const Claim = z.object({
       verdict: z.enum(['refuted', 'same-answer', 'open']),
     }),
   ),
+  /** The entry of the semantic layer that it repeats: proved before, and counted again for this answer. Left out: its own. */
+  entry: z.object({ entryId: EntryId, provedAt: z.string(), searchId: z.string() }).optional(),
 });
 export type Claim = z.infer<typeof Claim>;
 
@@ -173,5 +176,16 @@ export const AnswerRecord = z.object({
   replacedBy: z.object({ id: z.string(), reason: z.string() }).optional(),
   /** What "now" was to the SQL, where it asks (`sql/clock.ts`). */
   clock: z.string().optional(),
+  /** The semantic layer in this search (docs/layer.md). Left out: it was off, or had nothing to say. */
+  layer: z
+    .object({
+      /** How many entries the search was shown, each counted again before. */
+      shown: z.number().int(),
+      /** Entries that concern the question, but whose checks no longer show them. */
+      withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
+      /** What this search proved and the layer keeps. */
+      kept: z.array(z.object({ entryId: EntryId, statement: z.string() })),
+    })
+    .optional(),
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;

@@ -4,4 +4,5 @@ export * from './sql';
 export * from './evidence';
 export * from './state';
 export * from './answer';
+export * from './layer';
 export * from './steering';

@@ -36,7 +36,7 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react']);
+export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep']);
 export type Role = z.infer<typeof Role>;
 
 export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
@@ -57,6 +57,10 @@ export type Budgets = z.infer<typeof Budgets>;
 
 export const PresetName = z.enum(['fast', 'thorough', 'paper']);
 export type PresetName = z.infer<typeof PresetName>;
+
+/** How a search uses the semantic layer of its database (docs/layer.md). */
+export const MemoryMode = z.enum(['off', 'read', 'on']);
+export type MemoryMode = z.infer<typeof MemoryMode>;
 
 export const MethodName = z.enum(['gate', 'react']);
 export type MethodName = z.infer<typeof MethodName>;
@@ -106,7 +110,13 @@ export const Settings = z.object({
   lookups: z.number().int().positive().optional(),
   /** Queries that one action of `react` may run together; left out: 1, the paper's agent. */
   queriesPerAction: z.number().int().positive().optional(),
+  /** Read by earlier versions; `layer` took its place. */
   memoryScope: z.enum(['question', 'database']),
+  /**
+   * The semantic layer of the database (docs/layer.md). `read`: the search is shown what was proved before. `on`: what it
+   * proves is kept, too. Left out: neither.
+   */
+  layer: z.enum(['read', 'on']).optional(),
   parseRetries: z.number().int().min(0),
   sqlTimeoutMs: z.number().int().positive(),
   maxRows: z.number().int().positive(),

@@ -9,11 +9,11 @@
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { ReactSteps } from '../ports/react-steps';
-import type { AnswerSummary, Committed, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary, Committed, Kept, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
 import { mergeExpansions } from '../search/remember/merge';
-import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
 import { nextTrajectory } from '../search/state/archive';
@@ -201,12 +201,31 @@ class LookLoop extends Run<Steps> {
   }
 
   /** The last commit or decline: the model has chosen already. */
-  protected answer(endedBy: EndedBy): Promise<AnswerSummary> {
+  protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer()) await this.keep();
     const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
     if (last !== undefined) return this.conclude(decided(this.state, last), endedBy);
     const isEarly = this.state.candidates.length === 0;
     const reason = isEarly ? 'it ended before the first commit' : 'what it committed to was ruled out';
     return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
+  }
+
+  /** What the last commit proved enters the layer of the database. The answer stands whether or not that succeeds. */
+  private async keep(): Promise<void> {
+    const { searchId } = this.state;
+    const turnId = this.looking.turns.at(-1) ?? '';
+    const findings = this.findings(this.state);
+    try {
+      const kept = await tryModel<Kept>(findings, (thisTry) =>
+        this.steps.keep({ role: 'keep', searchId, position: 'keep', ...thisTry, turnId }),
+      );
+      if (kept === null) findings.giveUp('keep', 'reading of what was proved');
+    } catch (error) {
+      if (error instanceof SearchStopped) findings.stoppedEarly();
+      else findings.note('step-failed', 'keep', reasonOf(error));
+    } finally {
+      this.charge(findings);
+    }
   }
 
   private report(learned: string | null): void {

@@ -59,6 +59,7 @@ const GIVEN = {
   propose: given({ attempts: [], rollout: [] }),
   ground: given({ attempts: [] }),
   select: given({}),
+  keep: given({}),
   react: given({ turns: [] }),
 };
 const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
@@ -69,6 +70,7 @@ const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   propose: { usual: { done: false } },
   ground: GROUNDED,
   select: {},
+  keep: { usual: { kept: 0 } },
   react: {},
 };
 

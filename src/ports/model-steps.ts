@@ -165,4 +165,15 @@ export interface Selected {
   readonly reason: string;
 }
 
-export type ModelStepInput = LookInput | EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput;
+/** Reads what the commit of a turn proved, before the layer of the database keeps it. */
+export interface KeepInput extends ModelStepBase {
+  readonly role: 'keep';
+  readonly turnId: string;
+}
+export interface Kept {
+  /** How many entries. */
+  readonly kept: number;
+}
+
+export type ModelStepInput =
+  LookInput | EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput | KeepInput;

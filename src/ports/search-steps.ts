@@ -16,6 +16,8 @@ import type {
   Evaluation,
   Grounded,
   GroundInput,
+  KeepInput,
+  Kept,
   Looked,
   LookInput,
   ModelOutcome,
@@ -73,6 +75,7 @@ export interface LookSteps {
   look(input: LookInput, options?: StepOptions): Promise<ModelOutcome<Looked>>;
   queries(input: QueriesInput, options?: StepOptions): Promise<Queried>;
   commit(input: CommitInput, options?: StepOptions): Promise<Committed>;
+  keep(input: KeepInput, options?: StepOptions): Promise<ModelOutcome<Kept>>;
 }
 
 export interface SearchSteps {

@@ -34,7 +34,7 @@ const ClaimReply = z.object({
   rivals: z.array(RivalReply),
 });
 
-export const LookReply = z.object({
+const WithoutLayer = z.object({
   action: z.enum(['look', 'commit', 'unanswerable']),
   queries: z.array(z.object({ why: z.string(), sql: z.string() })),
   operators: z.array(z.object({ name: z.string(), intent: z.string(), sql: z.string() })),
@@ -51,10 +51,17 @@ export const LookReply = z.object({
   reason: z.string().nullable(),
   absent: z.array(z.object({ statement: z.string(), rows: z.string(), check: z.string() })),
 });
+/** Keys of the known entries that the SQL follows; only where some are shown. */
+const known = z.array(z.string());
+const WithLayer = WithoutLayer.extend({ known });
+export const LookReply = WithoutLayer.extend({ known: known.optional() });
 export type LookReply = z.infer<typeof LookReply>;
 export type ClaimReply = z.infer<typeof ClaimReply>;
 
-export const lookSchema: ModelRequest['schema'] = replySchema('look', LookReply);
+/** The same as before there was a layer, where nothing of it is shown. */
+export function lookSchema({ known = [] }: Pick<PromptContext, 'known'>): ModelRequest['schema'] {
+  return replySchema('look', known.length === 0 ? WithoutLayer : WithLayer);
+}
 
 /** What one turn said, and what the program found. */
 export interface LookTurn {
@@ -80,6 +87,7 @@ export function renderLook(input: LookInput): ChatMessage[] {
     shared.rulesSection(rules),
     ...shared.searchSections(input),
     ...shared.knowledgeSections(input, true),
+    ...(input.known === undefined || input.known.length === 0 ? [] : [KNOWN]),
     shared.questionSection(input.question),
     `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
   ];
@@ -88,7 +96,8 @@ export function renderLook(input: LookInput): ChatMessage[] {
 
 export function parseLook(text: string, input: LookInput): Parsed<LookReply> {
   const looks = input.turns.filter(({ reply }) => reply.action === 'look').length;
-  const parsed = parseReply(text, LookReply, (reply) => problemsOf(reply, LOOKS - looks));
+  const schema: z.ZodType<LookReply> = (input.known ?? []).length === 0 ? WithoutLayer : WithLayer;
+  const parsed = parseReply(text, schema, (reply) => problemsOf(reply, LOOKS - looks));
   return parsed.kind === 'ok' ? { kind: 'ok', reply: tidied(parsed.reply) } : parsed;
 }
 
@@ -110,6 +119,8 @@ COMMIT, once you would bet on it.
 - wording: where the question's words themselves allow two readings and no data can decide. Take the plainest; {operator, taken, other, instead} and the program adds the other number.
 
 DECLINE (action unanswerable): the fact asked for, or a needed part, is stored in no column, code, key, join or derivation, or only for a minority. A constant, a placeholder, or a value computed from another column records nothing. Empty results are no reason. reason: what is missing and where you looked. absent: counts that show it, {statement, rows: what is asked about, check: one SELECT of one row: how many are asked about, how many of these have the fact recorded, and as a control how many have a comparable fact recorded, where this one would stand}; [] where no column could hold it: words not found in texts show little.`;
+
+const KNOWN = `Where the SQL follows conventions proved before, say so in the commit: "known": ["k1"], and make no claim of your own for them; claim only what they leave open.`;
 
 const SENTENCE = sentenceRule('sentence', ', {examined} (what control counted)');
 

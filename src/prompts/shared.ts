@@ -41,6 +41,8 @@ export interface PromptContext {
   readonly documentation?: string | null;
   readonly memory: readonly MemoryEntry[];
   readonly facts: readonly string[];
+  /** Conventions that earlier questions proved, counted again for this one (docs/layer.md), by the keys of replies. */
+  readonly known?: readonly { readonly key: string; readonly text: string }[];
   /** What people told this search, each with its author. */
   readonly remarks?: readonly string[];
   /** What the web said to this search. */
@@ -142,7 +144,13 @@ export function searchSections({ furtherTables = null, profiles, question }: Pro
 /** Proved readings and facts; the SQL only where a role can copy it. */
 export function knowledgeSections(context: PromptContext, withSql: boolean): string[] {
   const entries = context.memory.map((entry) => memoryText(entry, withSql));
+  const known = context.known ?? [];
   return [
+    ...(known.length === 0
+      ? []
+      : [
+          `This database proved these conventions before and has just counted them again; rely on those that fit:\n${data('known', known.map(({ key, text }) => `${key}: ${text}`).join('\n'))}`,
+        ]),
     ...(entries.length === 0 ? [] : [data('proved by execution', entries.join('\n'))]),
     ...(context.facts.length === 0 ? [] : [data('facts', context.facts.map((fact) => `- ${fact}`).join('\n'))]),
     ...remarkSections(context.remarks ?? []),

@@ -13,8 +13,10 @@ import {
   ColumnProfile,
   Coverage,
   DatabaseDescription,
+  EntryId,
   Fact,
   Grounding,
+  LayerEntry,
   Observation,
   Plan,
   Proposal,
@@ -160,6 +162,17 @@ export const CONTENTS = {
     schemaVersion: version,
     /** Best first, with ranks from 1; null: no rank. */
     shown: z.array(z.object({ table: z.string(), byWords: z.number().nullable(), byMeaning: z.number().nullable() })),
+  }),
+  /** The entries of the layer that a search is shown, by the keys that its replies use, and those that no longer hold. */
+  known: z.object({
+    schemaVersion: version,
+    entries: z.array(z.object({ key: z.string(), entry: LayerEntry })),
+    withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
+  }),
+  /** What a search proved and the layer keeps, by the position of the reading. */
+  kept: z.object({
+    schemaVersion: version,
+    entries: z.array(z.object({ entryId: EntryId, statement: z.string() })),
   }),
   plan: Plan,
   body: Body,

@@ -90,7 +90,8 @@ interface Recounted extends Counted {
 }
 
 /** Of a claim that makes no difference also those that the counts refute. */
-function isRunAgain({ state }: Pick<Claim, 'state'>, { verdict }: Rival): boolean {
+function isRunAgain({ state, entry }: Pick<Claim, 'state' | 'entry'>, { verdict }: Rival): boolean {
+  if (entry !== undefined) return false;
   return state === 'immaterial' || verdict === 'same-answer';
 }
 
@@ -107,16 +108,18 @@ async function editsOf(
 }
 
 function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | null)[]): Claim {
-  const { operator, statement, rows, check, rivals } = claim;
+  const { operator, statement, rows, check, rivals, entry } = claim;
   const seen = readClaim(readCounts(result, 2), rivals.length);
-  return decideClaim({
+  const decided = decideClaim({
     ...{ operator, statement, rows, check, agreement: seen.agreement },
-    rivals: rivals.map(({ reading }, at) => ({
+    rivals: rivals.map(({ reading, verdict }, at) => ({
       reading,
       agreement: seen.rivals[at] ?? null,
-      sameAnswer: same[at] ?? null,
+      // Those of an entry gave the same answer to the question that it comes from.
+      sameAnswer: entry !== undefined && verdict === 'same-answer' ? true : (same[at] ?? null),
     })),
   });
+  return entry === undefined ? decided : { ...decided, entry };
 }
 
 /** A proof has to stay one; what held with exceptions or made no difference may be settled in another way now. */
@@ -126,7 +129,7 @@ function stillHolds(before: Claim, now: Claim): boolean {
 }
 
 function withCounts(entry: Evidence, recounted: readonly Recounted[], timed: (sql: string) => string): Evidence {
-  const own = recounted.filter(({ now }) => now.operator === entry.operator);
+  const own = recounted.filter(({ now }) => now.operator === entry.operator && now.entry === undefined);
   if (own.length === 0) return entry;
   const isCounted = entry.summary === countsSummary(own.map(({ before }) => before));
   const reasons = own.flatMap(({ before, now }) =>

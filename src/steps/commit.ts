@@ -35,7 +35,8 @@ export async function commit(context: StepContext, step: CommitInput): Promise<C
     if (reply.action === 'unanswerable') return decline(context, scope, step, reply);
     const built = buildCommit(context, scope, step.position, reply);
     if (!('plan' in built)) return { kind: 'invalid', error: built.join('\n'), usage: {} };
-    return new Commit(context, scope, step, built, reply.ifPartial).run();
+    const known = await knownClaims(context, built, reply.known ?? []);
+    return new Commit(context, scope, step, built, reply.ifPartial, known).run();
   });
 }
 
@@ -48,6 +49,8 @@ class Commit {
     private readonly step: CommitInput,
     private commit: BuiltCommit,
     private readonly ifPartial: LookReply['ifPartial'],
+    /** Entries of the layer that it follows. */
+    private readonly known: readonly Claim[],
   ) {}
 
   async run(): Promise<Committed> {
@@ -67,10 +70,11 @@ class Commit {
     const answered = await this.answer(stored);
     if (typeof answered === 'string') return this.invalid(answered);
     const { result, run, control, coverage } = answered;
-    const claims = await this.decide(stored, counted, result);
+    const decided = await this.decide(stored, counted, result);
+    const claims = [...decided, ...this.known];
     const plan = await storeCommit(context, this.commit, (name) => assumptionsOf(this.commit, name, claims));
     const evidence = await storeEvidence(context, {
-      ...{ position: this.step.position, plan, probes: read, claims, takenAt },
+      ...{ position: this.step.position, plan, probes: read, claims: decided, takenAt },
       assumed: this.commit.assumed,
     });
     const doubts = await this.doubtful(plan, result);
@@ -221,6 +225,31 @@ class Commit {
     });
     return { planId: plan.plan.planId, ordered: plan.plan.ordered, operators };
   }
+}
+
+/** What an answer rests on that was proved before, with the counts of this search. */
+async function knownClaims(
+  context: StepContext,
+  { plan }: BuiltCommit,
+  keys: readonly string[],
+): Promise<readonly Claim[]> {
+  const entries = (await context.run.find('known', SCHEMA_ID))?.entries ?? [];
+  return entries
+    .filter(({ key }) => keys.includes(key))
+    .map(({ entry }): Claim => {
+      const tables = entry.tables.map((table) => table.toLowerCase());
+      const reader = plan.operators.find(({ operator }) =>
+        operator.relations.some((relation) => tables.includes(relation.toLowerCase())),
+      );
+      const { entryId, statement, rows, check, matching, examined, rivals, provedAt, from } = entry;
+      return {
+        operator: (reader ?? plan.operators.at(-1))?.operator.name ?? '',
+        ...{ statement, rows, check, matching, examined, reason: null },
+        state: matching === examined ? 'proved' : 'exceptions',
+        rivals: rivals.map(({ refuted, ...rival }) => ({ ...rival, verdict: refuted ? 'refuted' : 'same-answer' })),
+        entry: { entryId, provedAt, searchId: from.searchId },
+      };
+    });
 }
 
 async function decline(

@@ -23,6 +23,7 @@ import type { AnswerSummary, FinishInput } from '../ports/search-steps';
 import { now, type StepContext } from './context';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
+import { KEPT_ID } from './keep';
 import { publishMemory } from './memory';
 import { proofLines } from '../text/proof-lines';
 import { writeEnvelope, type RunStore } from '../record/run-store';
@@ -94,6 +95,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reused: false,
     rowsChanged: false,
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
+    ...(await layerIn(run)),
   };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
 }
@@ -185,6 +187,19 @@ function summaryOf(
     agreesWith,
     proved: isProved(view),
     chosen: view.id === chosen,
+  };
+}
+
+/** What the layer told this search, and what it keeps of it. */
+async function layerIn(run: RunStore): Promise<Pick<AnswerRecord, 'layer'>> {
+  const [known, kept] = await Promise.all([run.find('known', SCHEMA_ID), run.find('kept', KEPT_ID)]);
+  if (known === null && kept === null) return {};
+  return {
+    layer: {
+      shown: known?.entries.length ?? 0,
+      withheld: known?.withheld ?? [],
+      kept: kept?.entries ?? [],
+    },
   };
 }
 

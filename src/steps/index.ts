@@ -12,6 +12,7 @@ import { openStep, type StepContext, type StepDeps } from './context';
 import { evaluate } from './evaluate';
 import { finish } from './finish';
 import { ground } from './ground';
+import { keep } from './keep';
 import { look, queries } from './look';
 import { plan } from './plan';
 import { prepare } from './prepare';
@@ -46,6 +47,7 @@ export interface RemarkStep {
 export function createSteps(deps: StepDeps): SearchSteps & LookSteps & RemarkStep {
   return {
     look: step(deps, look),
+    keep: step(deps, keep),
     queries: step(deps, queries),
     commit: step(deps, commit),
     evaluate: step(deps, evaluate),

@@ -25,7 +25,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
   const scope = await parserScope(context);
   return runModelStep(context, step, {
     role: 'look',
-    schema: lookSchema,
+    schema: lookSchema(prompt),
     messages: () => renderLook(prompt),
     parse: (text) => parseLook(text, prompt),
     read: (reply) => Promise.resolve(read(context, scope, contentId(step), reply)),

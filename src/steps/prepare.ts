@@ -14,6 +14,7 @@ import { takeMemory } from './memory';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../record/contents';
 import { rankByMeaning } from './rank-tables';
+import { recall } from './recall';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   await forgetBadReplies(context);
@@ -53,7 +54,8 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(dataRevision === null ? {} : { dataRevision }),
     });
     const knownUpdates = await takeMemory(context, description.fingerprint);
-    return { knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}) };
+    const recalled = await recall(context, description);
+    return { knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
   });
 }
 

@@ -8,6 +8,7 @@ import { renderProfiles } from '../schema/column-profiles';
 import type { MemoryRef } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import type { StepContext } from './context';
+import { entryText } from './layer-entries';
 import { webTexts } from './lookups';
 import { extraTables } from './shown-tables';
 
@@ -25,12 +26,13 @@ export async function promptContext(
 ): Promise<PromptContext> {
   const { run, input } = context;
   const { question } = input;
-  const [schema, updates, facts, touched, remarks] = await Promise.all([
+  const [schema, updates, facts, touched, remarks, known] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
     Promise.all(memory.facts.map((id) => run.get('fact', id))),
     Promise.all([...new Set(plans)].map((id) => run.find('profile', id))),
     Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
+    run.find('known', SCHEMA_ID),
   ]);
   const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
   const extra = await extraTables(context, schema, views);
@@ -52,6 +54,7 @@ export async function promptContext(
     profiles: profiles.length === 0 ? null : renderProfiles(distinct(profiles), PROFILE_CHARS),
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
+    ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
     remarks: remarks.map(({ author, text }) => `${author}: ${text}`),
     ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
   };

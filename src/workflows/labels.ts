@@ -33,6 +33,8 @@ export class Labels {
         return label(input, `ground ${this.names(input.observations)}`);
       case 'select':
         return label(input, `select among ${String(input.candidates.length)} answers`);
+      case 'keep':
+        return label(input, 'read what was proved');
       case 'react':
         return label(input, `act (${String(input.callsUsed)} of ${String(input.callsLimit)} calls used)`);
     }

@@ -145,6 +145,7 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps & 
   const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {
     look: (input) => callModel(input),
+    keep: (input) => callModel(input),
     evaluate: (input) => callModel(input),
     plan: (input) => callModel(input),
     propose: (input) => callModel(input),

@@ -94,6 +94,10 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       if (decode(input.turnId).includes('decline')) return declined;
       return answered(input.position, operators, settled);
     },
+    keep: async (input, options) => {
+      await on('keep', input, options);
+      return ok({ kept: 1 });
+    },
     plan: async (input, options) => {
       await on('plan', input, options);
       if ((input.lookupsLeft ?? 0) > 0 && (input.memory.web?.length ?? 0) < lookups)

@@ -1,0 +1,79 @@
+/**
+ * The semantic layer of a database (docs/layer.md): conventions that its rows proved, kept beyond the question. An entry is
+ * never changed; what happens to it later is an event, and `layer/state.ts` says what follows from all of them.
+ */
+import { z } from 'zod';
+
+const When = z.iso.datetime();
+const version = z.literal(1);
+
+export const EntryId = z.string().regex(/^e[0-9a-f]{16}$/);
+
+/** A rival reading and how many of the rows examined match it; null: it was not counted. */
+export const EntryRival = z.object({
+  reading: z.string(),
+  matching: z.number().int().nullable(),
+  examined: z.number().int().nullable(),
+  /** Refuted by its counts. Others gave the same answer to the question that they come from. */
+  refuted: z.boolean(),
+});
+
+export const LayerEntry = z.object({
+  schemaVersion: version,
+  /** A hash of the check: two questions that count the same have one entry. */
+  entryId: EntryId,
+  /** One sentence that says no more than the check counts. */
+  statement: z.string().min(1),
+  /** What one examined row is. */
+  rows: z.string(),
+  /** Which rows and which period it is about; null: all rows that can tell. */
+  scope: z.string().nullable(),
+  /** One SELECT of one row: examined, matching, then a count for each rival, or both counts again for each. */
+  check: z.string().min(1),
+  matching: z.number().int(),
+  examined: z.number().int(),
+  rivals: z.array(EntryRival).min(1),
+  /** The tables that the check reads, and those of their columns that it names, as `table.column`. */
+  tables: z.array(z.string()),
+  columns: z.array(z.string()),
+  /** The SQL of the operator that took it for granted, and what its rows mean. */
+  operator: z.object({ intent: z.string(), sql: z.string() }).nullable(),
+  /** Entries that have to hold for this one to mean anything. */
+  restsOn: z.array(EntryId),
+  /** Where it comes from; a search of `gate learn` has no question. */
+  from: z.object({ searchId: z.string(), question: z.string().nullable() }),
+  provedAt: When,
+  schemaFingerprint: z.string(),
+});
+export type LayerEntry = z.infer<typeof LayerEntry>;
+
+/** The counts of an entry when its check ran again. */
+export const EntryCounts = z.object({
+  matching: z.number().int().nullable(),
+  examined: z.number().int().nullable(),
+  rivals: z.array(z.object({ matching: z.number().int().nullable(), examined: z.number().int().nullable() })),
+});
+export type EntryCounts = z.infer<typeof EntryCounts>;
+
+const about = { entryId: EntryId, at: When };
+/** What a person did: who it was, and why. */
+const byPerson = { ...about, author: z.string().min(1), note: z.string().nullable() };
+
+export const LayerEvent = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('proved'), at: When, entry: LayerEntry }),
+  /** Its check ran and no longer shows it; `why` in one line. */
+  z.object({ kind: z.literal('broken'), ...about, why: z.string(), counts: EntryCounts.nullable() }),
+  /** Its check shows it again, after it was broken. */
+  z.object({ kind: z.literal('held-again'), ...about, counts: EntryCounts }),
+  z.object({ kind: z.literal('confirmed'), ...byPerson }),
+  z.object({ kind: z.literal('rejected'), ...byPerson }),
+  z.object({ kind: z.literal('edited'), ...byPerson, statement: z.string().min(1) }),
+  /** Two entries that cannot both be right: neither is used until a probe or a person decides. */
+  z.object({ kind: z.literal('contradicted'), ...about, by: EntryId, why: z.string() }),
+  /** All checks ran (`gate layer verify`). */
+  z.object({ kind: z.literal('verified'), at: When, checked: z.number().int(), broken: z.array(EntryId) }),
+  /** What no data can decide, for a person (`gate learn`). */
+  z.object({ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) }),
+  z.object({ kind: z.literal('answered'), at: When, questionId: z.string(), author: z.string(), text: z.string() }),
+]);
+export type LayerEvent = z.infer<typeof LayerEvent>;

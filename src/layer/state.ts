@@ -1,0 +1,195 @@
+/**
+ * The state of a layer from its events. The order in which they were written to the store does not matter: they are sorted
+ * by time and content, so that several workers and machines see the same layer.
+ */
+import type { EntryCounts, LayerEntry, LayerEvent } from '../domain';
+import { canonical, compareText } from '../domain/canonical';
+
+/** A proof over fewer rows is kept, but no search relies on it until a person confirms it. */
+export const FEW_ROWS = 20;
+
+export type EntryStatus =
+  /** Used by searches. */
+  | 'active'
+  /** Proved over few rows only, and not confirmed. */
+  | 'few-rows'
+  /** The rows no longer show it. */
+  | 'broken'
+  /** Contradicts another entry, or rests on one that is not active. */
+  | 'suspended'
+  /** A person says that it is wrong. */
+  | 'rejected';
+
+export interface HeldEntry {
+  readonly entry: LayerEntry;
+  readonly status: EntryStatus;
+  /** Why it is not active; null if it is. */
+  readonly why: string | null;
+  /** The statement as a person edited it, else the entry's own. */
+  readonly statement: string;
+  readonly confirmedBy: string | null;
+  /** Since when it has this status. */
+  readonly since: string;
+  /** Its latest counts, if its check gave other ones than at its proof. */
+  readonly counts: EntryCounts | null;
+}
+
+export interface OpenQuestion {
+  readonly questionId: string;
+  readonly text: string;
+  readonly askedAt: string;
+  readonly answer: { readonly author: string; readonly text: string; readonly at: string } | null;
+}
+
+export interface Layer {
+  /** In the order of their ids. */
+  readonly entries: readonly HeldEntry[];
+  readonly questions: readonly OpenQuestion[];
+  readonly verifiedAt: string | null;
+}
+
+/** `until`: as the layer was then (ISO time, inclusive). */
+export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
+  const past = until === undefined ? events : events.filter(({ at }) => at <= until);
+  const sorted = [...new Map(past.map((event) => [canonical(event), event])).entries()]
+    .sort(([a, one], [b, other]) => compareText(one.at, other.at) || rank(one) - rank(other) || compareText(a, b))
+    .map(([, event]) => event);
+  const entries = new Map<string, Draft>();
+  const questions = new Map<string, OpenQuestion>();
+  let verifiedAt: string | null = null;
+  for (const event of sorted) {
+    switch (event.kind) {
+      case 'proved':
+        proved(entries, event.entry, event.at);
+        break;
+      case 'verified':
+        verifiedAt = event.at;
+        break;
+      case 'asked':
+        if (!questions.has(event.questionId))
+          questions.set(event.questionId, { ...event, askedAt: event.at, answer: null });
+        break;
+      case 'answered': {
+        const asked = questions.get(event.questionId);
+        if (asked !== undefined) questions.set(event.questionId, { ...asked, answer: event });
+        break;
+      }
+      default: {
+        const draft = entries.get(event.entryId);
+        if (draft !== undefined) happened(draft, event);
+      }
+    }
+  }
+  return {
+    entries: [...entries.values()].map((draft) => held(draft, entries)).sort(byId),
+    questions: [...questions.values()].map(({ questionId, text, askedAt, answer }) => ({
+      ...{ questionId, text, askedAt },
+      answer: answer === null ? null : { author: answer.author, text: answer.text, at: answer.at },
+    })),
+    verifiedAt,
+  };
+}
+
+/** What was written together with a proof is about it. */
+function rank({ kind }: LayerEvent): number {
+  return kind === 'proved' || kind === 'asked' ? 0 : 1;
+}
+
+/** Of one entry, while its events are read. */
+interface Draft {
+  entry: LayerEntry;
+  statement: string;
+  confirmedBy: string | null;
+  rejected: string | null;
+  broken: string | null;
+  /** Entries that contradict it. */
+  readonly contradicted: Map<string, string>;
+  counts: EntryCounts | null;
+  since: string;
+}
+
+type OnEntry = Extract<LayerEvent, { entryId: string }>;
+
+/** A repeated proof brings newer figures. It heals what was broken, but overrules no person. */
+function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): void {
+  const before = entries.get(entry.entryId);
+  if (before === undefined) {
+    const fresh = { statement: entry.statement, confirmedBy: null, rejected: null, broken: null, counts: null };
+    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), since: at });
+    return;
+  }
+  const { matching, examined, rivals, provedAt, schemaFingerprint } = entry;
+  before.entry = { ...before.entry, matching, examined, rivals, provedAt, schemaFingerprint };
+  before.counts = null;
+  if (before.broken !== null) before.since = at;
+  before.broken = null;
+}
+
+function happened(draft: Draft, event: OnEntry): void {
+  if (event.kind !== 'edited') draft.since = event.at;
+  switch (event.kind) {
+    case 'broken':
+      draft.broken = event.why;
+      draft.counts = event.counts;
+      return;
+    case 'held-again':
+      draft.broken = null;
+      draft.counts = event.counts;
+      return;
+    case 'confirmed':
+      draft.confirmedBy = event.author;
+      draft.rejected = null;
+      // A person has decided between it and what contradicts it.
+      draft.contradicted.clear();
+      return;
+    case 'rejected':
+      draft.confirmedBy = null;
+      draft.rejected = `rejected by ${event.author}${event.note === null ? '' : `: ${event.note}`}`;
+      return;
+    case 'edited':
+      draft.statement = event.statement;
+      return;
+    case 'contradicted':
+      draft.contradicted.set(event.by, event.why);
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function held(draft: Draft, all: ReadonlyMap<string, Draft>): HeldEntry {
+  const { entry, statement, confirmedBy, since, counts } = draft;
+  const base = { entry, statement, confirmedBy, since, counts };
+  return { ...base, ...statusOf(draft, all, new Set()) };
+}
+
+function statusOf(
+  draft: Draft,
+  all: ReadonlyMap<string, Draft>,
+  above: ReadonlySet<string>,
+): Pick<HeldEntry, 'status' | 'why'> {
+  if (draft.rejected !== null) return { status: 'rejected', why: draft.rejected };
+  if (draft.broken !== null) return { status: 'broken', why: draft.broken };
+  // One that was rejected, or no longer holds, speaks against nothing.
+  for (const [by, why] of draft.contradicted) {
+    const other = all.get(by);
+    if (other !== undefined && other.rejected === null && other.broken === null)
+      return { status: 'suspended', why: `${by} contradicts it: ${why}` };
+  }
+  const { entryId, restsOn, examined } = draft.entry;
+  const deeper = new Set([...above, entryId]);
+  for (const id of restsOn) {
+    const basis = all.get(id);
+    // Entries that rest on each other stand or fall by the others.
+    if (deeper.has(id)) continue;
+    const status = basis === undefined ? 'missing' : statusOf(basis, all, deeper).status;
+    if (status !== 'active') return { status: 'suspended', why: `it rests on ${id}, which is ${status}` };
+  }
+  if (examined < FEW_ROWS && draft.confirmedBy === null)
+    return { status: 'few-rows', why: `only ${examined} rows were examined: confirm it to use it` };
+  return { status: 'active', why: null };
+}
+
+function byId(a: HeldEntry, b: HeldEntry): number {
+  return compareText(a.entry.entryId, b.entry.entryId);
+}

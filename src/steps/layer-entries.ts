@@ -1,0 +1,132 @@
+/** Entries of a layer and the database: which of them this reader may see, and whether their checks still show them. */
+import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, SqlResult } from '../domain';
+import { canonical } from '../domain/canonical';
+import { decideClaim, readCounts } from '../sql/claims';
+import type { Hash } from '../sql/body';
+import type { HeldEntry } from '../layer/state';
+import type { LayerPlace } from '../record/layer-store';
+import { readClaim } from './claim-probe';
+import { databaseKey, type StepContext } from './context';
+
+/** The counts of an entry now; `why`: why it no longer holds, null if it does. */
+export interface Recounted {
+  readonly held: HeldEntry;
+  /** As it stands in the layer, with the counts of now. */
+  readonly entry: LayerEntry;
+  readonly counts: EntryCounts;
+  readonly why: string | null;
+  /** The check may not be read here, or the database did not answer: this says nothing about the entry. */
+  readonly unseen: boolean;
+}
+
+export function layerPlace({ deps, input }: Pick<StepContext, 'deps' | 'input'>): LayerPlace {
+  return { store: deps.store, hash: deps.hash, database: databaseKey(input) };
+}
+
+/** Only what this reader's description shows: an entry on a hidden table or column is as if it did not exist. */
+export function visibleEntries(
+  entries: readonly HeldEntry[],
+  { tables }: Pick<DatabaseDescription, 'tables'>,
+): readonly HeldEntry[] {
+  const columns = new Set<string>();
+  const names = new Set<string>();
+  for (const table of tables) {
+    names.add(table.name.toLowerCase());
+    for (const { name } of table.columns) columns.add(`${table.name}.${name}`.toLowerCase());
+  }
+  return entries.filter(
+    ({ entry }) =>
+      entry.tables.every((table) => names.has(table.toLowerCase())) &&
+      entry.columns.every((column) => columns.has(column.toLowerCase())),
+  );
+}
+
+/** `results`: of the entries' checks, in order. */
+export function recounted(entries: readonly HeldEntry[], results: readonly SqlResult[]): readonly Recounted[] {
+  return entries.map((held, at) => recount(held, results[at]));
+}
+
+function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
+  const { entry } = held;
+  const { matching, examined, rivals } = claimNow(entry, result);
+  const counts: EntryCounts = {
+    matching,
+    examined,
+    rivals: rivals.map((rival) => ({ matching: rival.matching, examined: rival.examined })),
+  };
+  const now = claimNow(entry, result);
+  const stands = now.state === 'proved' || now.state === 'exceptions';
+  const unseen = result === undefined || result.kind === 'refused' || result.kind === 'timeout';
+  return {
+    held,
+    entry: {
+      ...entry,
+      statement: held.statement,
+      matching: matching ?? entry.matching,
+      examined: examined ?? entry.examined,
+      rivals: entry.rivals.map((rival, at) => ({ ...rival, ...counts.rivals[at] })),
+    },
+    counts,
+    why: stands ? null : (now.reason ?? 'its check shows it no longer'),
+    unseen,
+  };
+}
+
+/** The entry as a claim with the counts of now. Rivals that gave the same answer need not lose. */
+function claimNow({ statement, rows, check, rivals }: LayerEntry, result: SqlResult | undefined): Claim {
+  const seen = readClaim(readCounts(result, 2), rivals.length);
+  return decideClaim({
+    ...{ operator: '', statement, rows, check, agreement: seen.agreement },
+    rivals: rivals.map(({ reading, refuted }, at) => ({
+      reading,
+      agreement: seen.rivals[at] ?? null,
+      sameAnswer: refuted ? null : true,
+    })),
+  });
+}
+
+/** Names of the check's relations are numbered by the reply that it comes from; one reply's number says nothing. */
+export function plainCheck(check: string): string {
+  return check.replace(/\b(claim|examined|matching|rival)_\d+(?=\b|_)/g, '$1_1');
+}
+
+export function entryIdOf(check: string, hash: Hash): string {
+  return `e${hash(canonical(check.replace(/\s+/g, ' ').trim())).slice(0, 16)}`;
+}
+
+/** Of the tables that a check reads, the columns that it names. */
+export function namedColumns(
+  check: string,
+  tables: readonly string[],
+  description: Pick<DatabaseDescription, 'tables'>,
+): string[] {
+  const words = new Set((check.match(/[A-Za-z_][\w$]*|"[^"]+"|`[^`]+`/g) ?? []).map((word) => plainName(word)));
+  const read = new Set(tables.map((table) => table.toLowerCase()));
+  return description.tables
+    .filter(({ name }) => read.has(name.toLowerCase()))
+    .flatMap(({ name, columns }) =>
+      columns.filter((column) => words.has(column.name.toLowerCase())).map((column) => `${name}.${column.name}`),
+    );
+}
+
+function plainName(word: string): string {
+  return word.replace(/^["`]|["`]$/g, '').toLowerCase();
+}
+
+/** How a prompt shows an entry: its statement, its figures, and the readings that it rules out. */
+export function entryText({ statement, scope, matching, examined, rows, rivals }: LayerEntry): string {
+  const refuted = rivals.filter((rival) => rival.refuted);
+  const against = refuted
+    .slice(0, SHOWN_RIVALS)
+    .map(({ reading, matching: of }) => `${shortened(reading)} ${of ?? '?'}`);
+  const figures = `${matching} of ${examined} ${shortened(rows.trim() === '' ? 'rows' : rows)}`;
+  return `${statement}${scope === null ? '' : ` (${scope})`} [${[figures, ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`])].join('; ')}]`;
+}
+
+const SHOWN_RIVALS = 2;
+const PART_CHARS = 60;
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= PART_CHARS ? line : `${line.slice(0, PART_CHARS - 1)}…`;
+}

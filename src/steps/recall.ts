@@ -1,0 +1,50 @@
+/**
+ * What the layer of the database knows that may help a question: entries of its tables and words, within a budget. Their
+ * checks run again first, together; one that fails is withheld and said to be broken.
+ */
+import type { DatabaseDescription, LayerEvent } from '../domain';
+import { layerOf } from '../layer/state';
+import { relevantEntries } from '../layer/relevance';
+import type { UsageDelta } from '../ports/search-steps';
+import { SCHEMA_ID } from '../record/contents';
+import { appendToLayer, readLayer } from '../record/layer-store';
+import { rankedTables } from '../schema/table-relevance';
+import { now, runSql, type StepContext } from './context';
+import { entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
+
+export async function recall(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
+  if (context.settings.layer === undefined) return {};
+  const place = layerPlace(context);
+  const { entries } = layerOf(await readLayer(place));
+  const active = visibleEntries(
+    entries.filter(({ status }) => status === 'active'),
+    description,
+  );
+  if (active.length === 0) return {};
+  const { text, context: background, instructions } = context.input.question;
+  const question = [text, background ?? '', instructions ?? ''].join('\n');
+  const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
+  const relevant = relevantEntries(active, { question, tables }, ({ entry }) => entryText(entry).length);
+  const { results, usage } = await runSql(
+    context,
+    relevant.map(({ entry }) => entry.check),
+  );
+  const seen = recounted(relevant, results);
+  const holding = seen.filter(({ why, unseen }) => why === null && !unseen);
+  const broken = seen.filter(({ why, unseen }) => why !== null && !unseen);
+  await context.run.put('known', SCHEMA_ID, {
+    schemaVersion: 1,
+    entries: holding.map(({ entry }, at) => ({ key: `k${at + 1}`, entry })),
+    withheld: broken.map(({ held, why }) => ({
+      ...{ entryId: held.entry.entryId, statement: held.statement, why: why ?? '' },
+    })),
+  });
+  const at = now(context);
+  await appendToLayer(
+    place,
+    broken.map(({ held, why, counts }): LayerEvent => {
+      return { kind: 'broken', entryId: held.entry.entryId, at, why: why ?? '', counts };
+    }),
+  );
+  return usage;
+}

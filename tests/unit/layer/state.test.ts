@@ -1,0 +1,91 @@
+/** What follows from the events of a layer, in whatever order they were written. */
+import { layerOf } from '../../../src/layer/state';
+import type { LayerEntry, LayerEvent } from '../../../src/domain';
+
+const id = (n: number): string => `e${String(n).padStart(16, '0')}`;
+const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
+const entry = (n: number, more: Partial<LayerEntry> = {}): LayerEntry => ({
+  ...{ schemaVersion: 1, entryId: id(n), statement: `statement ${n}`, rows: 'rows', scope: null },
+  ...{ check: `SELECT ${n}`, matching: 50, examined: 50 },
+  rivals: [{ reading: 'another', matching: 3, examined: 50, refuted: true }],
+  ...{ tables: ['t'], columns: ['t.a'], operator: null, restsOn: [], from: { searchId: 's', question: null } },
+  ...{ provedAt: at(0), schemaFingerprint: 'f' },
+  ...more,
+});
+const proved = (n: number, minute = 0, more: Partial<LayerEntry> = {}): LayerEvent => ({
+  ...{ kind: 'proved', at: at(minute), entry: entry(n, more) },
+});
+const by = { author: 'ann', note: null };
+const statusOf = (events: readonly LayerEvent[], until?: string): Record<string, string> =>
+  Object.fromEntries(layerOf(events, until).entries.map(({ entry: { entryId }, status }) => [entryId, status]));
+
+test('the order of writing does not matter, and an event that was written twice counts once', () => {
+  const events: LayerEvent[] = [
+    proved(1),
+    { kind: 'broken', entryId: id(1), at: at(1), why: 'no', counts: null },
+    { kind: 'held-again', entryId: id(1), at: at(2), counts: { matching: 50, examined: 50, rivals: [] } },
+    { kind: 'rejected', entryId: id(1), at: at(3), ...by },
+    { kind: 'confirmed', entryId: id(1), at: at(4), ...by },
+  ];
+  const inOrder = layerOf(events);
+  expect(layerOf([...events].reverse())).toEqual(inOrder);
+  expect(layerOf([...events, ...events])).toEqual(inOrder);
+  expect(inOrder.entries[0]).toMatchObject({ status: 'active', confirmedBy: 'ann', since: at(4) });
+});
+
+test('as it was at a time', () => {
+  const events: LayerEvent[] = [proved(1), { kind: 'rejected', entryId: id(1), at: at(5), ...by }, proved(2, 6)];
+  expect(statusOf(events, at(4))).toEqual({ [id(1)]: 'active' });
+  expect(statusOf(events)).toEqual({ [id(1)]: 'rejected', [id(2)]: 'active' });
+});
+
+test('a proof over few rows waits for a person', () => {
+  const few = proved(1, 0, { matching: 19, examined: 19 });
+  expect(statusOf([few])).toEqual({ [id(1)]: 'few-rows' });
+  expect(statusOf([few, { kind: 'confirmed', entryId: id(1), at: at(1), ...by }])).toEqual({ [id(1)]: 'active' });
+});
+
+test('what rests on an entry falls with it, and an entry that is withdrawn takes back all that rests on it', () => {
+  const chain = [proved(1), proved(2, 0, { restsOn: [id(1)] }), proved(3, 0, { restsOn: [id(2)] })];
+  expect(statusOf(chain)).toEqual({ [id(1)]: 'active', [id(2)]: 'active', [id(3)]: 'active' });
+  const rejected: LayerEvent = { kind: 'rejected', entryId: id(1), at: at(1), ...by };
+  expect(statusOf([...chain, rejected])).toEqual({ [id(1)]: 'rejected', [id(2)]: 'suspended', [id(3)]: 'suspended' });
+  expect(layerOf([...chain, rejected]).entries[1]!.why).toBe(`it rests on ${id(1)}, which is rejected`);
+});
+
+test('entries that rest on each other do not keep each other up or down', () => {
+  const ring = [proved(1, 0, { restsOn: [id(2)] }), proved(2, 0, { restsOn: [id(1)] })];
+  expect(statusOf(ring)).toEqual({ [id(1)]: 'active', [id(2)]: 'active' });
+  const broken: LayerEvent = { kind: 'broken', entryId: id(2), at: at(1), why: 'no', counts: null };
+  expect(statusOf([...ring, broken])).toEqual({ [id(1)]: 'suspended', [id(2)]: 'broken' });
+});
+
+test('two that contradict each other are both suspended until one of them falls, or a person decides', () => {
+  const both: LayerEvent[] = [
+    ...[proved(1), proved(2, 1)],
+    { kind: 'contradicted', at: at(1), entryId: id(1), by: id(2), why: 'x' },
+    { kind: 'contradicted', at: at(1), entryId: id(2), by: id(1), why: 'x' },
+  ];
+  expect(statusOf(both)).toEqual({ [id(1)]: 'suspended', [id(2)]: 'suspended' });
+  const fallen: LayerEvent = { kind: 'broken', entryId: id(2), at: at(2), why: 'no', counts: null };
+  expect(statusOf([...both, fallen])).toEqual({ [id(1)]: 'active', [id(2)]: 'broken' });
+  const decided: LayerEvent = { kind: 'rejected', entryId: id(1), at: at(2), ...by };
+  expect(statusOf([...both, decided])).toEqual({ [id(1)]: 'rejected', [id(2)]: 'active' });
+});
+
+test('a later proof heals what was broken, but overrules no person', () => {
+  const broken: LayerEvent = { kind: 'broken', entryId: id(1), at: at(1), why: 'no', counts: null };
+  expect(statusOf([proved(1), broken, proved(1, 2)])).toEqual({ [id(1)]: 'active' });
+  const rejected: LayerEvent = { kind: 'rejected', entryId: id(1), at: at(1), ...by };
+  expect(statusOf([proved(1), rejected, proved(1, 2)])).toEqual({ [id(1)]: 'rejected' });
+});
+
+test('questions to a person, and their answers', () => {
+  const events: LayerEvent[] = [
+    { kind: 'asked', at: at(0), questionId: 'q1', text: 'Which clock?' },
+    { kind: 'answered', at: at(1), questionId: 'q1', author: 'ann', text: 'UTC' },
+  ];
+  expect(layerOf(events).questions).toEqual([
+    { questionId: 'q1', text: 'Which clock?', askedAt: at(0), answer: { author: 'ann', text: 'UTC', at: at(1) } },
+  ]);
+});
