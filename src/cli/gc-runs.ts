@@ -4,7 +4,7 @@
  * 1. Whatever was written to within an hour, and whatever Temporal runs. Where Temporal cannot be asked, every search
  *    without a final record.
  * 2. Searches of a batch that is not finished, until nobody has gone on with it for a week.
- * 3. What a remaining search was forked from, however far back, and searches whose proofs are in the memory of a database.
+ * 3. What a remaining search was forked from, however far back, and searches whose proofs are in the layer of a database.
  *
  * A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
  * between gets the stored answer, and who asks later begins anew.
@@ -13,6 +13,7 @@ import { z } from 'zod';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { sha256 } from '../sha256';
+import { searchesInLayers } from '../record/layer-store';
 import { readAsStored } from '../record/run-store';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
@@ -56,9 +57,7 @@ export async function planRuns(store: ObjectStore, ask: AskTemporal, options: Ru
   const old = runs.filter((run) => run.newestMs <= cutoffMs && removable(run, options).length > 0);
   const batches = grouped(await store.entries('batches/'), 'batches/').filter(({ id }) => id !== 'generations');
   const live = await liveBatches(store, ask, batches, options);
-  const published = new Set(
-    (await store.list('memory/')).map((key) => key.slice(key.lastIndexOf('/') + 1).split('.')[0] ?? ''),
-  );
+  const published = await searchesInLayers(store);
   const kept = new Map<string, string>();
   await each(old, async (run) => {
     const why = await whyKept(run, { ask, live, published });
@@ -129,7 +128,7 @@ async function whyKept(
 ): Promise<string | null> {
   const batch = live.searches.get(id);
   if (batch !== undefined) return `batch ${batch} is not finished`;
-  if (published.has(id)) return 'its proofs are in the memory of a database';
+  if (published.has(id)) return 'its proofs are in the layer of a database';
   if (ask !== null) return (await ask(questionWorkflowId(id))) === 'running' ? 'it is running' : null;
   return entries.some(({ key }) => kindOf(key) === 'result')
     ? null

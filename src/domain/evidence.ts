@@ -204,7 +204,7 @@ export const Update = z.object({
     })
     .optional(),
   dependsOn: Dependencies,
-  /** The search that proved it; another one than the reader's when memory has scope `database`. */
+  /** The search that proved it; in a fork, that may be its parent. */
   searchId: z.string(),
 });
 export type Update = z.infer<typeof Update>;

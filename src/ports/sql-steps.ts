@@ -2,7 +2,7 @@
 import type { CandidateView, PlanView, UpdateView } from '../domain';
 import type { MemoryRef, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
 
-/** Reads the schema, profiles columns that the question likely needs, takes the memory snapshot of scope `database`. */
+/** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
 export interface PrepareInput extends StepBase {
   readonly purpose: 'prepare';
 }

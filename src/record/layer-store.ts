@@ -1,6 +1,6 @@
 /**
- * Events of a database's layer in the store: `layer/<database>/<time>-<hash>.json`, each object a list of events that were
- * written together. Objects are named by their content and never changed or deleted, so several workers and machines can
+ * Events of a database's layer in the store: `layer/<database>/<time>-<hash>[.<search id>].json`, each object a list of events
+ * that were written together, and the search that they come from. Objects are named by their content and never changed or deleted, so several workers and machines can
  * append at the same time, and none loses what another one wrote.
  */
 import { z } from 'zod';
@@ -25,13 +25,26 @@ export interface LayerPlace {
   readonly database: string;
 }
 
-/** Appending the same events again does nothing. */
-export async function appendToLayer(place: LayerPlace, events: readonly LayerEvent[]): Promise<void> {
+/** Appending the same events again does nothing. `searchId`: the search that proved them, which `gate gc` then keeps. */
+export async function appendToLayer(
+  place: LayerPlace,
+  events: readonly LayerEvent[],
+  searchId: string | null = null,
+): Promise<void> {
   const [first] = events;
   if (first === undefined) return;
   const batch = Batch.parse({ schemaVersion: 1, events });
   const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${place.hash(canonical(batch)).slice(0, 24)}`;
-  await place.store.put(`${folderOf(place)}${name}.json`, writeEnvelope(KIND, batch, place.hash), { overwrite: true });
+  const from = searchId === null ? '' : `.${searchId}`;
+  await place.store.put(`${folderOf(place)}${name}${from}.json`, writeEnvelope(KIND, batch, place.hash), {
+    overwrite: true,
+  });
+}
+
+/** The searches whose proofs any layer of the store holds. */
+export async function searchesInLayers(store: ObjectStore): Promise<ReadonlySet<string>> {
+  const keys = await store.list(LAYER);
+  return new Set(keys.flatMap((key) => /[^/.]+\.([^/.]+)\.json$/.exec(key)?.[1] ?? []));
 }
 
 /** In no particular order: `layerOf` sorts them. */

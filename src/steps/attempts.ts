@@ -1,9 +1,7 @@
 /** The attempts of a search as they are stored: what was tested, what was seen, what was concluded. */
-import type { HypothesisOutcome, Test, TestOutcome, Update } from '../domain';
+import type { HypothesisOutcome, Test, TestOutcome } from '../domain';
 import type { Contents } from '../record/contents';
-import { createRunStore, type RunStore } from '../record/run-store';
-import type { StepContext } from './context';
-import { isKnown } from './memory';
+import type { RunStore } from '../record/run-store';
 
 type Observation = Contents['observation'];
 type Grounding = Contents['grounding'];
@@ -21,11 +19,6 @@ export async function loadAttempts(run: RunStore, ids: readonly string[]): Promi
     observations: observations.filter((each) => each !== null),
     groundings: groundings.filter((each) => each !== null),
   };
-}
-
-/** Where the evidence of an update is: of one from the memory, in the search that proved it. A fork has copies of its parent's. */
-export function evidenceRun({ deps, run }: StepContext, update: Update): RunStore {
-  return isKnown(update) ? createRunStore(deps.store, update.searchId, deps.hash) : run;
 }
 
 export interface SeenTest {

@@ -8,7 +8,7 @@
 import type { HypothesisOutcome, SqlResult, Test } from '../domain';
 import type { Agreement } from '../sql/agreement';
 import { builtOn } from '../prompts';
-import { readCounts } from '../sql/claims';
+import { readClaim, readCounts } from '../sql/claims';
 import { hypothesisOutcomes, predicateStatements } from '../sql/proof';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
@@ -170,40 +170,6 @@ function columnsOf(result: SqlResult, from: number, to: number): SqlResult {
   if (result.kind !== 'rows') return result;
   const { columns, rows } = result;
   return { ...result, columns: columns.slice(from, to), rows: rows.map((row) => row.slice(from, to)) };
-}
-
-/**
- * The counts of one claim, in the order of its check's columns: examined and matching; then a count for each rival over the
- * same rows, or both counts again for each. A text says why there are none.
- */
-export function readClaim(
-  counts: readonly number[] | string,
-  rivals: number,
-): { readonly agreement: Agreement | string; readonly rivals: readonly (Agreement | null)[] } {
-  if (typeof counts === 'string') return { agreement: counts, rivals: [] };
-  const [examined = 0, matching = 0, ...rest] = counts;
-  const isRepeated = rivals > 0 && rest.length === 2 * rivals;
-  const each = Array.from({ length: rivals }, (_, at) =>
-    isRepeated
-      ? repeatedCounts({ examined: rest[2 * at] ?? 0, matching: rest[2 * at + 1] ?? 0 }, examined)
-      : { examined, matching: rest[at] ?? 0 },
-  );
-  return {
-    agreement: impossible({ matching, examined }) ?? { matching, examined },
-    rivals: each.map((agreement) => (impossible(agreement) === null ? agreement : null)),
-  };
-}
-
-/**
- * Rows that the rival's SQL loses in a join do not match it either. But if all that it keeps match, it may leave the others
- * out on purpose, and nothing was counted that speaks against it.
- */
-function repeatedCounts(rival: Agreement, examined: number): Agreement {
-  return rival.matching === rival.examined ? rival : { ...rival, examined: Math.max(examined, rival.examined) };
-}
-
-function impossible({ matching, examined }: Agreement): string | null {
-  return matching > examined ? `${matching} match but only ${examined} were examined: examined comes first` : null;
 }
 
 function errorOf(claims: readonly Laid[], result: Exclude<SqlResult, { kind: 'rows' }>): string {

@@ -5,11 +5,10 @@
  */
 import type { Claim, Evidence, SqlResult } from '../domain';
 import { lostText } from '../text/claim-text';
-import { decideClaim, isSettled, readCounts } from '../sql/claims';
+import { decideClaim, isSettled, readClaim, readCounts } from '../sql/claims';
 import { withClock } from '../sql/clock';
 import { decideMateriality } from '../sql/materiality';
 import { countsSummary, rivalCounts } from './claim-evidence';
-import { readClaim } from './claim-probe';
 import type { StepContext } from './context';
 import type { Contents } from '../record/contents';
 import { excerpt } from './evidence-record';

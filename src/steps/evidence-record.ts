@@ -15,12 +15,11 @@ import type {
 import { standingOf } from '../sql/agreement';
 import { resultPreview } from '../text/preview';
 import { runOf } from '../sql/test-runs';
-import { evidenceRun, loadAttempts, testOf, type Attempts, type SeenTest } from './attempts';
+import { loadAttempts, testOf, type Attempts, type SeenTest } from './attempts';
 import type { StepContext } from './context';
 import type { CandidateContent } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
 import { citedIn } from './lookups';
-import { isKnown } from './memory';
 
 const EXCERPT_ROWS = 5;
 
@@ -78,10 +77,9 @@ async function evidenceOf(scene: Scene, loaded: LoadedOperator): Promise<Evidenc
   return { ...base, ...rest, ...(sources.length === 0 ? {} : { sources }) };
 }
 
-/** The web addresses that an operator's own texts cite, without those from another search. */
+/** The web addresses that an operator's own texts cite. */
 async function citedBy({ context }: Scene, loaded: LoadedOperator, rest: Rest): Promise<string[]> {
-  const { operator, assumptions, update } = loaded;
-  if (update !== null && isKnown(update)) return [];
+  const { operator, assumptions } = loaded;
   const said = [
     ...[operator.purpose, operator.intent, rest.reading, rest.summary],
     ...(operator.body.kind === 'unresolved' ? [operator.body.mapping] : []),
@@ -98,7 +96,7 @@ type Update = NonNullable<LoadedOperator['update']>;
 async function provedEvidence({ context, attempts }: Scene, update: Update): Promise<Rest> {
   const winner = update.verdicts.find(({ verdict }) => verdict === 'supported')?.hypothesis ?? null;
   const elsewhere = update.searchId !== context.run.searchId;
-  const seen = await testOf(evidenceRun(context, update), update.observationId, update.operator);
+  const seen = await testOf(context.run, update.observationId, update.operator);
   const ownAttempt = attempts.groundings.some(({ groundingId }) => groundingId === update.groundingId);
   const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
   const rejected = update.verdicts

@@ -24,7 +24,6 @@ import { now, type StepContext } from './context';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID } from './keep';
-import { publishMemory } from './memory';
 import { proofLines } from '../text/proof-lines';
 import { writeEnvelope, type RunStore } from '../record/run-store';
 
@@ -36,7 +35,6 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
     done !== null && done.status === step.status && done.endedBy === step.endedBy && done.reason === step.reason;
   const record = isRepeated ? done : await makeRecord(context, step);
   if (!isRepeated) await run.put('result', run.searchId, record);
-  await publishMemory(context, step.state.updates);
   await writeIndex(context, record);
   const { id, status, endedBy, answer, sql, reason, usage } = record;
   const proof = proofLines(record);

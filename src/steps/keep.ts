@@ -103,7 +103,7 @@ export async function keepClaims(
             { kind: 'proved', at, entry },
             ...contradicts.flatMap((other) => contradiction(at, entry, other)),
           ]);
-          await appendToLayer(place, events);
+          await appendToLayer(place, events, context.run.searchId);
           await context.run.put('kept', KEPT_ID, {
             schemaVersion: 1,
             entries: kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement })),

@@ -1,11 +1,10 @@
 /** Entries of a layer and the database: which of them this reader may see, and whether their checks still show them. */
 import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
-import { decideClaim, readCounts } from '../sql/claims';
+import { decideClaim, readClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
 import type { HeldEntry } from '../layer/state';
 import type { LayerPlace } from '../record/layer-store';
-import { readClaim } from './claim-probe';
 import { databaseKey, type StepContext } from './context';
 
 /** The counts of an entry now; `why`: why it no longer holds, null if it does. */

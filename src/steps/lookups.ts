@@ -43,14 +43,3 @@ export async function citedIn({ run }: Pick<StepContext, 'run'>, text: string): 
   const seen = await Promise.all(ids.map((id) => run.find('observation', id)));
   return [...new Set(seen.flatMap((each) => each?.web?.citations ?? []).map(({ url }) => url))];
 }
-
-/** Replaces cited ids by addresses, for readers of other searches, which do not have the ids. */
-export async function spelledOut(context: Pick<StepContext, 'run'>, text: string): Promise<string> {
-  let spelled = text;
-  for (const [id] of text.matchAll(CITED)) {
-    const urls = await citedIn(context, id);
-    // A function, because `$` in an address would have a meaning in a replacement string.
-    spelled = spelled.replace(id, () => urls.join(', ') || 'a lookup without result');
-  }
-  return spelled;
-}

@@ -1,6 +1,6 @@
 /**
  * `prepare`: reads once what a search knows about its database: the description, the schema text with the profile of each
- * shown table, and the memory snapshot of scope `database`.
+ * shown table, and what the layer of the database may tell.
  */
 import type { DatabaseDescription } from '../domain';
 import { SqlEngineError } from '../ports';
@@ -10,7 +10,6 @@ import { SCHEMA_CHARS, schemaContext } from '../schema/context';
 import type { Prepared, PrepareInput } from '../ports/search-steps';
 import { forgetBadReplies } from './ask-again';
 import { addDeltas, once, openEngine, type StepContext } from './context';
-import { takeMemory } from './memory';
 import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../record/contents';
 import { rankByMeaning } from './rank-tables';
@@ -53,9 +52,8 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(profiles.length === 0 ? {} : { profiled: true, doubts: profiles.flatMap(({ doubts = [] }) => doubts) }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
-    const knownUpdates = await takeMemory(context, description.fingerprint);
     const recalled = await recall(context, description);
-    return { knownUpdates, usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
+    return { knownUpdates: [], usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
   });
 }
 

@@ -5,7 +5,6 @@ import { operatorShape } from '../sql/shape';
 import type { StepContext } from './context';
 import { SCHEMA_ID, type Contents } from '../record/contents';
 import { findLoaded, restsOn, type LoadedPlan } from './load-plan';
-import { updateView } from './memory';
 
 /** Of an observation and of everything concluded from it: the operators that the probes name in their SQL, and the operators that the given ones read. */
 export async function dependencies(
@@ -56,4 +55,19 @@ export async function storeUpdate(
   };
   await run.put('update', update.updateId, update);
   return updateView(update);
+}
+
+function updateView(update: Update): UpdateView {
+  const { updates, assumedBodies } = update.dependsOn;
+  return {
+    id: update.updateId,
+    shape: update.shape,
+    intent: update.intent,
+    inputs: update.inputs,
+    bodyId: update.bodyId,
+    status: 'active',
+    dependsOn: [...updates, ...assumedBodies],
+    ...(update.sameAnswer === undefined ? {} : { beside: update.sameAnswer.relativeTo }),
+    reuses: 0,
+  };
 }

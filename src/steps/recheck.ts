@@ -9,7 +9,7 @@ import { decideMateriality } from '../sql/materiality';
 import { prove } from '../sql/proof';
 import { layTest, readTest, runOf, type TestRun } from '../sql/test-runs';
 import { weigh } from '../sql/vacuous-test';
-import { evidenceRun, mergedOutcomes, testOf } from './attempts';
+import { mergedOutcomes, testOf } from './attempts';
 import type { StepContext } from './context';
 import { excerpt } from './evidence-record';
 import { findLoaded, planSqlUnder, type LoadedPlan } from './load-plan';
@@ -108,7 +108,7 @@ function unprovedBy(
 
 /** All observations of the attempt on the operator, with their tests, and the winning reading. */
 async function attemptOf(context: StepContext, update: Update) {
-  const run = evidenceRun(context, update);
+  const { run } = context;
   const { operator, groundingId, observationId } = update;
   const grounding = groundingId === null ? null : await run.find('grounding', groundingId);
   const winner = grounding?.groundings.find((each) => each.operator === operator)?.winner ?? null;
@@ -147,7 +147,7 @@ export async function sameAnswerRecheck(
 ): Promise<Recheck | null> {
   const update = await context.run.get('update', updateId);
   const rivals = update.sameAnswer?.rivals.map(({ bodyId }) => bodyId) ?? [];
-  return rivals.length === 0 ? null : rivalsRecheck(evidenceRun(context, update), plan, operator, rivals);
+  return rivals.length === 0 ? null : rivalsRecheck(context.run, plan, operator, rivals);
 }
 
 async function rivalsRecheck(

@@ -144,7 +144,7 @@ describe('what a batch is', () => {
     ]);
     expect(searches[0]?.question).toMatchObject({ text: 'Q?', context: 'c', instructions: 'i' });
     expect(JSON.stringify(searches)).not.toMatch(/secret|SELECT 42|id-1/);
-    expect(settings.memoryScope).toBe('question');
+    expect(settings.layer).toBeUndefined();
   });
 
   test('questions that ask the same are one search', async () => {
@@ -171,7 +171,7 @@ describe('what a batch is', () => {
       const database = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home)
         .all[0]!;
       const line = sha256(
-        canonical({ namespace: `batch ${name}`, settings: earlierSettings(settings), knowledge: false }),
+        canonical({ namespace: `batch ${name}`, settings: earlierSettings(settings)[0], knowledge: false }),
       ).slice(0, 16);
       const key = `batches/generations/${sha256(`${line} ${database.identity}`).slice(0, 16)}.json`;
       await store.put(key, JSON.stringify({ schemaVersion: 1, nonce: 'then' }));

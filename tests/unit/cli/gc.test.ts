@@ -131,8 +131,8 @@ describe('which searches go', () => {
   test('a search whose proofs other questions may use stays', async () => {
     const world = new World();
     await world.search('q-teacher', 60 * DAY);
-    await world.store.put('memory/shop/f/q-teacher.u1.json', '{}');
-    expect((await world.plan()).kept).toEqual({ 'q-teacher': 'its proofs are in the memory of a database' });
+    await world.store.put('layer/shop/20260101T000000000Z-0123456789abcdef01234567.q-teacher.json', '{}');
+    expect((await world.plan()).kept).toEqual({ 'q-teacher': 'its proofs are in the layer of a database' });
   });
 
   test('searches of a batch that is not finished stay, and so does the batch', async () => {

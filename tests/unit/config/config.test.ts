@@ -82,7 +82,7 @@ describe('loadConfig', () => {
       { database: {} },
       {},
       [
-        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, react, budgets',
+        'FILE: database: unknown setting; allowed: databases, models, prices, schema, store, encryption, web, temporal, preset, memory, react, budgets',
       ],
     ],
     [
@@ -104,7 +104,9 @@ describe('loadConfig', () => {
       'an unknown role lists the roles',
       { models: { roles: { plann: 'x' } } },
       {},
-      ['FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react'],
+      [
+        'FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react, keep',
+      ],
     ],
     [
       'a wrong type says what is expected',

@@ -1,16 +1,11 @@
-/** Candidates, the final record, and memory of scope `database`. */
-import { createMemoryStore } from '../../../src/adapters/scripted';
-import type { SearchState, Update } from '../../../src/domain';
+/** Candidates and the final record. */
+import type { SearchState } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
-import { withdraw } from '../../../src/search/state/dependence';
 import type { CandidateRun } from '../../../src/ports/search-steps';
 import { planRef } from '../../../src/search/state/plan-view';
 import { createRunStore, readEnvelope } from '../../../src/steps';
-import { openStep } from '../../../src/steps/context';
-import { SCHEMA_ID } from '../../../src/record/contents';
-import { publishMemory, updateView } from '../../../src/steps/memory';
-import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, groundReply, hash, planReply, text } from './fixtures';
+import { GAP_SQL, NO_MEMORY, SEARCH, bench, containing, hash, planReply, text } from './fixtures';
 import { z } from 'zod';
 
 const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
@@ -172,43 +167,6 @@ describe('finish', () => {
   });
 });
 
-describe('memory of scope database', () => {
-  test('what one search proved on base relations, the next one reads and reuses without a probe', async () => {
-    const store = createMemoryStore();
-    const direct = { name: 'op_gap', relations: ['entry'], inputs: [] };
-    const sql = GAP_SQL.replace('op_runners', 'entry');
-    const { TEST } = await import('./fixtures');
-    const test = {
-      ...TEST,
-      probe: TEST.probe.replace('op_runners', 'entry'),
-      hypotheses: TEST.hypotheses.map((each) => ({ ...each, sql: null })),
-    };
-    const reply = (tests: unknown[]) => {
-      const made = planReply({ tests, control: null }, [direct]);
-      return { ...made, operators: made.operators.filter(({ name }) => name !== 'op_runners') };
-    };
-    const settings = { memoryScope: 'database' as const, materiality: false, cMin: 1, cMax: 1 };
-    const one = await bench(
-      { plan: [text(reply([test]))], ground: [text(groundReply({}, { sql }))] },
-      { store, settings },
-    );
-    await runSearch({ searchId: SEARCH, settings: one.input.settings, state: null }, one.steps, hooks);
-    const two = await bench({ plan: [text(reply([]))] }, { store, settings, searchId: 's2', engine: one.engine });
-    const outcome = await runSearch({ searchId: 's2', settings: two.input.settings, state: null }, two.steps, hooks);
-    expect(outcome).toMatchObject({ summary: { status: 'answered', answer: '2; 1 of 2 steps proved, 1 assumed.' } });
-    expect(two.model.requests).toHaveLength(1);
-    const record = await createRunStore(store, 's2', hash).get('result', 's2');
-    expect(record.evidence[0]).toMatchObject({
-      operator: 'op_gap',
-      state: 'proved',
-      reusedFrom: SEARCH,
-      observed: { rows: [[6, 6]] },
-    });
-    const memories = await store.list('memory/races/');
-    expect(memories).toHaveLength(1);
-  });
-});
-
 test('S5: where one plan says that the question orders, another order of the same rows is no equal result', async () => {
   const ending = (order: string) => ({
     name: 'op_answer',
@@ -220,51 +178,6 @@ test('S5: where one plan says that the question orders, another order of the sam
   expect(await equal(plan(false, 'ORDER BY event DESC'), plan(true, 'ORDER BY event'))).toBeNull();
   expect(await equal(plan(true, 'ORDER BY event'), plan(false, 'ORDER BY event'))).toBe('c1');
   expect(await equal(plan(false, 'ORDER BY event DESC'), plan(false, 'ORDER BY event'))).toBe('c1');
-});
-
-test('S10: what a memory gives says what of it rests on what, so that a veto reaches it', async () => {
-  const store = createMemoryStore();
-  const settings = { memoryScope: 'database' as const };
-  const one = await bench({}, { store, settings });
-  await one.steps.prepare({ purpose: 'prepare', searchId: SEARCH, position: 'prepare' });
-  const context = await openStep(one.deps, { searchId: SEARCH, position: 'test' });
-  const { description: described } = await context.run.get('schema', SCHEMA_ID);
-  const proved = async (
-    updateId: string,
-    bodyId: string,
-    updates: string[],
-    inputs: { local: string; bodyId: string }[],
-  ) => {
-    await context.run.put('body', bodyId, {
-      ...{ schemaVersion: 1 as const, bodyId, sql: 'SELECT 1', relations: [], reads: [] },
-      ...{ recursive: false, hasWith: false },
-    });
-    const update: Update = {
-      ...{ schemaVersion: 1, updateId, operator: `op_${bodyId}`, intent: bodyId, shape: bodyId, inputs, bodyId },
-      ...{ interface: { relations: [], columns: [], grain: [] }, mapping: '', summary: '', verdicts: [] },
-      ...{ proof: { proved: true, checks: [] }, proposalId: null, observationId: null, groundingId: null },
-      dependsOn: {
-        ...{ updates, facts: [], assumedBodies: [], database: 'races', snapshotAt: '' },
-        schemaFingerprint: described.fingerprint,
-      },
-      searchId: SEARCH,
-    };
-    await context.run.put('update', updateId, update);
-    return updateView(update);
-  };
-  const views = [await proved('u1', 'a', [], []), await proved('u2', 'b', ['u1'], [{ local: 'op_a', bodyId: 'a' }])];
-  await publishMemory(context, views);
-  const two = await bench({}, { store, settings, searchId: 's2', engine: one.engine });
-  const known = await two.steps.prepare({ purpose: 'prepare', searchId: 's2', position: 'prepare' });
-  expect(known.knownUpdates.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
-    [`known.${SEARCH}.u1`, []],
-    [`known.${SEARCH}.u2`, [`known.${SEARCH}.u1`]],
-  ]);
-  const state = { ...initialState('s2', 0), updates: [...known.knownUpdates] };
-  expect(withdraw(state, `known.${SEARCH}.u1`, 'vetoed').updates.map(({ status }) => status)).toEqual([
-    'withdrawn',
-    'withdrawn',
-  ]);
 });
 
 test('what a person said stands in the final record with author and time', async () => {

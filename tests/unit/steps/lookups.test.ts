@@ -4,7 +4,7 @@ import { createRunStore, createSteps, storeInput } from '../../../src/steps';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
 import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { runSearch } from '../../../src/search/search';
-import { GAP_SQL, SEARCH, TEST, bench, groundReply, hash, planReply, text } from './fixtures';
+import { SEARCH, bench, groundReply, hash, planReply, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 const RESULT: SearchResult = { title: 'Gaps', url: 'https://rules.example.org/gaps', snippet: 'A gap is in seconds' };
@@ -115,26 +115,6 @@ test('a reading that only cites the web is never proved by it', async () => {
   const gap = record.evidence.find(({ operator }) => operator === 'op_gap');
   expect(gap).toMatchObject({ state: 'assumed', updateId: null, sources: [RESULT.url] });
   expect(record.openAssumptions.map(({ statement }) => statement)).toContain('gaps are seconds, says [i1.t0.w1]');
-});
-
-test('what a memory hands on to other searches names addresses, as they know no lookup of this one', async () => {
-  const direct = { name: 'op_gap', relations: ['entry'], inputs: [] };
-  const test = {
-    ...TEST,
-    probe: TEST.probe.replace('op_runners', 'entry'),
-    hypotheses: TEST.hypotheses.map((each) => ({ ...each, mapping: `${each.mapping} [i1.t0.w1]`, sql: null })),
-  };
-  const plan = planReply({ tests: [test], control: null }, [direct]);
-  const operators = plan.operators.filter(({ name }) => name !== 'op_runners');
-  const grounded = groundReply({}, { sql: GAP_SQL.replace('op_runners', 'entry') });
-  const replies = { plan: [SEARCHED, text({ ...plan, operators })], ground: [text(grounded)] };
-  const url = `${RESULT.url}?sort=$&of=$$`;
-  const made = await prepared(replies, scriptedWeb([{ ...RESULT, url }]), { memoryScope: 'database' });
-  await runSearch(made.start, made.steps, hooks);
-  const [key] = await made.deps.store.list('memory/races/');
-  expect(await made.deps.store.get(key!)).toContain(`gaps to the winner in seconds [${url}]`);
-  const record = await made.run.get('result', SEARCH);
-  expect(record.evidence[0]).toMatchObject({ operator: 'op_gap', state: 'proved', sources: [url] });
 });
 
 test('trace and report show every lookup with what came back', async () => {
