@@ -5,7 +5,7 @@
  */
 import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
-import { shortTime } from '../report/freshness';
+import { utc } from '../report/printable';
 import { createRunStore, LAST, openStep, refresh, supersede, type StepDeps } from '../steps';
 import type { Engines } from '../workers/composition';
 import { CommandFailed, withoutPasswords } from './errors';
@@ -47,7 +47,7 @@ export async function askAgain(asking: AskingAgain, input: SearchInput): Promise
   const anew = { ...next, searchId: replaced?.searchId ?? next.searchId };
   if (replaced === null) await supersede(run, first, { nonce, searchId: anew.searchId, reason });
   io.err(
-    `the answer of ${shortTime(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${anew.searchId} takes its place\n`,
+    `the answer of ${utc(first.endedAt)} (${searchId}) no longer holds: ${reason}; ${anew.searchId} takes its place\n`,
   );
   return askAgain(asking, anew);
 }
@@ -82,7 +82,7 @@ async function refreshStored(
     clock: { now: () => io.now() },
     hash: sha256,
   };
-  const hint = `gate result ${searchId} shows the answer of ${shortTime(first.asOf ?? first.endedAt)}`;
+  const hint = `gate result ${searchId} shows the answer of ${utc(first.asOf ?? first.endedAt)}`;
   try {
     const step = await openStep(deps, { searchId, position: 'refresh' });
     // By the name that the database has now, and with the clock of this asking.
@@ -99,9 +99,8 @@ async function refreshStored(
 }
 
 function beforeLine({ id, status, endedAt, rowsChanged }: AnswerRecord): string {
-  if (status === 'abstained') return `abstained before (${id}, ${shortTime(endedAt)}); there is nothing to run again`;
-  if (status === 'unanswerable')
-    return `found unanswerable before (${id}, ${shortTime(endedAt)}); no row has changed since`;
+  if (status === 'abstained') return `abstained before (${id}, ${utc(endedAt)}); there is nothing to run again`;
+  if (status === 'unanswerable') return `found unanswerable before (${id}, ${utc(endedAt)}); no row has changed since`;
   const rows = rowsChanged ? 'gives other rows now, and what proved it still holds' : 'gives the same rows';
-  return `answered before (${id}, ${shortTime(endedAt)}); its SQL ran again and ${rows}`;
+  return `answered before (${id}, ${utc(endedAt)}); its SQL ran again and ${rows}`;
 }

@@ -8,25 +8,23 @@ import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-te
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
-import { badge } from './parts';
+import { badge, details } from './parts';
 import { capital } from './printable';
 import { coverageSql, statement, type Rerun } from './sql-section';
-import { CLAIM_WORDS, type Tone } from './words';
+import { CLAIM_WORDS, type Tone, type Worded } from './words';
 
 export function claimsTitle({ claims = [] }: Pick<AnswerRecord, 'claims'>): string {
   return claims.some(isAbsence) ? 'What is not stored' : 'What it takes for granted';
 }
 
 /** null for a record of a search without claims, and where nothing was claimed, assumed or counted. */
-export function claimsSection(record: AnswerRecord, rerun: Rerun): Html | null {
+export function claimsBody(record: AnswerRecord, rerun: Rerun): Html | null {
   const { claims, coverage } = record;
   if (claims === undefined) return null;
   const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
   if (claims.length === 0 && unchecked.length === 0 && coverage === undefined) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
-  return markup`<section aria-labelledby="claims">
-    <h2 id="claims">${claimsTitle(record)}</h2>
-    ${claims.length > 0 && markup`<p class="soft">${claims.some(isAbsence) ? DECLINES : CLAIMS}</p>`}
+  return markup`${claims.length > 0 && markup`<p class="soft">${claims.some(isAbsence) ? DECLINES : CLAIMS}</p>`}
     ${claims.map((claim, at) => claimCard(claim, at + 1, operators, rerun))}
     ${
       unchecked.length > 0 &&
@@ -35,8 +33,7 @@ export function claimsSection(record: AnswerRecord, rerun: Rerun): Html | null {
           ${unchecked.map(({ statement: words }) => markup`<li>“${words}”</li>`)}
         </ul>`
     }
-    ${coverage && coveragePart(coverage, operators, rerun)}
-  </section>`;
+    ${coverage && coveragePart(coverage, operators, rerun)}`;
 }
 
 const CLAIMS =
@@ -61,10 +58,7 @@ function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>,
     ${because !== null && markup`<p>Not shown: ${because}.</p>`}
     <p>The model’s words: “${words}”</p>
     ${barsOf(claim)}
-    <details>
-      <summary>The SQL that counted it</summary>
-      ${statement(claimAnchor(number), check, operators, rerun)}
-    </details>
+    ${details('The SQL that counted it', statement(claimAnchor(number), check, operators, rerun))}
   </article>`;
 }
 
@@ -78,7 +72,7 @@ const CARDS: Readonly<Record<Claim['state'], string>> = {
 
 interface Bar {
   readonly reading: string;
-  readonly verdict: { readonly says: string; readonly tone: Tone } | null;
+  readonly verdict: Worded | null;
   readonly matching: number | null;
   readonly examined: number | null;
 }
@@ -145,8 +139,5 @@ function coveragePart(
   return markup`<h3 id="coverage">Coverage</h3>
     <p>${coverageText(coverage) ?? `The question asks about ${asked.toLocaleString('en-US')}; this SQL could use ${used.toLocaleString('en-US')} of them.`}</p>
     ${bars('Coverage', [{ reading: 'Could be used', verdict: null, matching: used, examined: asked }])}
-    <details>
-      <summary>The SQL that counted it</summary>
-      ${coverageSql(coverage, operators, rerun)}
-    </details>`;
+    ${details('The SQL that counted it', coverageSql(coverage, operators, rerun))}`;
 }

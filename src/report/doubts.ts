@@ -21,66 +21,43 @@ export interface Doubt {
 
 export function doubtsOf(record: AnswerRecord): Doubt[] {
   const { columns, rows, truncated, coverage, steering = [], failedLookups = [] } = record;
-  const hasRows = columns.length > 0;
-  const cutShort: Doubt[] =
-    isCutShort(record) && hasRows
-      ? [
-          doubt(
-            `This is the best answer so far: ${endedBecause(record.endedBy)} before the search was done.`,
-            'ended early',
-          ),
-        ]
-      : [];
   const partial = coverage === undefined ? null : coverageText(coverage);
-  const partly: Doubt[] = partial === null ? [] : [{ ...doubt(partial, 'partial'), to: page('coverage') }];
-  const cutRows = truncated
-    ? [
-        doubt(
-          `The result was cut at a limit: ${counted(rows.length, 'row')} are here, the query has more.`,
-          'incomplete',
-        ),
-      ]
-    : [];
-  const told: Doubt[] =
-    steering.length === 0
-      ? []
-      : [
-          {
-            ...doubt(`People steered this search (${counted(steering.length, 'remark')}).`, 'steered'),
-            to: page('steering'),
-          },
-        ];
-  const missed: Doubt[] =
-    failedLookups.length === 0
-      ? []
-      : [{ ...doubt(`${counted(failedLookups.length, 'web lookup')} failed.`, 'incomplete'), to: page('sources') }];
-  return [
-    ...cutShort,
-    ...partly,
-    ...cutRows,
+  const all = [
+    isCutShort(record) &&
+      columns.length > 0 &&
+      doubt(
+        `This is the best answer so far: ${endedBecause(record.endedBy)} before the search was done.`,
+        'ended early',
+      ),
+    partial !== null && doubt(partial, 'partial', page('coverage')),
+    truncated &&
+      doubt(
+        `The result was cut at a limit: ${counted(rows.length, 'row')} are here, the query has more.`,
+        'incomplete',
+      ),
     ...claimDoubts(record),
     ...openDoubts(record),
     ...disagreeing(record),
     ...untested(record),
-    ...told,
-    ...missed,
+    steering.length > 0 &&
+      doubt(`People steered this search (${counted(steering.length, 'remark')}).`, 'steered', page('steering')),
+    failedLookups.length > 0 &&
+      doubt(`${counted(failedLookups.length, 'web lookup')} failed.`, 'incomplete', page('sources')),
   ];
+  return all.filter((each) => each !== false);
 }
 
 /** What it claims and the data do not show, then what holds with exceptions. A decline has its counts above. */
 function claimDoubts({ claims = [] }: AnswerRecord): Doubt[] {
   const numbered = claims.map((claim, at) => ({ claim, to: page(claimAnchor(at + 1)) }));
   const own = numbered.filter(({ claim }) => !isAbsence(claim));
+  const open = own.filter(({ claim }) => !isSettled(claim));
+  const excepted = own.filter(({ claim }) => claim.state === 'exceptions');
   return [
-    ...own
-      .filter(({ claim }) => !isSettled(claim))
-      .map(({ claim, to }) => ({ ...doubt(sentence(notShownText(claim)), 'not shown'), to })),
-    ...own
-      .filter(({ claim }) => claim.state === 'exceptions')
-      .map(({ claim, to }) => ({
-        ...doubt(`It holds for ${exceptionsText(claim)}: “${claim.statement}”`, 'exceptions'),
-        to,
-      })),
+    ...open.map(({ claim, to }) => doubt(sentence(notShownText(claim)), 'not shown', to)),
+    ...excepted.map(({ claim, to }) =>
+      doubt(`It holds for ${exceptionsText(claim)}: “${claim.statement}”`, 'exceptions', to),
+    ),
   ];
 }
 
@@ -106,12 +83,7 @@ function untested({ evidence, openAssumptions, claims }: AnswerRecord): Doubt[] 
   const listed = new Set(openAssumptions.map(({ operator }) => operator));
   return evidence
     .filter(({ state, operator }) => state === 'assumed' && !listed.has(operator))
-    .map(({ intent, operator }) => ({
-      text: sentence(intent),
-      more: null,
-      label: 'not tested',
-      to: { kind: 'operator', id: operator },
-    }));
+    .map(({ intent, operator }) => doubt(sentence(intent), 'not tested', { kind: 'operator', id: operator }));
 }
 
 function disagreeing({ candidates }: AnswerRecord): Doubt[] {
@@ -128,18 +100,13 @@ function disagreeing({ candidates }: AnswerRecord): Doubt[] {
   const gave = others
     .slice(0, 3)
     .map(({ kind, preview }) => (kind === 'unanswerable' ? 'cannot be answered' : cut(preview, 60)));
-  return [
-    {
-      text: `${counted(others.length, 'other derivation')} gave another result: ${gave.join('; ')}${others.length > 3 ? '; …' : ''}`,
-      more: null,
-      label: 'disputed',
-      to: page('candidates'),
-    },
-  ];
+  const results = `${gave.join('; ')}${others.length > 3 ? '; …' : ''}`;
+  const text = `${counted(others.length, 'other derivation')} gave another result: ${results}`;
+  return [doubt(text, 'disputed', page('candidates'))];
 }
 
-function doubt(text: string, label: string): Doubt {
-  return { text, more: null, label, to: null };
+function doubt(text: string, label: string, to: Doubt['to'] = null): Doubt {
+  return { text, more: null, label, to };
 }
 
 function page(id: string): Doubt['to'] {

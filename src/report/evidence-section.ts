@@ -4,22 +4,19 @@ import { isToldByClaims, uncheckedAssumptions } from '../text/claim-text';
 import { isSettled } from '../sql/claims';
 import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
-import { badge, rowsTable, verdictBadge } from './parts';
+import { badge, details, rowsTable, verdictBadge } from './parts';
 import { capital } from './printable';
 import { statement, type Rerun } from './sql-section';
 import { sqlHtml } from './sql-html';
-import { CLAIM_WORDS, STATE_WORDS, type Tone } from './words';
+import { CLAIM_WORDS, STATE_WORDS, type Worded } from './words';
 
 const OBSERVED_SHOWN = 20;
 
-export function evidenceSection(record: AnswerRecord, rerun: Rerun): Html | null {
+export function evidenceBody(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.evidence.length === 0) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
-  return markup`<section aria-labelledby="evidence">
-    <h2 id="evidence">${evidenceTitle(record)}</h2>
-    <p class="soft">${record.claims === undefined ? EVIDENCE : STEPS}</p>
-    ${record.evidence.map((entry) => stepCard(entry, record, operators) ?? evidenceCard(entry, operators, rerun))}
-  </section>`;
+  return markup`<p class="soft">${record.claims === undefined ? EVIDENCE : STEPS}</p>
+    ${record.evidence.map((entry) => stepCard(entry, record, operators) ?? evidenceCard(entry, operators, rerun))}`;
 }
 
 export function evidenceTitle({ claims }: Pick<AnswerRecord, 'claims'>): string {
@@ -58,7 +55,7 @@ function standing(
   { state }: Evidence,
   own: readonly Claim[],
   unchecked: number,
-): { readonly says: string; readonly tone: Tone; readonly state: Evidence['state'] | 'plain' } {
+): Worded & { readonly state: Evidence['state'] | 'plain' } {
   if (state === 'proved') return { ...STATE_WORDS.proved, state };
   const weakest = WEAKEST.find((each) => own.some((claim) => claim.state === each));
   if (weakest !== undefined && (unchecked === 0 || !isSettled({ state: weakest })))
@@ -123,8 +120,5 @@ function sourcesPart(sources: Evidence['sources']): Html | null {
 }
 
 function sqlPart(sql: string, operators: ReadonlySet<string>): Html {
-  return markup`<details>
-    <summary>SQL of this step</summary>
-    ${sqlHtml(sql, operators)}
-  </details>`;
+  return details('SQL of this step', sqlHtml(sql, operators));
 }

@@ -1,11 +1,11 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
-import type { AnswerRecord, Claim } from '../domain';
+import type { AnswerRecord } from '../domain';
 import { caveatTexts, provedText, reasonTexts, statedText } from '../text/answer-text';
 import { uncheckedAssumptions } from '../text/claim-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { freshnessOf } from './freshness';
 import { anchor, markup, type Html } from './html';
-import { badge } from './parts';
+import { badge, details } from './parts';
 import { capital, counted, dollars, duration } from './printable';
 import type { Trace } from './trace';
 import { modelText, STATUS_WORDS } from './words';
@@ -77,25 +77,17 @@ function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
 
 function proofLine(record: AnswerRecord): Html | null {
   const { evidence, columns, sql, claims } = record;
-  if (claims !== undefined && evidence.length > 0) return claimsLine(record, claims);
   if (evidence.length === 0)
     return columns.length === 0 && sql === null
       ? null
       : markup`<p class="proof">Nothing about this answer was proved: it came without tests against the data.</p>`;
-  return markup`<p class="proof">
-    <span class="gauge" aria-hidden="true">${evidence.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
-    <a href="#evidence">${capital(provedText(record))}</a>
-  </p>`;
-}
-
-function claimsLine(record: AnswerRecord, claims: readonly Claim[]): Html {
-  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption').length;
-  const marks = [...claims.map(({ state }) => state), ...Array.from({ length: unchecked }, () => 'open')];
+  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
+  const marks = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
   const text = capital(provedText(record));
   if (marks.length === 0) return markup`<p class="proof">${text}</p>`;
   return markup`<p class="proof">
-    <span class="gauge" aria-hidden="true">${marks.map((state) => markup`<span class="${state}"></span>`)}</span>
-    <a href="#claims">${text}</a>
+    <span class="gauge" aria-hidden="true">${marks.map(({ state }) => markup`<span class="${state}"></span>`)}</span>
+    <a href="#${claims === undefined ? 'evidence' : 'claims'}">${text}</a>
   </p>`;
 }
 
@@ -107,15 +99,7 @@ function doubtList(doubts: readonly Doubt[]): Html {
     <ul>
       ${doubts.slice(0, DOUBTS).map(doubtItem)}
     </ul>
-    ${
-      rest.length > 0 &&
-      markup`<details>
-        <summary>${counted(rest.length, 'further point')}</summary>
-        <ul>
-          ${rest.map(doubtItem)}
-        </ul>
-      </details>`
-    }
+    ${rest.length > 0 && details(counted(rest.length, 'further point'), markup`<ul>${rest.map(doubtItem)}</ul>`)}
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 /** How the answer was found, for those who want to look into the search: closed until it is opened, with its words explained. */
 import type { AnswerRecord, Usage } from '../domain';
 import { anchor, markup, type Html } from './html';
-import { badge } from './parts';
+import { badge, details, head, table } from './parts';
 import { counted, dollars, duration } from './printable';
 import { schemaPart } from './schema-section';
 import { searchPart } from './search-section';
@@ -14,21 +14,9 @@ export function machinery(trace: Trace, rerun: Rerun): Html {
   const { record, state } = trace;
   const usage = record?.usage ?? state?.usage ?? null;
   const wallMs = record === null ? null : Date.parse(record.endedAt) - Date.parse(record.startedAt);
-  return markup`<section aria-labelledby="machinery">
-    <h2 id="machinery">How it was found</h2>
-    <p>${procedureText(trace)} ${record && `The search ended because ${endedBecause(record.endedBy)}.`}</p>
-    <details>
-      <summary>The search in full</summary>
-      ${GLOSSARY} ${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}
-    </details>
-    ${
-      usage &&
-      markup`<details>
-        <summary>What it used</summary>
-        ${usageList(usage, wallMs)}
-      </details>`
-    }
-  </section>`;
+  return markup`<p>${procedureText(trace)} ${record && `The search ended because ${endedBecause(record.endedBy)}.`}</p>
+    ${details('The search in full', markup`${GLOSSARY} ${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}`)}
+    ${usage && details('What it used', usageList(usage, wallMs))}`;
 }
 
 const WORDS: readonly (readonly [string, string])[] = [
@@ -40,84 +28,53 @@ const WORDS: readonly (readonly [string, string])[] = [
   ['Iteration', 'one round: pick a branch, test its most doubtful step, build candidates'],
 ];
 
-const GLOSSARY = markup`<dl class="words">
-  ${WORDS.map(
-    ([word, meaning]) =>
-      markup`<div>
-        <dt>${word}</dt>
-        <dd>${meaning}</dd>
-      </div>`,
-  )}
-</dl>`;
+const GLOSSARY = markup`<dl class="words">${WORDS.map(definition)}</dl>`;
+
+function definition([word, meaning]: readonly [string, string]): Html {
+  return markup`<div>
+    <dt>${word}</dt>
+    <dd>${meaning}</dd>
+  </div>`;
+}
 
 function candidatesPart(record: AnswerRecord): Html | null {
   if (record.candidates.length === 0) return null;
+  const rows = record.candidates.map(
+    (candidate) =>
+      markup`<tr id="${anchor('candidate', candidate.id)}">
+        <td><code>${candidate.id}</code></td>
+        <td>${candidate.preview || candidate.outcome}</td>
+        <td class="num">${candidate.rowCount}</td>
+        <td>
+          ${candidate.agreesWith.length > 0 ? candidate.agreesWith.join(', ') : markup`<span class="soft">none</span>`}
+        </td>
+        <td>
+          ${candidate.chosen && badge('chosen', 'good')}
+          ${candidate.proved ? badge('proved', 'good') : badge('rests on assumptions', 'warn')}
+        </td>
+      </tr>`,
+  );
   return markup`<h3 id="candidates">Candidates</h3>
-    <div class="scroll" tabindex="0" role="region" aria-label="Candidates">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Candidate</th>
-            <th scope="col">Result</th>
-            <th scope="col">Rows</th>
-            <th scope="col">Same result</th>
-            <th scope="col">Standing</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${record.candidates.map(
-            (candidate) =>
-              markup`<tr id="${anchor('candidate', candidate.id)}">
-                <td><code>${candidate.id}</code></td>
-                <td>${candidate.preview || candidate.outcome}</td>
-                <td class="num">${candidate.rowCount}</td>
-                <td>
-                  ${candidate.agreesWith.length > 0 ? candidate.agreesWith.join(', ') : markup`<span class="soft">none</span>`}
-                </td>
-                <td>
-                  ${candidate.chosen && badge('chosen', 'good')}
-                  ${candidate.proved ? badge('proved', 'good') : badge('rests on assumptions', 'warn')}
-                </td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${record.candidates
-      .filter(({ sql, chosen }) => sql !== null && !chosen)
-      .map(
-        ({ id, sql }) =>
-          markup`<details>
-            <summary>SQL of ${id}</summary>
-            ${sqlHtml(sql ?? '', new Set())}
-          </details>`,
-      )}`;
+    ${table('Candidates', ['Candidate', 'Result', 'Rows', 'Same result', 'Standing'].map(head), rows)}
+    ${record.candidates.map(
+      ({ id, sql, chosen }) => sql !== null && !chosen && details(`SQL of ${id}`, sqlHtml(sql, new Set())),
+    )}`;
 }
 
 function usageList(usage: Usage, wallMs: number | null): Html {
-  const entries: [string, string][] = [
+  const entries: readonly (readonly [string, string | null])[] = [
     ['Model calls', String(usage.llmCalls)],
-    ...(usage.possiblyBilledCalls > 0
-      ? [['Possibly billed in addition', counted(usage.possiblyBilledCalls, 'call')] as [string, string]]
-      : []),
+    ['Possibly billed in addition', usage.possiblyBilledCalls > 0 ? counted(usage.possiblyBilledCalls, 'call') : null],
     ['Prompt tokens', usage.promptTokens.toLocaleString('en-US')],
-    ...(usage.cachedTokens === undefined
-      ? []
-      : [['Prompt tokens from a cache', usage.cachedTokens.toLocaleString('en-US')] as [string, string]]),
+    ['Prompt tokens from a cache', usage.cachedTokens?.toLocaleString('en-US') ?? null],
     ['Completion tokens', usage.completionTokens.toLocaleString('en-US')],
     ['Cost', usage.costUsd === 0 ? '$0 or no price set' : dollars(usage.costUsd)],
     ['SQL statements', String(usage.sqlExecutions)],
-    ...(usage.lookups === undefined ? [] : [['Lookups on the web', String(usage.lookups)] as [string, string]]),
+    ['Lookups on the web', usage.lookups === undefined ? null : String(usage.lookups)],
     ['Time in SQL', duration(usage.sqlMs)],
-    ...(wallMs === null ? [] : [['Time from start to end', duration(wallMs)] as [string, string]]),
+    ['Time from start to end', wallMs === null ? null : duration(wallMs)],
   ];
   return markup`<dl class="facts" id="usage">
-    ${entries.map(
-      ([name, value]) =>
-        markup`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
+    ${entries.map(([name, value]) => value !== null && definition([name, value]))}
   </dl>`;
 }

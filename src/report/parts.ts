@@ -16,6 +16,34 @@ export function link(kind: string, id: string, text = id): Html {
 
 const CELL = 400;
 
+/** `heads` and `cells`: complete elements. */
+export function table(label: string, heads: readonly Html[], rows: readonly Html[]): Html {
+  return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+    <table>
+      <thead>
+        <tr>
+          ${heads}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+export function head(text: string): Html {
+  return markup`<th scope="col">${text}</th>`;
+}
+
+/** What is opened by a click. */
+export function details(summary: string | Html, body: Html): Html {
+  return markup`<details>
+    <summary>${summary}</summary>
+    ${body}
+  </details>`;
+}
+
 export interface Rows {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly SqlValue[])[];
@@ -38,18 +66,11 @@ export function rowsTable(
   const caption =
     first.length < rowCount ? `${label}: first ${counted(first.length, 'row')} of ${total}` : `${label}: ${total}`;
   return markup`<p class="caption" aria-hidden="true">${caption}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
-      <table>
-        <thead>
-          <tr>
-            ${columns.map((name, at) => markup`<th scope="col"${numeric[at] && NUMERIC}>${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${first.map((row) => markup`<tr>${row.map((value, at) => tableCell(value, numeric[at] ?? false))}</tr>`)}
-        </tbody>
-      </table>
-    </div>`;
+    ${table(
+      caption,
+      columns.map((name, at) => markup`<th scope="col"${numeric[at] && NUMERIC}>${name}</th>`),
+      first.map((row) => markup`<tr>${row.map((value, at) => tableCell(value, numeric[at] ?? false))}</tr>`),
+    )}`;
 }
 
 const NUMERIC = markup` class="num"`;

@@ -1,4 +1,5 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
+import type { SteeringNote, Usage } from '../domain';
 import { visible, visibleLine } from '../text/visible';
 
 export { visible };
@@ -27,14 +28,14 @@ export function cell(value: string | number | boolean | null): string {
   return value === null ? 'NULL' : String(value);
 }
 
+/** `2026-11-22 09:30 UTC`. */
+export function utc(iso: string, chars = 16): string {
+  return `${iso.slice(0, chars).replace('T', ' ')} UTC`;
+}
+
 /** What a person told the search. */
-export function noteText(note: {
-  readonly kind: string;
-  readonly author: string;
-  readonly text: string;
-  readonly at: string;
-}): string {
-  return `${note.kind} by ${note.author}, ${note.at.slice(0, 16).replace('T', ' ')} UTC: ${note.text}`;
+export function noteText(note: Pick<SteeringNote, 'kind' | 'author' | 'text' | 'at'>): string {
+  return `${note.kind} by ${note.author}, ${utc(note.at)}: ${note.text}`;
 }
 
 /** With a capital at the beginning, unless it begins with a name such as `final_position`. */
@@ -43,11 +44,7 @@ export function capital(text: string): string {
 }
 
 /** Prompt and completion together, and how many of them a provider read from its cache. */
-export function tokensText(usage: {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens?: number;
-}): string {
+export function tokensText(usage: Pick<Usage, 'promptTokens' | 'completionTokens' | 'cachedTokens'>): string {
   const all = counted(Math.round(usage.promptTokens + usage.completionTokens), 'token');
   return usage.cachedTokens === undefined
     ? all

@@ -4,16 +4,15 @@
  * nothing else, so that a hostile value in a database stays text even if an escape were missed.
  */
 import { createHash } from 'node:crypto';
-import { claimsSection, claimsTitle } from './claims-section';
-import { evidenceSection, evidenceTitle } from './evidence-section';
+import { claimsBody, claimsTitle } from './claims-section';
+import { evidenceBody, evidenceTitle } from './evidence-section';
 import { head } from './head';
 import { markup, Html } from './html';
 import { machinery } from './machinery';
-import { sourcesSection, steeringSection } from './outside-sections';
-import { replySection } from './reply-section';
-import { resultSection } from './result-section';
+import { replyBody, sourcesBody, steeringBody } from './outside-sections';
+import { resultBody } from './result-section';
 import { SCRIPT } from './script';
-import { sqlSection, type Rerun } from './sql-section';
+import { sqlBody, type Rerun } from './sql-section';
 import { STYLE } from './style';
 import type { Trace } from './trace';
 
@@ -26,17 +25,17 @@ const SCRIPT_ELEMENT = new Html(`<script>${SCRIPT}</script>`);
 export function renderReport(trace: Trace, rerun: Rerun = { database: null }): string {
   const { record, input } = trace;
   const question = record?.question ?? input?.question.text ?? trace.searchId;
-  const sections: readonly (readonly [string, string, Html | null])[] = [
-    ['result', 'Result', record && resultSection(record)],
-    ['claims', claimsTitle(record ?? {}), record && claimsSection(record, rerun)],
-    ['sql', 'SQL', record && sqlSection(record, rerun)],
-    ['evidence', evidenceTitle(record ?? {}), record && evidenceSection(record, rerun)],
-    ['steering', 'What people told the search', record && steeringSection(record)],
-    ['sources', 'Sources', record && sourcesSection(record)],
-    ['reply', 'Last reply of the model', replySection(trace)],
+  const sections: readonly (readonly [id: string, title: string, body: Html | null])[] = [
+    ['result', 'Result', record && resultBody(record)],
+    ['claims', claimsTitle(record ?? {}), record && claimsBody(record, rerun)],
+    ['sql', 'SQL', record && sqlBody(record, rerun)],
+    ['evidence', evidenceTitle(record ?? {}), record && evidenceBody(record, rerun)],
+    ['steering', 'What people told the search', record && steeringBody(record)],
+    ['sources', 'Sources', record && sourcesBody(record)],
+    ['reply', 'Last reply of the model', replyBody(trace)],
     ['machinery', 'How it was found', machinery(trace, rerun)],
   ];
-  const present = sections.filter(([, , section]) => section !== null);
+  const present = sections.filter(([, , body]) => body !== null);
   return markup`<!doctype html>
     <html lang="en">
       <head>
@@ -55,11 +54,18 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
             ${present.map(([id, title]) => markup`<li><a href="#${id}">${title}</a></li>`)}
           </ul>
         </nav>
-        <main id="main">${present.map(([, , section]) => section)}</main>
+        <main id="main">${present.map(section)}</main>
         <footer>
           <p>Search <code>${trace.searchId}</code>. <code>gate result ${trace.searchId}</code> prints the answer in a terminal.</p>
         </footer>
         ${SCRIPT_ELEMENT}
       </body>
     </html> `.text;
+}
+
+function section([id, title, body]: readonly [string, string, Html | null]): Html {
+  return markup`<section aria-labelledby="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${body}
+  </section>`;
 }

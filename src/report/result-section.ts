@@ -16,13 +16,10 @@ const MOST_ROWS = 1_000;
 /** A larger file is left out, because it would double the size of the page; `gate result --csv` writes it. */
 const FILE_CHARS = 16_000_000;
 
-export function resultSection(record: AnswerRecord): Html | null {
+export function resultBody(record: AnswerRecord): Html | null {
   const { columns, rows } = record;
   if (columns.length === 0) return null;
-  return markup`<section aria-labelledby="result">
-    <h2 id="result">Result</h2>
-    ${chartOf(record)} ${tables(record)} ${rows.length > 0 && fileLine(record)}
-  </section>`;
+  return markup`${chartOf(record)} ${tables(record)} ${rows.length > 0 && fileLine(record)}`;
 }
 
 function tables({ columns, rows, truncated }: AnswerRecord): Html {

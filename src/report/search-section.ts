@@ -2,7 +2,7 @@
 import type { OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
 import { headingText } from '../text/claim-text';
-import { badge, hypothesisItem, link, resultOf } from './parts';
+import { badge, details, head, hypothesisItem, link, resultOf, table } from './parts';
 import { counted, visible } from './printable';
 import { statement, type Rerun } from './sql-section';
 import { searchTree, type AttemptNode, type Change, type TestNode, type TrajectoryNode, type TurnNode } from './tree';
@@ -88,16 +88,9 @@ function trajectoryItem(node: TrajectoryNode, trace: Trace, rerun: Rerun): Html 
     ${candidates.map(({ id }) => markup`${badge('candidate', 'good')} ${link('candidate', id)} `)}
     ${trajectory.mergedInto !== null && markup`<span class="soft">into ${link('trajectory', trajectory.mergedInto)}</span>`}</span
   >`;
-  const inner = details(node, trace, rerun);
+  const inner = branch(node, trace, rerun);
   return markup`<li>
-    ${
-      inner === null
-        ? line
-        : markup`<details>
-            <summary>${line}</summary>
-            <div class="card">${inner}</div>
-          </details>`
-    }
+    ${inner === null ? line : details(line, markup`<div class="card">${inner}</div>`)}
     ${
       children.length > 0 &&
       markup`<ul class="tree">
@@ -118,7 +111,7 @@ function headline({ trajectory, changes, attempts }: TrajectoryNode): string {
   return `${when}: ${how} ${(grounded.length > 0 ? grounded : changes.map(({ operator }) => operator)).join(', ') || 'nothing'}`;
 }
 
-function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace, rerun: Rerun): Html | null {
+function branch({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace, rerun: Rerun): Html | null {
   const plan = trajectory.plan;
   if (plan === null && attempts.length === 0) return null;
   const outline = plan === null ? undefined : trace.plans[plan.planId]?.outline;
@@ -132,31 +125,18 @@ function details({ trajectory, changes, attempts }: TrajectoryNode, trace: Trace
 
 function operatorsTable(operators: readonly OperatorView[], changes: readonly Change[]): Html {
   const changed = new Set(changes.map(({ operator }) => operator));
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Steps">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          <th scope="col">Means</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${operators.map(
-          (operator) =>
-            markup`<tr>
-              <td><code>${operator.name}</code></td>
-              <td>${operator.intent}</td>
-              <td>
-                ${badge(STEP_STATES[operator.state].says, STEP_STATES[operator.state].tone)}
-                ${operator.immaterial !== null && badge('makes no difference', 'calm')}
-                ${changed.has(operator.name) && markup`<span class="soft">new</span>`}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const rows = operators.map(({ name, intent, state, immaterial }) => {
+    const { says, tone } = STEP_STATES[state];
+    return markup`<tr>
+      <td><code>${name}</code></td>
+      <td>${intent}</td>
+      <td>
+        ${badge(says, tone)} ${immaterial !== null && badge('makes no difference', 'calm')}
+        ${changed.has(name) && markup`<span class="soft">new</span>`}
+      </td>
+    </tr>`;
+  });
+  return table('Steps', ['Step', 'Means', 'State'].map(head), rows);
 }
 
 /** `place`: siblings may show the same attempt. */
@@ -170,10 +150,7 @@ function webBlock(id: string, { tool, request, outcome, text }: WebObservation):
   return markup`<div>
     <h4>Attempt <code>${id}</code>: <code>${tool}</code></h4>
     <p><code>${request}</code> ${badge(outcome, outcome === 'found' ? 'good' : 'warn')}</p>
-    <details>
-      <summary>What came back</summary>
-      <pre>${visible(text.slice(0, WEB_CHARS))}</pre>
-    </details>
+    ${details('What came back', markup`<pre>${visible(text.slice(0, WEB_CHARS))}</pre>`)}
   </div>`;
 }
 

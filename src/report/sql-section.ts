@@ -1,7 +1,6 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Coverage } from '../domain';
 import { markup, type Html } from './html';
-import { rerunCommand } from './rerun';
 import { copyButton } from './script';
 import { sqlHtml } from './sql-html';
 
@@ -10,22 +9,19 @@ export interface Rerun {
   readonly database: string | null;
 }
 
-export function sqlSection(record: AnswerRecord, rerun: Rerun): Html | null {
+export function sqlBody(record: AnswerRecord, rerun: Rerun): Html | null {
   if (record.sql === null) return null;
   // Beside claims, coverage stands with them.
   const coverage = record.claims === undefined ? record.coverage : undefined;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
-  return markup`<section aria-labelledby="sql">
-    <h2 id="sql">SQL</h2>
-    ${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
+  return markup`${operators.size > 0 && markup`<p class="soft">Each name that begins with <code>op_</code> is a step of the answer and leads to the evidence for it.</p>`}
     ${statement('final', record.sql, operators, rerun)}
     ${
       coverage &&
       markup`<h3 id="coverage">Coverage</h3>
     <p>The question asks about ${coverage.asked}; this SQL could use ${coverage.used} of them.</p>
     ${coverageSql(coverage, operators, rerun)}`
-    }
-  </section>`;
+    }`;
 }
 
 export function coverageSql({ sql }: Coverage, operators: ReadonlySet<string>, rerun: Rerun): Html {
@@ -45,4 +41,18 @@ export function statement(key: string, sql: string, operators: ReadonlySet<strin
         ${copyButton(command, 'Copy command')}
       </details>
     </div>`;
+}
+
+/** For a POSIX shell: every part is quoted, nothing is expanded. */
+export function rerunCommand(sql: string, database: string | null): string {
+  const place = database === null ? 'DATABASE' : shellWord(database);
+  return `gate sql --db ${place} ${sql.startsWith('-') ? '-- ' : ''}${shellQuoted(sql)}`;
+}
+
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) && !text.startsWith('-') ? text : shellQuoted(text);
 }

@@ -10,7 +10,6 @@ import type {
   MaterialityOutcome,
   Observation,
   OperatorView,
-  PredicateOutcome,
   SqlResult,
   Trajectory,
   WebObservation,
@@ -19,16 +18,10 @@ import { resultPreview } from '../text/preview';
 import { compareIds } from './printable';
 import type { Trace } from './trace';
 
-export interface HypothesisNode {
+export interface HypothesisNode extends Pick<HypothesisOutcome, 'predicates' | 'agreement'> {
   readonly id: string;
   readonly mapping: string;
   readonly expectation: string;
-  readonly predicates: readonly {
-    readonly sql: string;
-    readonly outcome: PredicateOutcome;
-    readonly note: string | null;
-  }[];
-  readonly agreement: { readonly matching: number; readonly examined: number } | null;
   readonly verdict: HypothesisVerdict | null;
   readonly won: boolean;
   /** What its counts are worth, which readings give the same answer, what its own run of the probe gave. */

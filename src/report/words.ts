@@ -8,6 +8,11 @@ import type { Trace } from './trace';
 /** How a word is coloured. */
 export type Tone = 'good' | 'bad' | 'warn' | 'calm';
 
+export interface Worded {
+  readonly says: string;
+  readonly tone: Tone;
+}
+
 const BUDGETS: Readonly<Record<BudgetName, string>> = {
   llmCalls: 'model calls',
   tokens: 'tokens',
@@ -49,7 +54,7 @@ export function isCutShort({ endedBy, status }: AnswerRecord): boolean {
   return status !== 'failed' && (endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:'));
 }
 
-export const STATUS_WORDS: Readonly<Record<AnswerRecord['status'] | 'running', { says: string; tone: Tone }>> = {
+export const STATUS_WORDS: Readonly<Record<AnswerRecord['status'] | 'running', Worded>> = {
   answered: { says: 'Answered', tone: 'good' },
   unanswerable: { says: 'Cannot be answered from this data', tone: 'warn' },
   abstained: { says: 'No answer', tone: 'warn' },
@@ -58,13 +63,13 @@ export const STATUS_WORDS: Readonly<Record<AnswerRecord['status'] | 'running', {
   running: { says: 'Still running', tone: 'calm' },
 };
 
-export const STATE_WORDS: Readonly<Record<Evidence['state'], { says: string; tone: Tone; because: string }>> = {
+export const STATE_WORDS: Readonly<Record<Evidence['state'], Worded & { because: string }>> = {
   proved: { says: 'proved', tone: 'good', because: 'the data supported this reading and spoke against its rivals' },
   assumed: { says: 'assumed', tone: 'warn', because: 'no test has shown that this is right' },
   immaterial: { says: 'makes no difference', tone: 'calm', because: 'every reading tried gives the same answer' },
 };
 
-export const CLAIM_WORDS: Readonly<Record<Claim['state'], { says: string; tone: Tone }>> = {
+export const CLAIM_WORDS: Readonly<Record<Claim['state'], Worded>> = {
   proved: { says: 'proved', tone: 'good' },
   exceptions: { says: 'holds with exceptions', tone: 'warn' },
   immaterial: { says: 'makes no difference', tone: 'calm' },
@@ -83,13 +88,13 @@ export const OPEN_WORDS: Readonly<Record<AnswerRecord['openAssumptions'][number]
   assumption: 'assumed',
 };
 
-export const STEP_STATES: Readonly<Record<OperatorView['state'], { says: string; tone: Tone }>> = {
+export const STEP_STATES: Readonly<Record<OperatorView['state'], Worded>> = {
   grounded: { says: 'proved', tone: 'good' },
   assumed: { says: 'assumed', tone: 'warn' },
   unresolved: { says: 'not written yet', tone: 'bad' },
 };
 
-export const BRANCH_STATES: Readonly<Record<Trajectory['status'], { says: string; tone: Tone }>> = {
+export const BRANCH_STATES: Readonly<Record<Trajectory['status'], Worded>> = {
   open: { says: 'open', tone: 'calm' },
   replan: { says: 'needs another plan', tone: 'warn' },
   complete: { says: 'complete', tone: 'good' },

@@ -2,7 +2,7 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { markup, type Html } from '../html';
 import type { Bar } from './choose';
-import { figure, fitting, room, WIDTHS, type Width } from './marks';
+import { figure, fitting, room, round, WIDTHS, type Width } from './marks';
 
 const ROW = 27;
 
@@ -30,8 +30,4 @@ export function drawBars(bars: readonly Bar[], width: Width, label: string): Htm
     })}
     <line class="axis" x1="${round(zero)}" x2="${round(zero)}" y1="0" y2="${height}" />
   </svg>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -3,7 +3,7 @@ import { scaleLinear, scaleUtc } from 'd3-scale';
 import { line, symbol, symbolCircle, symbolCross, symbolDiamond, symbolSquare, symbolTriangle } from 'd3-shape';
 import { markup, type Html } from '../html';
 import type { Line, Point } from './choose';
-import { figure, room, WIDTHS, type Width } from './marks';
+import { figure, room, round, WIDTHS, type Width } from './marks';
 
 const SHAPES = [symbolCircle, symbolSquare, symbolTriangle, symbolDiamond, symbolCross];
 const HEIGHT = { wide: 280, narrow: 230 } as const;
@@ -98,8 +98,4 @@ function timeText(tick: Date): string {
   if (date.endsWith('-01-01')) return date.slice(0, 4);
   const month = tick.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' });
   return date.endsWith('-01') ? month : `${month} ${tick.getUTCDate()}`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -21,3 +21,8 @@ export function fitting(text: string, pixels: number): string {
   const most = Math.max(3, Math.floor(pixels / 7));
   return shown.length <= most ? shown : `${clip(shown, most - 1)}…`;
 }
+
+/** A coordinate: tenths of a pixel are enough. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

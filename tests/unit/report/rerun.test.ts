@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rerunCommand } from '../../../src/report/rerun';
+import { rerunCommand } from '../../../src/report/sql-section';
 
 /** The words that a real shell makes of a command. */
 const words = (command: string): string[] =>
