@@ -11,6 +11,7 @@
 import { BoundedMap } from '../bounded-map';
 import type { ObjectStore } from '../ports';
 import type { Kind } from './contents';
+import { perStore } from './per-store';
 
 const MAX_CHARS = 48 * 1024 * 1024;
 const FIXED: ReadonlySet<Kind> = new Set(['body', 'plan', 'proposal']);
@@ -23,14 +24,7 @@ interface Cached {
   readonly content: unknown;
 }
 
-const OF_STORES = new WeakMap<ObjectStore, BoundedMap<Cached>>();
-
-/** One cache per store of this process. */
-function cacheOf(store: ObjectStore): BoundedMap<Cached> {
-  const cache = OF_STORES.get(store) ?? new BoundedMap<Cached>(MAX_CHARS);
-  OF_STORES.set(store, cache);
-  return cache;
-}
+const cacheOf = perStore(() => new BoundedMap<Cached>(MAX_CHARS));
 
 /** An object by its name. `load` gives its content and the length of its text. */
 export async function cachedObject(

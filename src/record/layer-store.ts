@@ -9,6 +9,7 @@ import { StoreError, type ObjectStore } from '../ports';
 import { canonical } from '../domain/canonical';
 import type { Hash } from '../sql/body';
 import { BoundedMap } from '../bounded-map';
+import { perStore } from './per-store';
 import { readEnvelope, writeEnvelope } from './run-store';
 
 export const LAYER = 'layer/';
@@ -56,12 +57,11 @@ export async function readLayer(place: LayerPlace): Promise<readonly LayerEvent[
   return batches.flat();
 }
 
-const OF_STORES = new WeakMap<ObjectStore, BoundedMap<readonly LayerEvent[]>>();
+const cacheOf = perStore(() => new BoundedMap<readonly LayerEvent[]>(MAX_CHARS));
 
 /** An object never changes, so this process reads it once. */
 async function readBatch({ store, hash }: LayerPlace, key: string): Promise<readonly LayerEvent[]> {
-  const cache = OF_STORES.get(store) ?? new BoundedMap<readonly LayerEvent[]>(MAX_CHARS);
-  OF_STORES.set(store, cache);
+  const cache = cacheOf(store);
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
   const text = await store.get(key);

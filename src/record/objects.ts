@@ -7,10 +7,12 @@
  *    age, and `gate gc` keeps young objects (`REWRITE_AFTER_MS` is far below its grace period).
  */
 import { z } from 'zod';
+import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
 import { cachedObject } from './content-cache';
 import { restored } from './delete-with-copy';
+import { perStore } from './per-store';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */
@@ -30,6 +32,9 @@ export function objectName(key: string): string | null {
   return name !== '' && objectKey(name) === key ? name : null;
 }
 
+/** When this process wrote an object, by name. */
+const writtenTo = perStore(() => new BoundedMap<number>(10_000));
+
 export async function putObject(store: ObjectStore, text: string, hash: Hash): Promise<ObjectReference> {
   const name = (store.nameOf ?? hash)(text);
   const writtenMs = writtenTo(store);
@@ -37,9 +42,7 @@ export async function putObject(store: ObjectStore, text: string, hash: Hash): P
   if (last === undefined || performance.now() - last > REWRITE_AFTER_MS) {
     const startedMs = performance.now();
     await store.put(objectKey(name), text, { overwrite: true });
-    writtenMs.delete(name);
-    writtenMs.set(name, startedMs);
-    forgetOldest(writtenMs, 10_000);
+    writtenMs.set(name, startedMs, 1);
   }
   return { name, bytes: Buffer.byteLength(text) };
 }
@@ -73,20 +76,4 @@ async function readObject(store: ObjectStore, { reference, sha256, key, hash }: 
   }
   const what = `${place} is damaged (its hash does not match; ${key} needs it)`;
   throw new StoreError('corrupt', `${what}: restore it, or delete it and ask with --fresh`);
-}
-
-const WRITTEN_MS = new WeakMap<ObjectStore, Map<string, number>>();
-
-/** When this process wrote an object, by name. */
-function writtenTo(store: ObjectStore): Map<string, number> {
-  const written = WRITTEN_MS.get(store) ?? new Map<string, number>();
-  WRITTEN_MS.set(store, written);
-  return written;
-}
-
-function forgetOldest(map: Map<string, unknown>, limit: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= limit) return;
-    map.delete(key);
-  }
 }

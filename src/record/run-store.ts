@@ -100,6 +100,24 @@ export function readEnvelope<S extends z.ZodType>(text: string, reading: Reading
   return readInline(openEnvelope(text, reading), reading);
 }
 
+/** An object of its own beside the contents of searches; null if it is not stored. */
+export async function readStored<S extends z.ZodType>(
+  store: ObjectStore,
+  reading: Reading<S>,
+): Promise<z.infer<S> | null> {
+  const text = await store.get(reading.key);
+  return text === null ? null : readEnvelope(text, reading);
+}
+
+/** Replaces what stands there. */
+export async function writeStored(
+  store: ObjectStore,
+  { key, kind, hash }: Omit<Reading, 'schema'>,
+  data: unknown,
+): Promise<void> {
+  await store.put(key, writeEnvelope(kind, data, hash), { overwrite: true });
+}
+
 /** The object that a stored content refers to, if any. */
 export function referenceIn(text: string, key: string): ObjectReference | null {
   const envelope = Envelope.safeParse(parseJson(text, key));

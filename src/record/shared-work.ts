@@ -3,6 +3,7 @@
  * work that runs. A step is tried again while its first try still runs, for one, when its heartbeats were lost.
  */
 import type { ObjectStore } from '../ports';
+import { perStore } from './per-store';
 
 /** Whether the work stops or goes on when nobody waits for it any more. Work that goes on needs its own time limit. */
 type Abandoned = 'stops' | 'goes on';
@@ -14,7 +15,7 @@ interface Work {
 }
 
 /** By store, because tries of a step share nothing else. */
-const OF_STORES = new WeakMap<ObjectStore, Map<string, Work>>();
+const runningOn = perStore(() => new Map<string, Work>());
 
 /** `key` identifies the work, and so also the type of its result. */
 export async function shareWork<T>(
@@ -25,8 +26,7 @@ export async function shareWork<T>(
   abandoned: Abandoned = 'goes on',
 ): Promise<T> {
   signal.throwIfAborted();
-  const running = OF_STORES.get(store) ?? new Map<string, Work>();
-  OF_STORES.set(store, running);
+  const running = runningOn(store);
   const work = running.get(key) ?? begun(running, key, begin);
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -28,20 +28,19 @@ export async function evaluate(context: StepContext, step: EvaluateInput): Promi
     schema: evaluateSchema,
     messages: () => renderEvaluate(prompt),
     parse: (text) => parseEvaluate(text, prompt),
-    read: (reply) =>
-      Promise.resolve({
-        kind: 'ok',
-        store: async () => {
-          await context.run.put('evaluation', contentId(step), { schemaVersion: 1, reply });
-          const scores = reply.scores.map(({ trajectory, progress, potential, bottleneck }) => ({
-            trajectory,
-            progress,
-            potential,
-            bottleneck,
-          }));
-          return { scores };
-        },
-      }),
+    read: (reply) => ({
+      kind: 'ok',
+      store: async () => {
+        await context.run.put('evaluation', contentId(step), { schemaVersion: 1, reply });
+        const scores = reply.scores.map(({ trajectory, progress, potential, bottleneck }) => ({
+          trajectory,
+          progress,
+          potential,
+          bottleneck,
+        }));
+        return { scores };
+      },
+    }),
   });
 }
 

@@ -25,7 +25,7 @@ import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/conte
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID } from './keep';
 import { proofLines } from '../text/proof-lines';
-import { writeEnvelope, type RunStore } from '../record/run-store';
+import { writeStored, type RunStore } from '../record/run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;
@@ -229,7 +229,6 @@ async function writeIndex(context: StepContext, record: AnswerRecord): Promise<v
     costUsd: record.usage.costUsd,
     llmCalls: record.usage.llmCalls,
   };
-  await context.deps.store.put(`index/${id}.json`, writeEnvelope('index', entry, context.deps.hash), {
-    overwrite: true,
-  });
+  const { store, hash } = context.deps;
+  await writeStored(store, { key: `index/${id}.json`, kind: 'index', hash }, entry);
 }

@@ -49,7 +49,7 @@ export async function ground(context: StepContext, step: GroundInput): Promise<M
     schema: groundSchema,
     messages: () => renderGround(prompt),
     parse: (text) => parseGround(text, prompt),
-    read: (reply) => Promise.resolve(read(judge, reply)),
+    read: (reply) => read(judge, reply),
     details: (text) => columnsOfNamed(context, text),
   });
 }

@@ -92,25 +92,24 @@ export async function keepClaims(
     schema: keepSchema,
     messages: () => renderKeep(prompt),
     parse: (text) => parseKeep(text, prompt),
-    read: (reply) =>
-      Promise.resolve({
-        kind: 'ok',
-        store: async () => {
-          const kept = reply.claims.flatMap((each) =>
-            entryOf(each).map((entry) => ({ entry, contradicts: each.contradicts.flatMap(idOf) })),
-          );
-          const events = kept.flatMap(({ entry, contradicts }): LayerEvent[] => [
-            { kind: 'proved', at, entry },
-            ...contradicts.flatMap((other) => contradiction(at, entry, other)),
-          ]);
-          await appendToLayer(place, events, context.run.searchId);
-          await context.run.put('kept', KEPT_ID, {
-            schemaVersion: 1,
-            entries: kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement })),
-          });
-          return { kept: kept.length };
-        },
-      }),
+    read: (reply) => ({
+      kind: 'ok',
+      store: async () => {
+        const kept = reply.claims.flatMap((each) =>
+          entryOf(each).map((entry) => ({ entry, contradicts: each.contradicts.flatMap(idOf) })),
+        );
+        const events = kept.flatMap(({ entry, contradicts }): LayerEvent[] => [
+          { kind: 'proved', at, entry },
+          ...contradicts.flatMap((other) => contradiction(at, entry, other)),
+        ]);
+        await appendToLayer(place, events, context.run.searchId);
+        await context.run.put('kept', KEPT_ID, {
+          schemaVersion: 1,
+          entries: kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement })),
+        });
+        return { kept: kept.length };
+      },
+    }),
   });
 }
 

@@ -28,7 +28,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
     schema: lookSchema(prompt),
     messages: () => renderLook(prompt),
     parse: (text) => parseLook(text, prompt),
-    read: (reply) => Promise.resolve(read(context, scope, contentId(step), reply)),
+    read: (reply) => read(context, scope, contentId(step), reply),
     details: (text) => columnsOfNamed(context, text),
   });
 }

@@ -24,7 +24,7 @@ export interface RoleTask<Reply, View> {
   readonly messages: () => ChatMessage[];
   readonly parse: (text: string) => Parsed<Reply>;
   /** Checks that need the inspector. It stores nothing itself, so that a repeated try gives the same error. */
-  readonly read: (reply: Reply) => Promise<Read<View>>;
+  readonly read: (reply: Reply) => Read<View>;
   /** More information for a retry, delimited. `text` is the reply with the error. */
   readonly details?: (text: string) => Promise<string | null>;
 }
@@ -39,7 +39,7 @@ export async function runModelStep<Reply, View>(
   task: RoleTask<Reply, View>,
 ): Promise<ModelOutcome<View>> {
   const { called, limit } = await askedWith(context, step, task, await conversation(context, step, task));
-  const read = await readReply(task, called.text);
+  const read = readReply(task, called.text);
   if (read.kind === 'invalid') {
     const left = context.settings.parseRetries - step.tryNumber;
     return {
@@ -117,7 +117,7 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
   const before = await journalled(run, step.position, step.tryNumber - 1, settings.seed);
   const limit = before.intent.maxOutputTokens ?? settings.maxOutputTokens;
-  const failure = await failureOf(task, before.text, step.executionError);
+  const failure = failureOf(task, before.text, step.executionError);
   const wasCut = isCut(before) && !failure.ran;
   const started = await begun(run, step.position, step.tryNumber, settings.seed);
   // A try that was begun is repeated unchanged, even if it is from a version that did not handle cut replies.
@@ -134,20 +134,20 @@ async function conversation<R, V>(context: StepContext, step: ModelStep, task: R
   return { messages: before.intent.messages, limit: room, instead: repeated };
 }
 
-async function failureOf<R, V>(
+function failureOf<R, V>(
   task: RoleTask<R, V>,
   text: string,
   executionError: string | undefined,
-): Promise<{ readonly error: string; readonly hint: string | null; readonly ran: boolean }> {
+): { readonly error: string; readonly hint: string | null; readonly ran: boolean } {
   if (executionError !== undefined)
     return { error: executionError, hint: 'the SQL did not run as written: mend its cause', ran: true };
-  const read = await readReply(task, text);
+  const read = readReply(task, text);
   return read.kind === 'invalid'
     ? { ...read, ran: false }
     : { error: 'the reply was not accepted', hint: null, ran: true };
 }
 
-async function readReply<R, V>(task: RoleTask<R, V>, text: string): Promise<Read<V>> {
+function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
   const parsed = task.parse(text);
   return parsed.kind === 'invalid' ? parsed : task.read(parsed.reply);
 }

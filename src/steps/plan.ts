@@ -41,7 +41,7 @@ export async function plan(context: StepContext, step: PlanInput): Promise<Model
     schema: planSchemaFor(prompt),
     messages: () => renderPlan(prompt),
     parse: (text) => parsePlanOrLookups(text, prompt),
-    read: (reply) => Promise.resolve(read(writer, contentId(step), reply)),
+    read: (reply) => read(writer, contentId(step), reply),
     details: (text) => columnsOfNamed(context, text),
   });
 }

@@ -12,7 +12,7 @@ import { readTables } from '../schema/profile/read-rows';
 import type { SqlEngine } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
 import { databaseKey, openEngine, sqlUsage, type StepContext } from './context';
-import { readEnvelope, writeEnvelope } from '../record/run-store';
+import { readStored, writeStored } from '../record/run-store';
 import { shareWork } from '../record/shared-work';
 
 const STATEMENT_TIMEOUT_MS = 5_000;
@@ -41,10 +41,11 @@ export async function profileShown(
   const revision = (await engine.revision?.({ signal: context.signal })) ?? '';
   const shown = names.slice(0, MOST_TABLES);
   const key = cacheKey(context, description, shown);
-  const kept = await readCache(context, key);
+  const { store, hash } = context.deps;
+  const kept = await readStored(store, { key, kind: KIND, schema: Kept, hash });
   if (kept !== null && kept.revision === revision && context.deps.clock.now() - kept.takenAtMs < KEPT_MS)
     return { profiles: kept.profiles, usage: {} };
-  return shareWork(context.deps.store, key, context.signal, () => take(context, description, shown, { key, revision }));
+  return shareWork(store, key, context.signal, () => take(context, description, shown, { key, revision }));
 }
 
 async function take(
@@ -59,7 +60,9 @@ async function take(
     tag: `gate ${context.run.searchId} profile`,
     values: showsValues(context),
   });
-  await writeCache(context, key, { schemaVersion: 1, revision, takenAtMs, profiles: [...taken.profiles] });
+  const { store, hash } = context.deps;
+  const kept: Kept = { schemaVersion: 1, revision, takenAtMs, profiles: [...taken.profiles] };
+  await writeStored(store, { key, kind: KIND, hash }, kept);
   return taken;
 }
 
@@ -113,13 +116,4 @@ function cacheKey(
   names: readonly string[],
 ): string {
   return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${showsValues({ settings }) ? 'tables' : 'shapes'}-${deps.hash(names.join('\n')).slice(0, 16)}.json`;
-}
-
-async function readCache({ deps }: StepContext, key: string): Promise<Kept | null> {
-  const text = await deps.store.get(key);
-  return text === null ? null : readEnvelope(text, { key, kind: KIND, schema: Kept, hash: deps.hash });
-}
-
-async function writeCache({ deps }: StepContext, key: string, kept: Kept): Promise<void> {
-  await deps.store.put(key, writeEnvelope(KIND, kept, deps.hash), { overwrite: true });
 }

@@ -36,7 +36,7 @@ export async function propose(context: StepContext, step: ProposeInput): Promise
     schema: proposeSchemaFor(prompt),
     messages: () => renderPropose(prompt),
     parse: (text) => parseProposeOrLookups(text, prompt),
-    read: (reply) => Promise.resolve(read(context, contentId(step), reply, scope)),
+    read: (reply) => read(context, contentId(step), reply, scope),
     details: (text) => columnsOfNamed(context, text),
   });
 }

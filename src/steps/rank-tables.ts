@@ -10,7 +10,7 @@ import type { UsageDelta } from '../ports/search-steps';
 import { addDeltas, databaseKey, type StepContext } from './context';
 import { SCHEMA_ID, type Contents } from '../record/contents';
 import { questionVector, unanswered } from './question-vector';
-import { nearnessOf, type Paid } from './table-vectors';
+import { nearnessOf, NOTHING, type Paid } from './table-vectors';
 
 export interface MeaningRank {
   readonly nearness: Nearness | null;
@@ -56,8 +56,6 @@ interface Ranked {
   readonly usage: UsageDelta;
   readonly paid: Paid;
 }
-
-const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
 /** Includes the cost of an earlier try of this step that ranked the tables but did not finish. */
 function afterAll(before: Contents['ranking'] | null, ranked: Ranked): Ranked {

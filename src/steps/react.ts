@@ -31,7 +31,7 @@ export async function react(context: StepContext, step: ActInput): Promise<Model
     schema: reactSchema(prompt),
     messages: () => renderReact(prompt),
     parse: (text) => parseReact(text, prompt),
-    read: (reply) => Promise.resolve({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
+    read: (reply) => ({ kind: 'ok', store: () => storeAction(context, contentId(step), reply) }),
   });
 }
 

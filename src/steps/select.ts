@@ -15,14 +15,13 @@ export async function select(context: StepContext, step: SelectInput): Promise<M
     schema: selectSchema,
     messages: () => renderSelect(prompt),
     parse: (text) => parseSelect(text, prompt),
-    read: (reply) =>
-      Promise.resolve({
-        kind: 'ok',
-        store: async () => {
-          await context.run.put('selection', contentId(step), { schemaVersion: 1, reply });
-          return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
-        },
-      }),
+    read: (reply) => ({
+      kind: 'ok',
+      store: async () => {
+        await context.run.put('selection', contentId(step), { schemaVersion: 1, reply });
+        return { candidate: step.candidates[reply.choice - 1]?.id ?? null, reason: reply.reason };
+      },
+    }),
   });
 }
 

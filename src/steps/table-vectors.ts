@@ -12,6 +12,7 @@ import { ModelError, type Clock, type Embedder, type ObjectStore } from '../port
 import type { Hash } from '../sql/body';
 import { cosine, textOfTable, unitVector, type Nearness } from '../schema/ranking';
 import { embedded, mayBeBilled } from './embed';
+import { perStore } from '../record/per-store';
 import { shareWork } from '../record/shared-work';
 import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from '../record/vector-store';
 
@@ -54,7 +55,7 @@ const USED_AGAIN_AFTER_MS = 12 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Cache limit of this process. */
 const MEMORY_BYTES = 256 * 1024 * 1024;
-const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
+export const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
 export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Promise<Near> {
   const { database, name, description, question, signal } = request;
@@ -92,22 +93,11 @@ interface Outcome {
   readonly paid: Paid;
 }
 
-interface Memory {
-  readonly vectors: BoundedMap<KeptVectors>;
+const memoryOf = perStore(() => ({
+  vectors: new BoundedMap<KeptVectors>(MEMORY_BYTES),
   /** Outcomes that were already charged to a search. */
-  readonly charged: WeakSet<Outcome>;
-}
-
-const OF_STORES = new WeakMap<ObjectStore, Memory>();
-
-function memoryOf(store: ObjectStore): Memory {
-  const found = OF_STORES.get(store) ?? {
-    vectors: new BoundedMap<KeptVectors>(MEMORY_BYTES),
-    charged: new WeakSet<Outcome>(),
-  };
-  OF_STORES.set(store, found);
-  return found;
-}
+  charged: new WeakSet<Outcome>(),
+}));
 
 async function vectorsOf(deps: VectorDeps, place: VectorPlace, request: Wanted): Promise<Outcome> {
   const { vectors, charged } = memoryOf(deps.store);

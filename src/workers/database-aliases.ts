@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
-import { readEnvelope, writeEnvelope } from '../record/run-store';
+import { readStored, writeEnvelope } from '../record/run-store';
 
 const KIND = 'database-alias';
 const Alias = z.object({
@@ -41,10 +41,8 @@ export async function addAlias(store: ObjectStore, alias: Omit<Alias, 'schemaVer
   await store.put(keyOf(alias.identity), writeEnvelope(KIND, { schemaVersion: 1, ...alias }, sha256));
 }
 
-async function aliasOf(store: ObjectStore, identity: string): Promise<Alias | null> {
-  const key = keyOf(identity);
-  const text = await store.get(key);
-  return text === null ? null : readEnvelope(text, { key, kind: KIND, schema: Alias, hash: sha256 });
+function aliasOf(store: ObjectStore, identity: string): Promise<Alias | null> {
+  return readStored(store, { key: keyOf(identity), kind: KIND, schema: Alias, hash: sha256 });
 }
 
 function keyOf(identity: string): string {

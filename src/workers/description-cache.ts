@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { DatabaseDescription } from '../domain';
 import { StoreError, type ObjectStore, type SqlEngine } from '../ports';
 import type { Hash } from '../sql/body';
-import { readEnvelope, writeEnvelope } from '../record/run-store';
+import { readStored, writeStored } from '../record/run-store';
 
 const SHARED_MS = 5_000;
 export const KEPT_MS = 24 * 3_600_000;
@@ -68,16 +68,14 @@ export function withDescriptionCache<T extends { readonly engine: SqlEngine }>(o
 const folderOf = ({ database }: DescriptionCache): string => `${DESCRIPTIONS}${encodeURIComponent(database)}/`;
 const keyOf = (cache: DescriptionCache, revision: string): string => `${folderOf(cache)}${revision}.json`;
 
-async function read(cache: DescriptionCache, revision: string): Promise<Kept | null> {
-  const key = keyOf(cache, revision);
-  const text = await cache.store().get(key);
-  return text === null ? null : readEnvelope(text, { key, kind: KIND, schema: Kept, hash: cache.hash });
+function read(cache: DescriptionCache, revision: string): Promise<Kept | null> {
+  return readStored(cache.store(), { key: keyOf(cache, revision), kind: KIND, schema: Kept, hash: cache.hash });
 }
 
 async function write(cache: DescriptionCache, revision: string, kept: Kept): Promise<null> {
   const store = cache.store();
   const key = keyOf(cache, revision);
-  await store.put(key, writeEnvelope(KIND, kept, cache.hash), { overwrite: true });
+  await writeStored(store, { key, kind: KIND, hash: cache.hash }, kept);
   const older = (await store.list(folderOf(cache))).filter((other) => other !== key);
   await Promise.all(older.map((other) => store.delete(other)));
   return null;

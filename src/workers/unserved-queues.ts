@@ -8,6 +8,7 @@ import type { GateClient } from './client';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
 import { unlessGone } from './not-found';
 import { isPolled } from './running-elsewhere';
+import { first, RUNNING_QUESTIONS } from './workflow-views';
 
 export interface UnservedQueue {
   readonly taskQueue: string;
@@ -17,7 +18,6 @@ export interface UnservedQueue {
 
 const LOOKED_AT = 200;
 const AT_ONCE = 8;
-const RUNNING = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
 /** Of the server's enumerations. */
 const SCHEDULED = 1;
 
@@ -47,11 +47,8 @@ export const UNSERVED_FIX =
 
 /** The queue of each call that no worker has taken. */
 async function waitingCalls({ listing }: GateClient): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { workflowId } of listing.workflow.list({ query: RUNNING, pageSize: LOOKED_AT })) {
-    ids.push(workflowId);
-    if (ids.length >= LOOKED_AT) break;
-  }
+  const running = await first(LOOKED_AT, listing.workflow.list({ query: RUNNING_QUESTIONS, pageSize: LOOKED_AT }));
+  const ids = running.map(({ workflowId }) => workflowId);
   const { namespace } = listing.options;
   // The raw one: the client's own would decode what the search is called, with a key that may be missing here.
   const describe = (workflowId: string) =>

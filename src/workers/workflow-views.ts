@@ -105,11 +105,22 @@ export async function describeQuestion({ listing }: GateClient, searchId: string
 
 /** Newest first. Temporal forgets closed workflows (the embedded server after 24 hours); the store does not. */
 export async function listQuestions({ listing }: GateClient, limit = 100): Promise<readonly QuestionDescription[]> {
-  const found: QuestionDescription[] = [];
-  for await (const execution of listing.workflow.list({ query: "WorkflowType = 'answerQuestion'", pageSize: limit })) {
-    const searchId = execution.workflowId.replace(/^question-/, '');
-    found.push({ ...summaryOf(execution), searchId, pending: [], busySince: null });
-    if (found.length >= limit) break;
+  const found = await first(limit, listing.workflow.list({ query: QUESTIONS, pageSize: limit }));
+  return found.map((execution) => ({
+    ...{ ...summaryOf(execution), searchId: execution.workflowId.replace(/^question-/, '') },
+    ...{ pending: [], busySince: null },
+  }));
+}
+
+const QUESTIONS = "WorkflowType = 'answerQuestion'";
+export const RUNNING_QUESTIONS = `${QUESTIONS} AND ExecutionStatus = 'Running'`;
+
+/** The first of a listing, which comes in pages. */
+export async function first<T>(most: number, listing: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of listing) {
+    found.push(each);
+    if (found.length >= most) break;
   }
   return found;
 }
@@ -126,13 +137,8 @@ const RUNNING_PAGE = 500;
 
 /** All of them, whoever asked. */
 export async function runningQuestions({ listing }: GateClient, most = Infinity): Promise<readonly RunningWorkflow[]> {
-  const query = "WorkflowType = 'answerQuestion' AND ExecutionStatus = 'Running'";
-  const found: RunningWorkflow[] = [];
-  for await (const execution of listing.workflow.list({ query, pageSize: RUNNING_PAGE })) {
-    found.push(summaryOf(execution));
-    if (found.length >= most) break;
-  }
-  return found;
+  const list = listing.workflow.list({ query: RUNNING_QUESTIONS, pageSize: RUNNING_PAGE });
+  return (await first(most, list)).map(summaryOf);
 }
 
 interface Execution {
