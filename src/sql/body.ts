@@ -5,7 +5,7 @@
 import type { Body } from '../domain';
 import type { Inspection } from '../ports';
 
-/** Hexadecimal SHA-256 of a text; passed in, because this folder imports no runtime module. */
+/** Hexadecimal SHA-256 of a text; passed in, because workflow code imports this file. */
 export type Hash = (text: string) => string;
 
 export type SelectInspection = Extract<Inspection, { kind: 'select' }>;

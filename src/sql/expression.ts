@@ -2,77 +2,70 @@
  * Turns a predicate or count into a query over the relation `observation` (rule S2). If one of its subqueries gives several
  * rows, so does the query: used as a plain value, SQLite would silently take the first row.
  */
-import { normaliseSql, tokenEnd } from './body';
+import { show } from 'sql-parser-cst';
+import type { Dialect } from '../domain';
+import { normaliseSql } from './body';
+import {
+  bare,
+  childrenOf,
+  hasAggregate,
+  isQuery,
+  operatorOf,
+  readExpression,
+  readsRows,
+  selectOf,
+  type Node,
+} from './tree';
 
-/** A bare expression gets `FROM observation`; one that consists of subqueries needs no FROM. */
-export function expressionQuery(expression: string): string {
+/** Where an expression reads columns outside its subqueries, or has none, it is taken over the observation. */
+export function expressionQuery(expression: string, dialect: Dialect): string {
   const text = normaliseSql(expression);
-  const whole = wholeQuery(text);
-  if (whole !== null) return /^with\b/i.test(whole) ? `SELECT * FROM (\n${whole}\n) AS gate_value` : whole;
-  const { outside, subqueries } = dissect(text);
-  const from = subqueries.length === 0 || AGGREGATE.test(outside) ? ' FROM observation' : '';
-  return [`SELECT (${text})${from}`, ...subqueries.filter(mayGiveRows).map(secondRow)].join('\n');
+  const node = readExpression(text, dialect);
+  if (node === null) return `SELECT (${text})${/\bobservation\b/i.test(text) ? '' : FROM}`;
+  if (isQuery(node)) {
+    const query = show(node);
+    return /^with\b/i.test(query) ? `SELECT * FROM (\n${query}\n) AS gate_value` : query;
+  }
+  const found = subqueries(node);
+  const from = found.length === 0 || readsRows(node, false) ? FROM : '';
+  const values = found.filter(({ query, isSet }) => !isSet && !isOneRow(query));
+  return [`SELECT (${text})${from}`, ...values.map(({ query }) => secondRow(query))].join('\n');
 }
+
+const FROM = ' FROM observation';
 
 /** False for a bare expression of literals only: its value does not depend on the data. */
-export function namesSomething(expression: string): boolean {
-  const withoutText = expression.replace(/'(?:[^']|'')*'/g, '');
-  const words = withoutText.match(/"[^"]+"|`[^`]+`|\b[A-Za-z_]\w*/g) ?? [];
-  return words.some((word) => !/^(?:true|false|null|and|or|not|is|in|like|between)$/i.test(word));
+export function namesSomething(expression: string, dialect: Dialect): boolean {
+  const node = readExpression(normaliseSql(expression), dialect);
+  return node === null || readsRows(node);
 }
-
-/** The query inside `( … )`, or the text itself, if it is a single SELECT; else null. */
-export function wholeQuery(text: string): string | null {
-  if (/^(?:select|with)\b/i.test(text)) return text;
-  if (!text.startsWith('(') || closing(text) !== text.length - 1) return null;
-  return wholeQuery(normaliseSql(text.slice(1, -1)));
-}
-
-/** Aggregates. With one outside its subqueries an expression needs FROM: without it, `count(*)` is 1. */
-const AGGREGATE =
-  /\b(?:count|sum|avg|total|every|bool_(?:and|or)|\w+_agg|group_concat)\s*\(|\bm(?:in|ax)\s*\([^(),]*\)/i;
 
 interface Subquery {
-  readonly sql: string;
-  /** The text before it. */
-  readonly before: string;
+  readonly query: Node;
+  /** After IN, EXISTS, ANY or ARRAY, where it may give several rows. */
+  readonly isSet: boolean;
 }
 
-/** The outermost subqueries of an expression, and the rest of it without string literals and comments. */
-function dissect(text: string): { readonly outside: string; readonly subqueries: readonly Subquery[] } {
-  const subqueries: Subquery[] = [];
-  let outside = '';
-  for (let at = 0, next = 0; at < text.length; at = next) {
-    next = tokenEnd(text, at);
-    const rest = text.slice(at);
-    if (/^\(\s*(?:select|with|values)\b/i.test(rest)) {
-      const end = closing(rest);
-      subqueries.push({ sql: rest.slice(1, end), before: outside });
-      outside += '()';
-      next = end < 0 ? text.length : at + end + 1;
-    } else outside += next === at + 1 ? text.charAt(at) : /^["`]/.test(rest) ? text.slice(at, next) : ' ';
-  }
-  return { outside, subqueries };
+/** The outermost ones. */
+function subqueries(node: Node, isSet = false): Subquery[] {
+  if (isQuery(node)) return [{ query: node, isSet }];
+  const set = setIn(node);
+  return childrenOf(node).flatMap((child) => subqueries(child, child === set || (isSet && isQuery(child))));
 }
 
-/** Whether the subquery is used as one value and may give several: not after IN or EXISTS, nor if it is a lone aggregate. */
-function mayGiveRows({ sql, before }: Subquery): boolean {
-  if (/\b(?:in|exists|any|all|some|array)\s*$/i.test(before)) return false;
-  const isOneRow = /^\s*select\s+(?:count|sum|avg|total)\s*\(/i.test(sql);
-  return !isOneRow || /\b(?:group\s+by|over|union|intersect|except)\b/i.test(sql);
+function setIn(node: Node): Node | null {
+  if (node.type === 'quantifier_expr' || node.type === 'array_constructor') return node.expr;
+  if (node.type === 'prefix_op_expr') return operatorOf(node) === 'EXISTS' ? node.expr : null;
+  return node.type === 'binary_expr' && ['IN', 'NOT IN'].includes(operatorOf(node)) ? node.right : null;
+}
+
+function isOneRow(query: Node): boolean {
+  const select = selectOf(bare(query));
+  if (select === null || select.clauses.includes('group_by_clause')) return false;
+  return select.columns.some(({ value }) => hasAggregate(value));
 }
 
 /** SQL that adds a second row to the predicate's result if the subquery has more than one. */
-function secondRow({ sql }: Subquery): string {
-  return `UNION ALL SELECT NULL WHERE (SELECT count(*) FROM (\n${sql}\n) AS gate_rows) > 1`;
-}
-
-/** Index of the bracket that closes the first one. */
-export function closing(text: string): number {
-  let depth = 0;
-  for (let at = 0; at < text.length; at = tokenEnd(text, at)) {
-    if (text.charAt(at) === '(') depth += 1;
-    else if (text.charAt(at) === ')' && (depth -= 1) === 0) return at;
-  }
-  return -1;
+function secondRow(query: Node): string {
+  return `UNION ALL SELECT NULL WHERE (SELECT count(*) FROM (\n${show(query)}\n) AS gate_rows) > 1`;
 }

@@ -3,84 +3,77 @@
  * compared with a value that no count can have, an agreement of a number with itself. Only certain forms are recognised. So
  * an honest claim that also holds for no rows, such as `count(*) FILTER (WHERE bad) = 0`, still counts.
  */
+import type { Dialect } from '../domain';
 import { normaliseSql, plainSql } from './body';
-import { closing, namesSomething, wholeQuery } from './expression';
+import { bare, isQuery, nameOf, operatorOf, readExpression, readsRows, selectOf, textOf, type Node } from './tree';
 
 /** Whether a predicate is certainly true, or certainly false, before the probe has run. */
-export function isForegone(predicate: string): boolean {
-  const text = plainSql(normaliseSql(predicate));
-  const query = wholeQuery(text);
-  if (query === null) return !namesSomething(text) || isForegoneComparison(text);
-  const [list, rest] = selectList(query);
-  if (rest === null) return false;
-  if (/^ from observation(?: limit \d+)?$/.test(rest) && !namesSomething(list)) return true;
-  return !SHAPES_ROWS.test(rest) && isForegoneComparison(list);
+export function isForegone(predicate: string, dialect: Dialect): boolean {
+  const node = readExpression(normaliseSql(predicate), dialect);
+  if (node === null || !isQuery(node)) return node !== null && isDecided(node);
+  const value = valueOf(node, ONE_ROW);
+  if (value !== null && readsRows(value)) return isDecided(value);
+  const constant = valueOf(node, ['select_clause', 'from_clause', 'limit_clause']);
+  return constant !== null && !readsRows(constant) && isOfObservation(node);
 }
 
 /** Whether both counts of an agreement are the same expression. */
-export function isWithItself({
-  matching,
-  examined,
-}: {
-  readonly matching: string;
-  readonly examined: string;
-}): boolean {
-  return counted(matching) === counted(examined);
+export function isWithItself(
+  { matching, examined }: { readonly matching: string; readonly examined: string },
+  dialect: Dialect,
+): boolean {
+  return counted(matching, dialect) === counted(examined, dialect);
 }
 
-/** A count in a query with one of these words may give no row or several, instead of one. */
-const SHAPES_ROWS = /\b(?:group|having|limit|offset|fetch|union|intersect|except|over)\b/;
-
-function counted(expression: string): string {
-  const text = plainSql(normaliseSql(expression));
-  return wholeQuery(text) ?? `select ${text} from observation`;
+function counted(expression: string, dialect: Dialect): string {
+  const text = normaliseSql(expression);
+  const node = readExpression(text, dialect);
+  if (node === null) return plainSql(text);
+  return textOf((isOfObservation(node) ? valueOf(node, ['select_clause', 'from_clause']) : null) ?? node);
 }
 
-/** The text between SELECT and its FROM, and the rest; null without FROM. */
-function selectList(query: string): readonly [list: string, rest: string | null] {
-  const text = query.replace(/^select /, '');
-  const from = / from /g;
-  for (let found = from.exec(text); found !== null; found = from.exec(text)) {
-    const list = text.slice(0, found.index);
-    if (isBalanced(list)) return [list, text.slice(found.index)];
-  }
-  return [text, null];
+/** With these clauses alone, a query that counts gives one row. */
+const ONE_ROW = ['with_clause', 'select_clause', 'from_clause', 'where_clause', 'order_by_clause'];
+
+/** The only column of a query over rows that has no other clauses. */
+function valueOf(node: Node, clauses: readonly string[]): Node | null {
+  const select = selectOf(node);
+  if (select?.columns.length !== 1 || select.from === null) return null;
+  return select.clauses.every((clause) => clauses.includes(clause)) ? (select.columns[0]?.value ?? null) : null;
 }
 
-function isBalanced(text: string): boolean {
-  return closing(`(${text})`) === text.length + 1;
+function isOfObservation(node: Node): boolean {
+  const from = selectOf(node)?.from;
+  return from?.type === 'identifier' && from.name.toLowerCase() === 'observation';
 }
 
-function isForegoneComparison(text: string): boolean {
-  const nullness = /^(.+?) is (?:not )?null$/.exec(text);
-  if (nullness?.[1] !== undefined) return isCount(nullness[1]);
-  const right = /^(.+?) ?(>=|<=|<>|!=|>|<|=) ?(-?\d+)$/.exec(text);
-  if (right?.[1] !== undefined && isCount(right[1])) return isDecided(right[2] ?? '', Number(right[3]));
-  const left = /^(-?\d+) ?(>=|<=|<>|!=|>|<|=) ?(.+)$/.exec(text);
-  if (left?.[3] === undefined || !isCount(left[3])) return false;
-  return isDecided(
-    (left[2] ?? '').replace(/[<>](?=$|=)/, (sign) => (sign === '<' ? '>' : '<')),
-    Number(left[1]),
-  );
+/** Whether its value is the same for every count, that is every whole number from 0. */
+function isDecided(expression: Node): boolean {
+  const node = bare(expression);
+  if (!readsRows(node)) return true;
+  const operator = operatorOf(node);
+  if (node.type === 'prefix_op_expr') return operator === 'NOT' && isDecided(node.expr);
+  if (node.type !== 'binary_expr') return false;
+  const { left, right } = node;
+  if (operator === 'AND' || operator === 'OR') return isDecided(left) && isDecided(right);
+  if (operator === 'IS' || operator === 'IS NOT') return right.type === 'null_literal' && isCount(left);
+  if (!/^(?:[<>]=?|==?|<>|!=)$/.test(operator)) return false;
+  if (isCount(left)) return textOf(left) === textOf(right) || isBelowCounts(operator, right);
+  return isCount(right) && isBelowCounts(MIRRORED[operator] ?? operator, left);
 }
 
-/** Whether the comparison has the same result for every count, that is every whole number from 0. */
-function isDecided(operator: string, limit: number): boolean {
-  return limit < 0 || (limit === 0 && (operator === '>=' || operator === '<'));
+const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
+
+/** Whether a count compared with the limit always gives the same. */
+function isBelowCounts(operator: string, limit: Node): boolean {
+  const number = Number(textOf(limit));
+  return number < 0 || (number === 0 && (operator === '>=' || operator === '<'));
 }
 
 /** `count(…)`, with or without FILTER, or a subquery that returns only that. */
-function isCount(text: string): boolean {
-  const query = wholeQuery(text);
-  if (query !== null) {
-    const [list, rest] = selectList(query);
-    return rest !== null && !SHAPES_ROWS.test(rest) && isCount(list.replace(/ as \w+$/, ''));
-  }
-  if (text.startsWith('(') && closing(text) === text.length - 1) return isCount(text.slice(1, -1));
-  const call = /^count ?\(/.exec(text)?.[0];
-  if (call === undefined) return false;
-  const filter = text.slice(call.length + closing(text.slice(call.length - 1)));
-  if (filter === '') return true;
-  const bracket = /^ ?filter ?\(/.exec(filter)?.[0];
-  return bracket !== undefined && closing(filter.slice(bracket.length - 1)) === filter.length - bracket.length;
+function isCount(expression: Node): boolean {
+  const node = bare(expression);
+  if (node.type === 'func_call') return nameOf(node) === 'count' && node.over === undefined;
+  const value = valueOf(node, ONE_ROW);
+  return value !== null && isCount(value);
 }

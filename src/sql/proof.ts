@@ -35,13 +35,17 @@ export interface PredicateStatement {
 }
 
 /** `probeSql` is the compiled probe. The order is fixed: per hypothesis its predicates, then its agreement. */
-export function predicateStatements(probeSql: string, test: Pick<Test, 'hypotheses'>): PredicateStatement[] {
+export function predicateStatements(
+  probeSql: string,
+  test: Pick<Test, 'hypotheses'>,
+  dialect: Dialect,
+): PredicateStatement[] {
   const probe = normaliseSql(probeSql);
   return test.hypotheses.flatMap((hypothesis): PredicateStatement[] => [
     ...hypothesis.predicates.map((predicate, index) => ({
       hypothesis: hypothesis.id,
       predicate: index,
-      sql: overObservation(probe, [predicate]),
+      sql: overObservation(probe, [predicate], dialect),
     })),
     ...(hypothesis.agreement === null
       ? []
@@ -49,14 +53,14 @@ export function predicateStatements(probeSql: string, test: Pick<Test, 'hypothes
           {
             hypothesis: hypothesis.id,
             predicate: null,
-            sql: overObservation(probe, [hypothesis.agreement.matching, hypothesis.agreement.examined]),
+            sql: overObservation(probe, [hypothesis.agreement.matching, hypothesis.agreement.examined], dialect),
           },
         ]),
   ]);
 }
 
-function overObservation(probe: string, expressions: readonly string[]): string {
-  const queries = expressions.map(expressionQuery);
+function overObservation(probe: string, expressions: readonly string[], dialect: Dialect): string {
+  const queries = expressions.map((expression) => expressionQuery(expression, dialect));
   const [only, ...others] = queries;
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
   const main = others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`;
@@ -80,12 +84,12 @@ export function hypothesisOutcomes(
     ...(hypothesis.notStored === true ? { notStored: true } : {}),
     predicates: hypothesis.predicates.map((sql, index) => ({
       sql,
-      ...(isForegone(sql)
+      ...(isForegone(sql, dialect)
         ? notEstablished('it is the same whatever the probe finds')
         : readPredicate(resultOf(hypothesis.id, index), dialect)),
     })),
     agreement:
-      hypothesis.agreement === null || isWithItself(hypothesis.agreement)
+      hypothesis.agreement === null || isWithItself(hypothesis.agreement, dialect)
         ? null
         : absent(hypothesis, readAgreement(resultOf(hypothesis.id, null))),
   }));

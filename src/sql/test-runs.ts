@@ -26,11 +26,11 @@ export interface LaidTest {
   readonly statements: readonly string[];
 }
 
-export function layTest(test: Test, runs: readonly TestRun[]): LaidTest {
+export function layTest(test: Test, runs: readonly TestRun[], dialect: Dialect): LaidTest {
   const laid = runs.map((run): LaidRun => {
     const hypotheses = test.hypotheses.filter(({ id }) => run.reading === null || id === run.reading);
     if ('error' in run.probe) return { ...run, hypotheses, predicates: [], statements: [] };
-    const predicates = predicateStatements(run.probe.sql, { hypotheses });
+    const predicates = predicateStatements(run.probe.sql, { hypotheses }, dialect);
     return { ...run, hypotheses, predicates, statements: [run.probe.sql, ...predicates.map(({ sql }) => sql)] };
   });
   return { test, runs: laid, statements: laid.flatMap(({ statements }) => statements) };

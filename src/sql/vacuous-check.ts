@@ -3,117 +3,103 @@
  * what was examined, or one whose condition the check's own WHERE already demands. Only plain forms are recognised, so a
  * check that nothing is said about here may still be weak; that a rival has to lose is the stronger guard.
  */
-import { normaliseSql, plainSql } from './body';
-import { closing, namesSomething, wholeQuery } from './expression';
+import { show, type CaseExpr, type FuncCall } from 'sql-parser-cst';
+import type { Dialect } from '../domain';
+import { normaliseSql } from './body';
+import {
+  argumentsOf,
+  bare,
+  nameOf,
+  operandsOf,
+  readExpression,
+  readQuery,
+  readsRows,
+  selectOf,
+  textOf,
+  type Node,
+} from './tree';
 
 /** What is wrong with the check, for its author; null if nothing is seen. `side`: counts beside examined and matching. */
-export function vacuousCheck(check: string, side: number): string | null {
-  const select = mainSelect(plainSql(normaliseSql(check)));
-  if (select === null) return null;
-  const items = splitList(select.list).map(countOf);
-  const [examined, matching, ...others] = items;
+export function vacuousCheck(check: string, side: number, dialect: Dialect): string | null {
+  const select = selectOf(readQuery(normaliseSql(check), dialect));
+  const counts = select?.columns.map(({ value }) => countOf(value)) ?? [];
+  const [examined, matching, ...others] = counts;
   if (examined === undefined || matching === undefined || others.length !== side) return null;
-  if (matching === examined) return 'matching is the same expression as examined: it cannot fail';
-  const constant = items.findIndex((item) => !namesSomething(item));
+  if (countText(matching) === countText(examined)) return 'matching is the same expression as examined: it cannot fail';
+  const constant = counts.findIndex((count) => !readsRows(count));
   if (constant >= 0)
-    return `its column ${constant + 1} is the constant ${items[constant] ?? ''}: count what the rows show`;
-  const own = conditionOf(matching);
+    return `its column ${constant + 1} is the constant ${textOf(counts[constant] ?? matching)}: count what the rows show`;
+  const own = conditionOf(matching, dialect);
   if (own === null) return null;
   // One alternative that always holds is enough.
-  const alternatives = parts(own, 'or');
-  const sure = alternatives.find((each) => !namesSomething(each));
-  if (sure !== undefined) return `it counts ${sure}, which says nothing about the rows: it cannot fail`;
-  const filters = conjuncts(select.where);
-  const filtered = [own, ...alternatives].find((each) => filters.includes(each));
-  if (filtered !== undefined)
+  const sure = operandsOf(own, 'OR').find((each) => !readsRows(each));
+  if (sure !== undefined) return `it counts ${textOf(sure)}, which says nothing about the rows: it cannot fail`;
+  const filtered = demanded(own, conditionsOf(select?.where ?? null));
+  if (filtered !== null)
     return `it counts ${filtered} among rows that were filtered by just that: leave it out of WHERE`;
   return null;
 }
 
-/** The count without its alias, in one form: `count(1)` is `count(*)`, and a sum of a constant is that constant. */
-function countOf(item: string): string {
-  const bare = item.replace(/ as "?\w+"?$/, '').replace(/\) "?\w+"?$/, ')');
-  const constant = /^(?:sum|min|max|avg)\((\d+)\)$/.exec(bare)?.[1];
-  return constant ?? bare.replace(/^count\(\d+\)/, 'count(*)');
+/** `count(1)` is `count(*)`. */
+function countText(node: Node): string {
+  return textOf(node).replace(/^count\(\d+\)/, 'count(*)');
 }
 
-export interface Select {
-  readonly list: string;
-  readonly where: string;
+/** A sum of a constant is that constant. */
+function countOf(node: Node): Node {
+  const [only, second] = argumentsOf(node);
+  if (only?.type !== 'number_literal' || second !== undefined || node.type !== 'func_call') return node;
+  return ['sum', 'min', 'max', 'avg'].includes(nameOf(node)) && node.filter === undefined ? only : node;
 }
 
-/** The outermost SELECT, after its CTEs; null for a union and the like. */
-export function mainSelect(text: string): Select | null {
-  const query = wholeQuery(text) ?? text;
-  const at = topLevel(query, /^select /);
-  if (at.length !== 1) return null;
-  const [start = 0] = at;
-  const rest = query.slice(start + 'select '.length);
-  const [from] = topLevel(rest, /^ from(?= |\()/);
-  if (from === undefined) return { list: rest, where: '' };
-  const [where] = topLevel(rest, /^ where(?= |\()/);
-  const [end = rest.length] = topLevel(rest, /^ (?:group by|having|order by|limit|window) /);
-  return {
-    list: rest.slice(0, from),
-    where: where === undefined ? '' : rest.slice(where + ' where'.length, end).trim(),
-  };
+/** `count(*)` or `count(1)`, with or without FILTER. */
+export function isCountOfRows(node: Node): node is FuncCall {
+  const [counted] = argumentsOf(node);
+  return nameOf(node) === 'count' && (counted?.type === 'all_columns' || counted?.type === 'number_literal');
 }
 
-/** Where the pattern matches outside all brackets and quotes. */
-function topLevel(text: string, pattern: RegExp): number[] {
-  const found: number[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text.charAt(at);
-    if (sign === '(') {
-      const end = closing(text.slice(at));
-      if (end < 0) return found;
-      at += end;
-    } else if (sign === "'" || sign === '"') {
-      const end = text.indexOf(sign, at + 1);
-      if (end < 0) return found;
-      at = end;
-    } else if (pattern.test(text.slice(at, at + 40))) found.push(at);
-  }
-  return found;
+/** What a WHERE demands, each in one form. */
+export function conditionsOf(where: Node | null): ReadonlySet<string> {
+  return new Set(where === null ? [] : operandsOf(where, 'AND').map(textOf));
 }
 
-export function splitList(list: string): string[] {
-  return split(list, /^,/, 1);
-}
-
-export function conjuncts(where: string): string[] {
-  return parts(where, 'and');
-}
-
-/** The conditions that a keyword joins, outside all brackets. */
-export function parts(condition: string, keyword: 'and' | 'or'): string[] {
-  const whole = unwrapped(condition);
-  const at = keyword === 'and' ? /^ and(?= |\()/ : /^ or(?= |\()/;
-  return whole === '' ? [] : split(whole, at, keyword.length + 1).map(unwrapped);
-}
-
-function split(text: string, separator: RegExp, width: number): string[] {
-  const cuts = topLevel(text, separator);
-  return [...cuts, text.length].map((end, at) => text.slice(at === 0 ? 0 : (cuts[at - 1] ?? 0) + width, end).trim());
+/** The condition, or the alternative of it, that holds for every row because all its parts are demanded. */
+export function demanded(condition: Node, conditions: ReadonlySet<string>): string | null {
+  const isDemanded = (each: Node) => operandsOf(each, 'AND').every((part) => conditions.has(textOf(part)));
+  const found = [condition, ...operandsOf(condition, 'OR')].find(isDemanded);
+  return found === undefined ? null : textOf(found);
 }
 
 /** The condition whose rows are counted: `count(a)`, `count(*) filter(where c)`, `sum(c)`, `sum(case when c then 1 …)`. */
-export function conditionOf(count: string): string | null {
-  const counted = /^count\(([\w.]+)\)$/.exec(count)?.[1];
-  if (counted !== undefined) return `${counted} is not null`;
-  const inner = [
-    /^count\(\*\) ?filter ?\(where (.*)\)$/,
-    /^(?:sum|count)\(case when (.*?) then 1(?: else (?:0|null))? end\)$/,
-    /^sum\(\((.*)\)::int(?:eger)?\)$/,
-    /^count_if\((.*)\)$/,
-    /^sum\((.*)\)$/,
-  ]
-    .map((form) => form.exec(count)?.[1])
-    .find((condition) => condition !== undefined);
-  return inner === undefined ? null : unwrapped(inner);
+export function conditionOf(count: Node, dialect: Dialect): Node | null {
+  if (count.type !== 'func_call' || count.over !== undefined) return null;
+  if (count.filter !== undefined) return isCountOfRows(count) ? count.filter.where.expr.expr : null;
+  const [argument, second] = argumentsOf(count).map(uncast);
+  if (argument === undefined || second !== undefined || count.args?.expr.distinctKw !== undefined) return null;
+  const isColumn = argument.type === 'identifier' || argument.type === 'member_expr';
+  switch (nameOf(count)) {
+    case 'count':
+      if (isColumn) return readExpression(`${show(argument)} IS NOT NULL`, dialect);
+      return argument.type === 'case_expr' ? caseCondition(argument, ['null']) : null;
+    case 'sum':
+      return argument.type === 'case_expr' ? caseCondition(argument, ['null', '0']) : argument;
+    case 'count_if':
+      return argument;
+    default:
+      return null;
+  }
 }
 
-function unwrapped(text: string): string {
-  const trimmed = text.trim();
-  return trimmed.startsWith('(') && closing(trimmed) === trimmed.length - 1 ? unwrapped(trimmed.slice(1, -1)) : trimmed;
+/** Of `case when c then 1 else 0 end`, with or without its ELSE. */
+function caseCondition({ expr, clauses }: CaseExpr, otherwise: readonly string[]): Node | null {
+  const [first, ...others] = clauses;
+  if (expr !== undefined || first?.type !== 'case_when' || textOf(first.result) !== '1') return null;
+  const isPlain = others.every((each) => each.type === 'case_else' && otherwise.includes(textOf(each.result)));
+  return isPlain ? first.condition : null;
+}
+
+function uncast(argument: Node): Node {
+  const node = bare(argument);
+  if (node.type === 'cast_operator_expr') return uncast(node.left);
+  return node.type === 'cast_expr' ? uncast(node.args.expr.expr) : node;
 }

@@ -3,19 +3,20 @@
  * whatever the rows hold establishes nothing, for its reading and against another: the same for every reading, forced by
  * how the probe filters, or TRUE only because nothing was examined. Only plain forms are recognised.
  */
-import type { HypothesisOutcome, SqlResult, Test } from '../domain';
+import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
 import { FLOOR, standingOf, type Agreement } from './agreement';
 import { normaliseSql, plainSql } from './body';
-import { wholeQuery } from './expression';
-import { conditionOf, conjuncts, mainSelect, parts, splitList } from './vacuous-check';
+import { columnsIn, operandsOf, operatorOf, readExpression, readQuery, selectOf, textOf, type Node } from './tree';
+import { conditionOf, conditionsOf, demanded, isCountOfRows } from './vacuous-check';
 
 /** The outcomes with what is vacuous taken out of them, and with notes for the judge. */
 export function weigh(
   test: Pick<Test, 'probe' | 'hypotheses'>,
   result: SqlResult,
   outcomes: readonly HypothesisOutcome[],
+  dialect: Dialect,
 ): HypothesisOutcome[] {
-  const probe = readProbe(test.probe);
+  const probe = readProbe(test.probe, dialect);
   const shared = sharedPredicates(test);
   const tellsNothing = sameCounts(outcomes);
   return outcomes.map((outcome) => {
@@ -40,18 +41,19 @@ const NONE: ReadonlySet<string> = new Set();
 
 interface Probe {
   /** What its columns are, by name. */
-  readonly columns: Readonly<Record<string, string>>;
-  readonly conditions: readonly string[];
+  readonly columns: Readonly<Record<string, Node>>;
+  readonly conditions: ReadonlySet<string>;
+  readonly dialect: Dialect;
 }
 
-function readProbe(sql: string): Probe {
-  const select = mainSelect(plainSql(normaliseSql(sql)));
-  if (select === null) return { columns: {}, conditions: [] };
-  const named = splitList(select.list).flatMap((item): [string, string][] => {
-    const [, text, name] = /^(.+) as "?(\w+)"?$/s.exec(item) ?? [];
-    return text === undefined || name === undefined ? [] : [[name, text]];
-  });
-  return { columns: Object.fromEntries(named), conditions: conjuncts(select.where) };
+function readProbe(sql: string, dialect: Dialect): Probe {
+  const select = selectOf(readQuery(normaliseSql(sql), dialect));
+  const columns = (select?.columns ?? []).map(({ name, value }) => [name ?? columnsIn(value).at(-1) ?? '', value]);
+  return {
+    columns: Object.fromEntries(columns) as Probe['columns'],
+    conditions: conditionsOf(select?.where ?? null),
+    dialect,
+  };
 }
 
 function standingNote(agreement: Agreement): string | null {
@@ -86,15 +88,16 @@ function sharedPredicates({ hypotheses }: Pick<Test, 'hypotheses'>): ReadonlySet
 /** Why the counts of an agreement could not have come out otherwise. */
 function vacuousCounts(counts: NonNullable<Test['hypotheses'][number]['agreement']>, probe: Probe): string | null {
   const [matching, examined] = [expressionOf(counts.matching, probe), expressionOf(counts.examined, probe)];
-  if (matching === examined) return 'both counts are the same expression: it cannot fail';
+  if (matching === null || examined === null) return null;
+  if (textOf(matching) === textOf(examined)) return 'both counts are the same expression: it cannot fail';
   const own = forcedBy(matching, probe);
   return own === null ? null : `it counts ${own} among rows that the probe filters by just that`;
 }
 
 /** The condition that an expression counts although all rows of the probe meet it. */
-function forcedBy(expression: string, { conditions }: Probe): string | null {
-  const own = conditionOf(expression);
-  return own !== null && conditions.includes(own) ? own : null;
+function forcedBy(expression: Node, { conditions, dialect }: Probe): string | null {
+  const own = conditionOf(expression, dialect);
+  return own === null ? null : demanded(own, conditions);
 }
 
 interface Scene {
@@ -107,42 +110,48 @@ interface Scene {
 function vacuous({ sql, outcome }: HypothesisOutcome['predicates'][number], scene: Scene): string | null {
   // If it is FALSE, the rows refuted all readings together.
   if (outcome === 'true' && scene.shared.has(plain(sql))) return 'it is the same for every reading';
-  const { columns } = scene.probe;
-  const text = listOf(sql);
-  const named = [...new Set(text.match(/\b[a-z_]\w*\b/g) ?? [])].filter((word) => word in columns);
-  const forced = named.map((name) => forcedBy(columns[name] ?? '', scene.probe)).filter((own) => own !== null);
-  const others = named.filter((name) => forcedBy(columns[name] ?? '', scene.probe) === null && !isAll(columns[name]));
+  const { columns, dialect } = scene.probe;
+  const predicate = selected(sql, dialect);
+  if (predicate === null) return null;
+  const named = [...new Set(columnsIn(predicate))].flatMap((name) => columns[name] ?? []);
+  const forced = named.map((column) => forcedBy(column, scene.probe)).filter((own) => own !== null);
+  const others = named.filter((column) => forcedBy(column, scene.probe) === null && !isAll(column));
   if (forced.length > 0 && others.length === 0)
     return `${forced.join(', ')} is counted among rows that the probe filters by just that`;
-  const nothing = outcome === 'true' ? parts(text, 'or').find((part) => isNothing(part, scene)) : undefined;
-  return nothing === undefined || parts(text, 'or').length < 2 ? null : `it is true only because ${nothing}`;
+  const alternatives = operandsOf(predicate, 'OR');
+  const nothing = outcome === 'true' ? alternatives.find((part) => isNothing(part, scene)) : undefined;
+  return nothing === undefined || alternatives.length < 2 ? null : `it is true only because ${textOf(nothing)}`;
 }
 
 /** `n = 0`, where n is how many rows were examined, and the probe found none. */
-function isNothing(part: string, { probe, result, counts }: Scene): boolean {
-  const name = /^(\w+) ?= ?0$/.exec(part)?.[1] ?? /^0 ?= ?(\w+)$/.exec(part)?.[1];
-  if (name === undefined || result.kind !== 'rows' || result.rows.length !== 1) return false;
-  const isExamined = isAll(probe.columns[name]) || (counts !== null && listOf(counts.examined) === name);
+function isNothing(part: Node, { probe, result, counts }: Scene): boolean {
+  if (part.type !== 'binary_expr' || operatorOf(part) !== '=' || result.kind !== 'rows' || result.rows.length !== 1)
+    return false;
+  const sides = [part.left, part.right];
+  const name = sides.flatMap((side) => (side.type === 'identifier' ? columnsIn(side) : []))[0];
+  if (name === undefined || !sides.some((side) => textOf(side) === '0')) return false;
+  const examined = counts === null ? null : selected(counts.examined, probe.dialect);
+  const isExamined = isAll(probe.columns[name]) || (examined?.type === 'identifier' && columnsIn(examined)[0] === name);
   const at = result.columns.findIndex((column) => column.name.toLowerCase() === name);
   const value = result.rows[0]?.[at];
   return isExamined && value !== undefined && value !== null && Number(value) === 0;
 }
 
-function isAll(expression: string | undefined): boolean {
-  return expression !== undefined && /^count\((?:\*|1)\)$/.test(expression);
+function isAll(expression: Node | undefined): boolean {
+  return expression !== undefined && isCountOfRows(expression) && expression.filter === undefined;
 }
 
 /** The probe's expression behind a count that only reads one of its columns. */
-function expressionOf(count: string, { columns }: Probe): string {
-  const text = listOf(count);
-  return columns[text] ?? text;
+function expressionOf(count: string, { columns, dialect }: Probe): Node | null {
+  const node = selected(count, dialect);
+  return (node?.type === 'identifier' ? columns[node.name.toLowerCase()] : undefined) ?? node;
 }
 
-/** What is selected, if the text is `(SELECT … FROM observation)`; else the text itself. */
-function listOf(sql: string): string {
-  const text = plain(sql);
-  const query = wholeQuery(text);
-  return query === null ? text : (mainSelect(query)?.list ?? text);
+/** What is selected, if the text is `(SELECT … FROM observation)`; else the expression itself. */
+function selected(sql: string, dialect: Dialect): Node | null {
+  const node = readExpression(normaliseSql(sql), dialect);
+  const columns = selectOf(node)?.columns;
+  return columns?.length === 1 ? (columns[0]?.value ?? null) : node;
 }
 
 function plain(sql: string): string {

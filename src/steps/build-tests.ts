@@ -2,8 +2,7 @@
  * Makes the tests of a reply into tests that may run. Probes and predicates are checked by the engine's parser (rules S2,
  * S8); bodies of hypotheses are kept if they fit the operator's interface.
  */
-import type { Body, Hypothesis, Operator, Test } from '../domain';
-import type { SqlInspector } from '../ports';
+import type { Body, DatabaseDescription, Hypothesis, Operator, Test } from '../domain';
 import { builtOn, type TestReply } from '../prompts';
 import { expressionQuery, namesSomething } from '../sql/expression';
 import { cut } from '../text/clip';
@@ -12,6 +11,7 @@ import { operatorBody, selectText, storeBody, type BodyScope } from './bodies';
 import type { StepContext } from './context';
 
 export interface TestScope extends BodyScope {
+  readonly description: Pick<DatabaseDescription, 'dialect'>;
   readonly operators: readonly Operator[];
   /** Operators that have SQL. */
   readonly written: readonly Written[];
@@ -53,9 +53,7 @@ function buildTest(reply: TestReply, scope: TestScope): BuiltTest | string {
   if (bare === undefined) readable.push(reply.operator);
   const probe = selectText(reply.probe, `the probe of ${reply.operator}`, scope, readable);
   if (probe.kind === 'invalid') return bare?.error ? `${probe.error}; ${bare.error}` : probe.error;
-  const wrong = reply.hypotheses.flatMap((hypothesis) =>
-    expressionProblems(hypothesis, reply.operator, scope.inspector),
-  );
+  const wrong = reply.hypotheses.flatMap((hypothesis) => expressionProblems(hypothesis, reply.operator, scope));
   if (wrong[0] !== undefined) return wrong[0];
   return {
     test: { operator: reply.operator, probe: probe.value.sql, hypotheses: made.map(({ hypothesis }) => hypothesis) },
@@ -72,16 +70,20 @@ const CURRENT = 'h1';
 
 type HypothesisReply = TestReply['hypotheses'][number];
 
-function expressionProblems(hypothesis: HypothesisReply, operator: string, inspector: SqlInspector): string[] {
+function expressionProblems(
+  hypothesis: HypothesisReply,
+  operator: string,
+  { inspector, description: { dialect } }: TestScope,
+): string[] {
   const { id, predicates, agreement } = hypothesis;
   const texts = [...predicates, ...(agreement === null ? [] : [agreement.matching, agreement.examined])];
   return texts.flatMap((text) => {
     const what = `the predicate "${cut(text, SHOWN_CHARS)}" of ${id} for ${operator}`;
     if (text.length > EXPRESSION_CHARS)
       return `${what} has ${text.length} characters: compute what it compares in the probe, and write at most ${EXPRESSION_CHARS}`;
-    if (!namesSomething(text))
+    if (!namesSomething(text, dialect))
       return `${what} does not read the relation observation: write it over the probe's columns`;
-    return validateExpression(inspector.inspect(expressionQuery(text)), what) ?? [];
+    return validateExpression(inspector.inspect(expressionQuery(text, dialect)), what) ?? [];
   });
 }
 

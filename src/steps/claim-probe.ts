@@ -59,7 +59,7 @@ export function claimProbe(
   const sound = laid.filter((each) => typeof each !== 'string');
   const probe = selectAll(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
-  const predicates = predicateStatements(probe, test);
+  const predicates = predicateStatements(probe, test, plan.dialect);
   const { statements, read } = together([single(probe), together(predicates.map(({ sql }) => single(sql)))]);
   return {
     statements,

@@ -70,7 +70,8 @@ export function buildCommit(
   };
   const claims = reply.claims.flatMap((claim, at): BuiltClaim[] => {
     const check = take(selectText(claim.check, `the check of claim ${at + 1}`, scope, known));
-    const fault = vacuousCheck(claim.check, claim.rivals.length) ?? vacuousCheck(claim.check, 0);
+    const vacuous = (side: number) => vacuousCheck(claim.check, side, scope.description.dialect);
+    const fault = vacuous(claim.rivals.length) ?? vacuous(0);
     if (fault !== null) problems.push(`the check of claim ${at + 1}: ${fault}`);
     const rivals = claim.rivals.map(({ reading, instead }) => ({ reading, ...edited(claim.operator, instead) }));
     const { operator, statement, rows } = claim;

@@ -29,7 +29,7 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
       const observed = seen.map((outcome, at): TestOutcome => {
         const test = proposal.tests[at];
         if (context.settings.proof === 'model' || test === undefined) return outcome;
-        return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses) };
+        return { ...outcome, hypotheses: weigh(test, outcome.result, outcome.hypotheses, plan.dialect) };
       });
       const readings = proposal.tests.map((test, index) => readingsOf(test, observed[index], plan));
       const material = await runReadings(context, plan, readings);
@@ -66,7 +66,7 @@ type Bodies = ReadonlyMap<string, Body>;
 function prepareTest(test: Test, plan: LoadedPlan, bodies: Bodies, inspector: SqlInspector): Statements<TestOutcome> {
   const inspection = inspector.inspect(test.probe);
   const laid = (runs: readonly TestRun[]): Statements<TestOutcome> => {
-    const made = layTest(test, runs);
+    const made = layTest(test, runs, plan.dialect);
     return {
       statements: made.statements,
       read: (results) => ({

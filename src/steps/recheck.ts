@@ -43,7 +43,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
         const ran = result.kind === 'rows';
         return { reading, probe: ran ? { sql: timed(probeSql) } : { error: 'the probe did not run' } };
       });
-      const laid = layTest(test, runs);
+      const laid = layTest(test, runs, dialect);
       const read = (results: readonly SqlResult[]): TestOutcome =>
         results.length === 0 ? outcome : { ...outcome, ...readTest(laid, results, dialect) };
       return {
@@ -57,7 +57,7 @@ export async function proofRecheck(context: StepContext, updateId: string, diale
     read: (results) => {
       const outcomes = again.read(results);
       const shown = outcomes.find(({ observationId }) => observationId === judged.observationId)?.now ?? judged.outcome;
-      const why = unprovedBy(context, update, winner, shown, outcomes);
+      const why = unprovedBy(context, update, winner, shown, outcomes, dialect);
       const { probeSql, result } = runOf(shown, winner);
       return () => ({ operator, why, evidence: { probe: probeSql, observed: excerpt(result) } });
     },
@@ -78,6 +78,7 @@ function unprovedBy(
   winner: string | null,
   shown: TestOutcome,
   outcomes: readonly Reobserved[],
+  dialect: Dialect,
 ): string | null {
   for (const { before, now } of outcomes) {
     const was = before.hypotheses.find(({ id }) => id === winner)?.predicates ?? [];
@@ -97,7 +98,7 @@ function unprovedBy(
   // An earlier version asked less of a proof: what was never met has not changed.
   const weighed = (test: Test, outcome: TestOutcome) => ({
     ...outcome,
-    hypotheses: weigh(test, outcome.result, outcome.hypotheses),
+    hypotheses: weigh(test, outcome.result, outcome.hypotheses, dialect),
   });
   const before = checks(outcomes.map((each) => weighed(each.test, each.before)));
   const unmet = checks(outcomes.map(({ test, now }) => weighed(test, now))).find(

@@ -11,7 +11,7 @@
  */
 
 import { isForbiddenTable } from './refusals';
-import { tokensOf } from './statement-text';
+import { tokensOf } from '../../sql/sqlite-text';
 
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
 export type Instruction = readonly unknown[];

@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import type { SqlValue } from '../../domain';
 import { Compiler } from './compiler';
 import type { ChildReply, ChildRequest } from './protocol';
-import { readStatement } from './statement-text';
+import { readStatement } from '../../sql/sqlite-text';
 import { decoded, readTextAsBytes } from './text-as-bytes';
 import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './values';
 import { startWatchdog } from './watchdog';

@@ -5,7 +5,7 @@
 import type Database from 'libsql';
 import { BoundedMap } from '../../bounded-map';
 import { refuseProgram, type Instruction } from './bytecode';
-import { withPlainBlobs } from './statement-text';
+import { withPlainBlobs } from '../../sql/sqlite-text';
 
 export interface Compiled {
   /** Why it may not run; null if it may. */

@@ -2,12 +2,11 @@
  * A SQLite parser (sql-parser-cst) as a `SqlInspector`: is this one SELECT, which relations does it read, and which CTEs
  * does it define. In SQLite every CTE of a WITH sees all the others, and names are compared without regard to case.
  */
-import { parse } from 'sql-parser-cst';
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { inspectingOnce } from '../inspect-once';
 import { MAX_STATEMENT_LENGTH, TOO_DEEP, TOO_LONG } from '../../sql/guard/refusals';
+import { statementsOf } from '../../sql/tree';
 import { refuseFunction, refuseRelation } from './refusals';
-import { withQuotedNames } from './statement-text';
 
 export function createSqliteInspector(): SqlInspector {
   return inspectingOnce({ inspect });
@@ -32,7 +31,7 @@ function inspect(sql: string): Inspection {
   if (sql.length > MAX_STATEMENT_LENGTH) return { kind: 'refused', message: TOO_LONG };
   let statements: readonly Node[];
   try {
-    statements = statementsOf(sql);
+    statements = statementsOf(sql, 'sqlite') as unknown as Node[];
   } catch (error) {
     if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     return { kind: 'syntax-error', message: (error as Error).message.split('\n').slice(0, 2).join('. ') };
@@ -60,23 +59,6 @@ function inspect(sql: string): Inspection {
     if (error instanceof Refusal) return { kind: 'refused', message: error.message };
     if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
     throw error;
-  }
-}
-
-function statementsOf(sql: string): readonly Node[] {
-  const read = (text: string): readonly Node[] =>
-    (parse(text, { dialect: 'sqlite' }).statements as unknown as Node[]).filter(({ type }) => type !== 'empty');
-  try {
-    return read(sql);
-  } catch (error) {
-    const quoted = withQuotedNames(sql);
-    if (quoted === sql || error instanceof RangeError) throw error;
-    try {
-      return read(quoted);
-    } catch {
-      // The first message has the positions of the text as it was written.
-      throw error;
-    }
   }
 }
 

@@ -65,7 +65,7 @@ function run(sql: string): SqlResult {
 }
 
 function judge(probe: string, predicate: string): PredicateOutcome {
-  const [statement] = predicateStatements(probe, { hypotheses: [hypothesis('h1', [predicate])] });
+  const [statement] = predicateStatements(probe, { hypotheses: [hypothesis('h1', [predicate])] }, 'sqlite');
   return readPredicate(run(statement?.sql ?? ''), 'sqlite').outcome;
 }
 
@@ -84,7 +84,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
         hypothesis('h2', ['(SELECT max(nothing) FROM observation) = 1', 'SELECT sum(n) = NULL FROM observation']),
       ],
     };
-    const statements = predicateStatements(probe, test);
+    const statements = predicateStatements(probe, test, 'sqlite');
     const database = new Database(':memory:');
     const results = statements.map(({ sql }): SqlResult => {
       try {
@@ -112,6 +112,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
       '(fits = n)',
       '(SELECT fits = n FROM observation)',
       '((SELECT fits = n FROM observation)) ;',
+      'fits = (SELECT max(n) FROM observation) AND fits = n',
     ])
       expect(judge(probe, predicate)).toBe(expected);
   });
@@ -119,7 +120,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
   test('counts of agreement may be bare as well, and a column of several rows is no count', () => {
     const test = { hypotheses: [hypothesis('h1', [], { matching: 'fits', examined: '(SELECT n FROM observation)' })] };
     const count = (probe: string) => {
-      const [statement] = predicateStatements(probe, test);
+      const [statement] = predicateStatements(probe, test, 'sqlite');
       return readAgreement(run(statement?.sql ?? ''));
     };
     expect(count('SELECT 3 AS n, 2 AS fits')).toEqual({ matching: 2, examined: 3 });
@@ -136,6 +137,8 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     ['max(n) = (SELECT count(*) FROM observation)', 'true'],
     ["(SELECT count(*) FROM observation WHERE n > 4) = 1 -- count('x')", 'true'],
     ['max((SELECT min(n) FROM observation), (SELECT max(n) FROM observation)) = 5', 'true'],
+    ["group_concat(n) LIKE (SELECT min(n) FROM observation) || '%'", 'true'],
+    ['sum(1) = (SELECT count(*) FROM observation)', 'true'],
   ])('an aggregate beside a subquery is taken over the observation: %s', (predicate, expected) =>
     expect(judge(five, predicate)).toBe(expected),
   );
@@ -145,6 +148,8 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
     '1 = (SELECT n FROM observation ORDER BY n)',
     '(SELECT max(n, 0) FROM observation) = 1',
     'count(*) > (SELECT n FROM observation)',
+    '1 IN ((SELECT n FROM observation))',
+    'coalesce((SELECT n FROM observation), 0) = 1',
     'WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low',
     '(WITH low AS (SELECT n FROM observation) SELECT n = 1 FROM low)',
   ])('no row of several is taken for the value: %s', (predicate) =>
@@ -168,7 +173,7 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
       'WITH a AS (SELECT 1) SELECT count(*) = 2 FROM observation',
     ];
     const test = { hypotheses: [hypothesis('h1', predicates, { matching: 'max(n)', examined: 'sum(n)' })] };
-    const statements = predicateStatements('SELECT n FROM observation WHERE n > 1', test);
+    const statements = predicateStatements('SELECT n FROM observation WHERE n > 1', test, 'sqlite');
     const results = statements.map(({ sql }) => rows(database.prepare(sql).raw(true).all() as SqlValue[][]));
     database.close();
     expect(hypothesisOutcomes(test, statements, results, 'sqlite')[0]).toMatchObject({
@@ -183,8 +188,10 @@ describe('S2: predicates are evaluated by the database on the probe itself', () 
   });
 
   test('a bare expression of literals says nothing about the data', () => {
-    for (const empty of ['1 = 1', 'TRUE', "'a' = 'a' AND NOT 1 IS NULL"]) expect(namesSomething(empty)).toBe(false);
-    for (const named of ['n > 0', 'count(*) = 1', '"Weight" IN (1, 2)']) expect(namesSomething(named)).toBe(true);
+    for (const empty of ['1 = 1', 'TRUE', "'a' = 'a' AND NOT 1 IS NULL", 'CAST(1 AS int) = 1', '1 = 1 -- n'])
+      expect(namesSomething(empty, 'sqlite')).toBe(false);
+    for (const named of ['n > 0', 'count(*) = 1', '"Weight" IN (1, 2)', 'sum(1) = 3', "x' = 1"])
+      expect(namesSomething(named, 'sqlite')).toBe(true);
   });
 
   test.each<[string, SqlResult | undefined, 'sqlite' | 'postgresql', PredicateOutcome]>([
@@ -289,7 +296,11 @@ describe('S1: proof', () => {
   test('what was certain before the probe ran proves nothing, and refutes no rival', () => {
     const settled = (own: Test['hypotheses'][number], ...rivals: Test['hypotheses']) => {
       const test = { hypotheses: [own, ...rivals] };
-      const statements = predicateStatements('SELECT 3 AS n UNION ALL SELECT 7 UNION ALL VALUES (4), (5), (6)', test);
+      const statements = predicateStatements(
+        'SELECT 3 AS n UNION ALL SELECT 7 UNION ALL VALUES (4), (5), (6)',
+        test,
+        'sqlite',
+      );
       const results = statements.map(({ sql }) => run(sql));
       return proof(observed(hypothesisOutcomes(test, statements, results, 'sqlite')));
     };

@@ -28,7 +28,7 @@ function weighed(probe: string, result: SqlResult, ...readings: readonly Reading
     predicates: predicate === undefined ? [] : [{ sql: predicate, outcome, note: null }],
     agreement,
   }));
-  return weigh({ probe, hypotheses }, result, outcomes);
+  return weigh({ probe, hypotheses }, result, outcomes, 'sqlite');
 }
 
 const COUNTED = "SELECT count(*) AS n, count(*) FILTER (WHERE unit = 'kg') AS kg, sum(w > 9) AS heavy FROM parcel";
@@ -61,6 +61,15 @@ describe('a predicate that says nothing about the rows is not established', () =
 
   test('beside a column that is not forced it counts', () =>
     expect(noteOf(FILTERED, '(SELECT heavy = kg FROM observation)')).toMatchObject({ outcome: 'true' }));
+
+  test('beside a column that the probe gives under its own name it counts', () => {
+    const probe = `SELECT count(*) AS n, sum(unit = 'kg') kg, limits.least FROM parcel, limits WHERE unit = 'kg'`;
+    expect(noteOf(probe, 'kg >= least')).toMatchObject({ outcome: 'true', note: null });
+    expect(noteOf(probe, 'kg = n')).toMatchObject({ outcome: 'not-established' });
+  });
+
+  test('a text that reads like a column is none', () =>
+    expect(noteOf(FILTERED, "(SELECT max(unit) = 'kg' FROM observation)")).toMatchObject({ outcome: 'true' }));
 
   test('where it is true only because nothing was examined', () => {
     const predicate = '(SELECT n = 0 OR heavy = n FROM observation)';

@@ -18,6 +18,7 @@ const scope: Parameters<typeof buildTests>[1] = {
   written: [],
   relations: ['t'],
   inspector: createSqliteInspector(),
+  description: { dialect: 'sqlite' },
   hash: (text) => createHash('sha256').update(text).digest('hex'),
 };
 const reading = (id: string, sql: string | null, predicates: string[] = []) => ({
