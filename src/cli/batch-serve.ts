@@ -60,14 +60,15 @@ export async function withBatchServed(
 }
 
 function batchWorkers(
-  { services, composition, flags }: ReadyBatch,
-  { target }: TemporalSession,
+  { services, composition, flags, io }: ReadyBatch,
+  { address, namespace, dataConverter, connectionOptions }: TemporalSession,
   ownQueues: readonly string[],
   queues: ReturnType<typeof modelQueues>,
 ): Promise<GateWorkers> {
   return createGateWorkers({
-    ...{ ...target, steps: composition.steps, batch: batchPorts(services.store) },
-    ...{ databases: [], ownQueues, modelQueues: queues },
+    ...{ address, namespace, dataConverter, steps: composition.steps, batch: batchPorts(services.store) },
+    ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
+    ...{ databases: [], ownQueues, modelQueues: queues, bundle: io.bundle },
     maxModelCalls: Math.max(64, flags.concurrency + 16),
     graceMs: GRACE_MS,
   });

@@ -1,5 +1,6 @@
 /** What a command may touch of its process: streams, environment, working directory, signals. Tests give their own. */
 import type { Environment } from '../config/folders';
+import type { WorkflowBundleOptions } from '../workers/workflow-bundle';
 
 export interface Io {
   readonly env: Environment;
@@ -16,6 +17,8 @@ export interface Io {
   readonly columns: number;
   now(): number;
   readInput(): Promise<string>;
+  /** The workflow code, where it was bundled before; left out: the one of this build. */
+  readonly bundle?: WorkflowBundleOptions;
   /** Calls back on every interrupt until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
 }

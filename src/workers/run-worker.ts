@@ -11,11 +11,10 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
-import { createModelActivities } from '../activities/model';
-import { createSqlActivities } from '../activities/sql';
-import { createStoreActivities } from '../activities/store';
-import { createWebActivities } from '../activities/web';
-import type { createSteps } from '../steps';
+import { createModelActivities, type ModelSteps } from '../activities/model';
+import { createSqlActivities, type SqlSteps } from '../activities/sql';
+import { createStoreActivities, type StoreSteps } from '../activities/store';
+import { createWebActivities, type WebStep } from '../activities/web';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
@@ -25,7 +24,7 @@ import { databaseQueue } from './task-queues';
 import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
-export type WorkerSteps = ReturnType<typeof createSteps>;
+export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps & WebStep;
 
 export interface WorkersOptions {
   readonly address: string;
@@ -59,8 +58,12 @@ export interface GateWorkers {
   stop(): void;
 }
 
-/** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. */
+let installed = false;
+
+/** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. The first one stays. */
 export function installLogger(level: LogLevel, write: (line: string) => void): void {
+  if (installed) return;
+  installed = true;
   // A queue that only serves a model has no workflows on purpose.
   const logger = new DefaultLogger(level, (entry) => {
     if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`);

@@ -1,5 +1,5 @@
 import { executionMatch } from '../../src/benchmarks';
-import type { SqlResult } from '../../src/domain';
+import type { AnswerRecord, SqlResult } from '../../src/domain';
 import { startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
@@ -68,9 +68,14 @@ describe.each(['sqlite', 'postgresql'] as const)('gate ask on %s', (engine) => {
   it('the same question twice is one search, and the second costs nothing', async () => {
     const home = gateHome({ baseUrl: model.baseUrl });
     const question = ofEngine(engine, 'wins-per-driver');
-    const first = await home.ask([question.question, '--db', data.address(question)]);
+    // Two processes: what the second one knows is in the store.
+    const ask = async (): Promise<AnswerRecord> => {
+      const { out } = await home.run(['ask', question.question, '--db', data.address(question), '--json']);
+      return JSON.parse(out) as AnswerRecord;
+    };
+    const first = await ask();
     model.reset();
-    const second = await home.ask([question.question, '--db', data.address(question)]);
+    const second = await ask();
     expect(second.id).toBe(first.id);
     expect(second.rows).toEqual(first.rows);
     expect(model.ledger().totals.asked).toBe(0);

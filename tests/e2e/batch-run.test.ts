@@ -51,7 +51,7 @@ describe('gate batch run', () => {
   test('the other method answers a file over both engines; its usage is what was billed; again it asks no model', async () => {
     const method = 'react';
     await withModel(0, async (model, home) => {
-      const { code, out } = await home.run(batch('--method', method, '--json'));
+      const { code, out } = await home.here(batch('--method', method, '--json'));
       const summary = JSON.parse(out) as BatchSummary;
       expect(code).toBe(0);
       expect(summary).toMatchObject({ complete: true, method, infrastructureFailures: { count: 0 } });
@@ -62,7 +62,7 @@ describe('gate batch run', () => {
       expect(before.flatMap((line) => violations('results', line))).toEqual([]);
       expect(new Set(before.map(({ id }) => id)).size).toBe(summary.questions);
       model.reset();
-      const again = await home.run(batch('--method', method));
+      const again = await home.here(batch('--method', method));
       expect([again.code, model.ledger().totals.asked]).toEqual([0, 0]);
       expect(resultsOf(home)).toEqual(before);
     });
@@ -79,7 +79,7 @@ describe('gate batch run', () => {
         /paused with \d+ questions open; run the same command again to continue; nothing is paid twice/,
       );
       expect(resultsOf(home).every(({ status }) => status !== 'cancelled')).toBe(true);
-      expect((await home.run(batch('--concurrency', '2'))).code).toBe(0);
+      expect((await home.here(batch('--concurrency', '2'))).code).toBe(0);
       const { total } = summaryOf(home).usage;
       expect(total).toMatchObject({ llmCalls: model.ledger().totals.billed, possiblyBilledCalls: 0 });
     });
@@ -89,11 +89,11 @@ describe('gate batch run', () => {
     await withModel(0, async (_model, home) => {
       const prices = { simulated: { inputPerMillion: 100, outputPerMillion: 100 } };
       writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices, budgets: { costUsd: null } }));
-      const { code, err } = await home.run(batch('--concurrency', '1', '--max-total-cost', '0.01'));
+      const { code, err } = await home.here(batch('--concurrency', '1', '--max-total-cost', '0.01'));
       expect(code).toBe(3);
       expect(err).toMatch(/questions not asked: raise --max-total-cost and run it again to continue/);
       expect(summaryOf(home).complete).toBe(false);
-      expect((await home.run(batch('--max-total-cost', '1000'))).code).toBe(0);
+      expect((await home.here(batch('--max-total-cost', '1000'))).code).toBe(0);
       expect(summaryOf(home).complete).toBe(true);
     });
   });
@@ -105,11 +105,11 @@ describe('gate batch run', () => {
     try {
       const home = gateHome({ baseUrl: endpoint.baseUrl });
       const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names'];
-      const failed = await home.run(batch(...ids, '--model', 'gone', '--name', 'x'));
+      const failed = await home.here(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(failed.code).toBe(1);
       expect(summaryOf(home)).toMatchObject({ judged: 0, ex: null, infrastructureFailures: { count: 2 } });
       expect(resultsOf(home).map(({ verdict }) => verdict)).toEqual(['infrastructure', 'infrastructure']);
-      const again = await home.run(batch(...ids, '--model', 'gone', '--name', 'x'));
+      const again = await home.here(batch(...ids, '--model', 'gone', '--name', 'x'));
       expect(again.err).toMatch(/2 infrastructure failures: the same command asks them again/);
     } finally {
       await endpoint.close();
@@ -118,7 +118,7 @@ describe('gate batch run', () => {
 
   test('--dry-run checks the databases, estimates, and asks nothing', async () => {
     await withModel(0, async (model, home) => {
-      const { code, out } = await home.run(batch('--dry-run'));
+      const { code, out } = await home.here(batch('--dry-run'));
       expect(code).toBe(0);
       expect(out).toMatch(/24 of 24 questions to ask: 24 to 96 model calls/);
       expect(out).toMatch(/Assumed: 1 to 4 calls a question \(preset fast\)/);

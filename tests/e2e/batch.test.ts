@@ -47,12 +47,12 @@ it('a batch over both engines prints execution match, and run again it pays noth
     ...data.databases.flatMap((db) => ['--db', db]),
   ];
   model.reset();
-  const first = await home.run(args);
+  const first = await home.here(args);
   expect({ code: first.code, err: first.code === 0 ? '' : first.err }).toEqual({ code: 0, err: '' });
   expect(resultsOf(home.folder)).toHaveLength(data.questions.length);
   expect(`${first.out}${first.err}`).toMatch(/execution match|\bEX\b/i);
   const paid = model.ledger().totals.asked;
-  const again = await home.run([...args, '--json']);
+  const again = await home.here([...args, '--json']);
   expect(again.code).toBe(0);
   expect(model.ledger().totals.asked).toBe(paid);
   expect(resultsOf(home.folder)).toHaveLength(data.questions.length);
@@ -77,7 +77,7 @@ it('a batch that is killed and run again goes on where it was and pays only what
   await model.billed(20);
   first.child.kill('SIGKILL');
   await first.ended;
-  const second = await home.run(args);
+  const second = await home.here(args);
   expect({ code: second.code, err: second.code === 0 ? '' : second.err }).toEqual({ code: 0, err: '' });
   const results = resultsOf(home.folder);
   expect(new Set(results.map(({ id }) => id)).size).toBe(data.questions.length);
@@ -85,6 +85,6 @@ it('a batch that is killed and run again goes on where it was and pays only what
   const { totals } = model.ledger();
   const calm = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL_GROUND: 'simulated' } });
   model.reset();
-  await calm.run(['batch', 'run', batchFile(calm.folder), '--out', 'out', ...databases]);
+  await calm.here(['batch', 'run', batchFile(calm.folder), '--out', 'out', ...databases]);
   expect(totals.billed - model.ledger().totals.billed).toBeLessThanOrEqual(concurrency);
 });

@@ -125,11 +125,11 @@ test('gate ask ends with exit code 1, the cause in one line, and where the last 
   const endpoint = await startModelEndpoint({ reply: () => 'lorem ipsum', models: [SIMULATED_MODEL] });
   try {
     const home = gateHome({ baseUrl: endpoint.baseUrl });
-    const { code, err } = await home.run(['ask', question.question, '--db', path]);
+    const { code, err } = await home.here(['ask', question.question, '--db', path]);
     expect(code).toBe(1);
     expect(err).toMatch(/^gate: the model gave no usable action in 4 tries: the reply holds no JSON object$/m);
     expect(err).toMatch(/^gate trace q-[0-9a-f]{16} shows the last reply/m);
-    const { out } = await home.run(['trace', 'last']);
+    const { out } = await home.here(['trace', 'last']);
     expect(out).toMatch(/Last reply of the model: .*\n {2}lorem ipsum/);
   } finally {
     await endpoint.close();

@@ -80,7 +80,7 @@ async function stored(bucket: string): Promise<ReadonlyMap<string, string>> {
 
 async function forkAfterFirst(home: GateHome, parent: AnswerRecord, hint: string): Promise<AnswerRecord> {
   const args = ['fork', parent.id, '--at', '1', '--db', database, '--seed', '5', '--hint', hint, '--json'];
-  const { code, out, err } = await home.run(args);
+  const { code, out, err } = await home.here(args);
   expect({ code, err }).toMatchObject({ code: 0 });
   return JSON.parse(out) as AnswerRecord;
 }
@@ -116,7 +116,7 @@ test.each([
   const sealed = ofFork.filter(([, text]) => text.startsWith(`gate-sealed 1 k${String(current)}`));
   expect(sealed).toHaveLength(current === undefined ? 0 : ofFork.length);
 
-  expect(await home.run(['diff', parent.id, fork.id])).toMatchObject({ code: 0 });
+  expect(await home.here(['diff', parent.id, fork.id])).toMatchObject({ code: 0 });
 });
 
 test('without the key a fork is one line that names it, and nothing is written', async () => {
@@ -126,7 +126,7 @@ test('without the key a fork is one line that names it, and nothing is written',
   const before = await stored('fork-no-key');
   for (const numbers of [[], [2]]) {
     encrypt(home, ...numbers);
-    const ended = await home.run(['fork', parent.id, '--at', '1', '--db', database]);
+    const ended = await home.here(['fork', parent.id, '--at', '1', '--db', database]);
     expect(ended).toMatchObject({ code: 1, out: '' });
     expect(ended.err.trim().split('\n')).toEqual([
       expect.stringMatching(/encrypted with key 'k1'.* is not configured here/),

@@ -68,7 +68,7 @@ describe('gate fork', () => {
   it('goes on from iteration 1 of a search whose workflow is gone, and pays only what comes after', async () => {
     model.reset();
     const args = ['fork', parent.id, '--at', '1', '--seed', '5', '--hint', 'ties count for both', '--db', database];
-    const ended = await home.run([...args, '--author', 'ada', '--json']);
+    const ended = await home.here([...args, '--author', 'ada', '--json']);
     expect(ended).toMatchObject({ code: 0 });
     const fork = recordIn(ended.out);
     expect(fork).toMatchObject({ status: 'answered', rows: parent.rows });
@@ -79,15 +79,15 @@ describe('gate fork', () => {
     expect(fork.usage.llmCalls).toBeLessThan(parent.usage.llmCalls);
 
     model.reset();
-    const again = await home.run([...args, '--author', 'ada', '--json']);
+    const again = await home.here([...args, '--author', 'ada', '--json']);
     expect(recordIn(again.out).id).toBe(fork.id);
     expect(model.ledger().totals.asked).toBe(0);
 
-    const diff = await home.run(['diff', parent.id, fork.id]);
+    const diff = await home.here(['diff', parent.id, fork.id]);
     expect(diff).toMatchObject({ code: 0 });
     expect(diff.out).toMatch(/seed +0 +5/);
     const { fork: kin, partsAt } = JSON.parse(
-      (await home.run(['diff', parent.id, fork.id, '--json'])).out,
+      (await home.here(['diff', parent.id, fork.id, '--json'])).out,
     ) as SearchDiff;
     expect(kin).toEqual({ child: 'b', after: 1 });
     // Null where the fork found the same again.
@@ -106,7 +106,7 @@ describe('gate fork', () => {
     ['a fork at nothing', ['--at', '0'], 2, /give a whole number above 0/],
   ])('%s is one line', async (_what, args, code, says) => {
     const other = data.address({ engine: 'postgresql', database: 'sprint_pg' });
-    const ended = await home.run([
+    const ended = await home.here([
       'fork',
       parent.id,
       ...args.map((arg) => (arg === 'OTHER' ? other : arg)),
@@ -125,7 +125,7 @@ describe('commands to a running search', () => {
     const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
     await model.billed(1);
     const said = async (...args: string[]) => {
-      const { code, out, err } = await home.run(args);
+      const { code, out, err } = await home.here(args);
       return { code, line: `${out}${err}`.trim() };
     };
     expect(await said('pause', 'last')).toMatchObject({ code: 0 });

@@ -37,7 +37,7 @@ it('costs nothing while the proof holds, and is searched anew once where it does
 
     write("INSERT INTO event VALUES (3, 'West'); INSERT INTO entry VALUES (3, 10, 1, '28:00.0'), (3, 11, 2, '+0.7')");
     expect(await again()).toMatchObject({ id: first.id, calls: 0, rows: [[3]], rowsChanged: true });
-    const shown = await home.run(['result', first.id]);
+    const shown = await home.here(['result', first.id]);
     expect(shown.out).toContain('Only the data changed since');
 
     write('ALTER TABLE event ADD COLUMN note TEXT');
@@ -46,7 +46,7 @@ it('costs nothing while the proof holds, and is searched anew once where it does
     expect(anew).toMatchObject({ rows: [[3]], reused: false });
     expect(anew.calls).toBeGreaterThan(0);
     expect(await again()).toMatchObject({ id: anew.id, calls: 0, reused: true });
-    const old = JSON.parse((await home.run(['result', first.id, '--json'])).out) as AnswerRecord;
+    const old = JSON.parse((await home.here(['result', first.id, '--json'])).out) as AnswerRecord;
     expect(old.replacedBy).toEqual({ id: anew.id, reason: 'the schema changed' });
   } finally {
     await model.close();
@@ -90,7 +90,7 @@ it('counts its claims again with the rows; one that is no proof any more is sear
     const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
     const later = { id: first.id, calls: 0, rows: [[3]], rowsChanged: true };
     expect(await again()).toMatchObject({ ...later, answer: '3; proved: 7 of 7 runners-up.', claims: [counted] });
-    const shown = await home.run(['result', first.id]);
+    const shown = await home.here(['result', first.id]);
     expect(shown.out).toContain('op_gap  proved: 7 of 7 runners-up');
 
     // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
@@ -101,7 +101,7 @@ it('counts its claims again with the rows; one that is no proof any more is sear
     expect(anew.answer).toContain(
       'NOT shown: "A mark is the gap to the winner in seconds."; it holds for 7 of 8 (87.5 %) only',
     );
-    const old = JSON.parse((await home.run(['result', first.id, '--json'])).out) as AnswerRecord;
+    const old = JSON.parse((await home.here(['result', first.id, '--json'])).out) as AnswerRecord;
     expect(old.replacedBy).toEqual({
       id: anew.id,
       reason:

@@ -41,7 +41,7 @@ function withoutOneDriver(file: string): void {
 }
 
 async function asked(home: GateHome, env: NodeJS.ProcessEnv, question = DRIVERS, db = 'sprint') {
-  const ended: Ended = await home.run(['ask', question, '--db', db, '--json'], env);
+  const ended: Ended = await home.here(['ask', question, '--db', db, '--json'], env);
   if (ended.code !== 0) throw new Error(ended.err);
   return { ...(JSON.parse(ended.out) as AnswerRecord), err: ended.err };
 }
@@ -80,7 +80,7 @@ test('a file that was replaced is asked anew; one with an id is not', async () =
     );
     expect([first.rows, second.rows]).toEqual([[[8]], [[7]]]);
     configure({ path: './sprint.sqlite', id: 'sprint-nightly' });
-    expect((await home.run(['db', 'adopt', 'sprint'], env)).code).toBe(0);
+    expect((await home.here(['db', 'adopt', 'sprint'], env)).code).toBe(0);
     replace();
     const paid = model.ledger().totals.asked;
     const third = await asked(home, env);
@@ -97,19 +97,19 @@ test('a moved database that is adopted has its answers and forks again, and what
     const before = await asked(home, env, question);
     renameSync(file, join(folder, 'moved.sqlite'));
     configure({ path: './moved.sqlite' });
-    const refused = await home.run(['fork', before.id, '--at', '1', '--seed', '7', '--json'], env);
+    const refused = await home.here(['fork', before.id, '--at', '1', '--seed', '7', '--json'], env);
     expect(refused).toMatchObject({ code: 2, out: '' });
     expect(refused.err).toContain(`asked sprint at ${file}, and sprint at ${join(folder, 'moved.sqlite')} is another`);
     const between = await asked(home, env, DRIVERS);
     expect(between.err).toContain('if it only moved: gate db adopt sprint');
-    const adopted = await home.run(['db', 'adopt', 'sprint'], env);
+    const adopted = await home.here(['db', 'adopt', 'sprint'], env);
     expect(adopted).toMatchObject({ code: 0, err: '' });
     expect(adopted.out).toContain(`'sprint' was ${file} and is now`);
     const paid = model.ledger().totals.asked;
     expect(await asked(home, env, question)).toMatchObject({ id: before.id, rows: before.rows });
     expect(await asked(home, env, DRIVERS)).toMatchObject({ id: between.id });
     expect(model.ledger().totals.asked).toBe(paid);
-    const fork = await home.run(['fork', before.id, '--at', '1', '--seed', '7', '--json'], env);
+    const fork = await home.here(['fork', before.id, '--at', '1', '--seed', '7', '--json'], env);
     expect({ code: fork.code, err: fork.code === 0 ? '' : fork.err }).toEqual({ code: 0, err: '' });
     expect(JSON.parse(fork.out)).toMatchObject({ status: 'answered' });
     // What a search keeps of a database is kept for the database.
@@ -124,7 +124,7 @@ test('a batch in another folder asks its own database, and says that the name me
     const questions = join(home.folder, 'questions.jsonl');
     writeFileSync(questions, JSON.stringify({ id: 'drivers', database: 'sprint', question: DRIVERS, gold_sql: [] }));
     const run = async (env: NodeJS.ProcessEnv, out: string, ...more: string[]) => {
-      const ended = await home.run(['batch', 'run', questions, '--out', out, ...more], env);
+      const ended = await home.here(['batch', 'run', questions, '--out', out, ...more], env);
       if (ended.code !== 0) throw new Error(ended.err);
       const line = JSON.parse(readFileSync(join(home.folder, out, 'results.jsonl'), 'utf8')) as { searchId: string };
       return { ...line, err: ended.err };

@@ -51,7 +51,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
 
   /** The ad-hoc file is another one on this machine; versions before 2026-11-22 did not know databases by where they are. */
   async function adoptAdHoc(home: GateHome): Promise<void> {
-    const { code, err } = await home.run(['db', 'adopt', AD_HOC]);
+    const { code, err } = await home.here(['db', 'adopt', AD_HOC]);
     if (code !== 0) expect(err).toContain('was never asked in');
   }
 
@@ -60,7 +60,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
 
   it('is listed with every question, its state and its database', async () => {
     await withOlder(null, async ({ home, searches }) => {
-      const { code, out } = await home.run(['list', '--json']);
+      const { code, out } = await home.here(['list', '--json']);
       expect(code).toBe(0);
       const listed = new Map((JSON.parse(out) as { id: string }[]).map((entry) => [entry.id, entry]));
       expect(listed.get(searches.answered)).toMatchObject({
@@ -80,21 +80,21 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
   it('its results, reports, traces and differences are shown, also those of method react and preset paper', async () => {
     await withOlder(null, async ({ home, searches }, model) => {
       for (const [name, id] of Object.entries(searches)) {
-        const result = await home.run(['result', id, '--json']);
+        const result = await home.here(['result', id, '--json']);
         expect(result.code).toBe(name === 'cancelled' ? 3 : 0);
         expect(JSON.parse(result.out)).toMatchObject({ id, status: name === 'cancelled' ? 'cancelled' : 'answered' });
-        const report = await home.run(['report', id, '--out', `${name}.html`]);
+        const report = await home.here(['report', id, '--out', `${name}.html`]);
         expect({ name, code: report.code, err: report.err }).toEqual({
           name,
           code: 0,
           err: expect.anything() as string,
         });
         expect(readFileSync(join(home.folder, `${name}.html`), 'utf8')).toContain(id);
-        expect(await home.run(['trace', id])).toMatchObject({ code: 0, out: expect.stringMatching(/./) as string });
+        expect(await home.here(['trace', id])).toMatchObject({ code: 0, out: expect.stringMatching(/./) as string });
       }
-      const { rows } = JSON.parse((await home.run(['result', searches.answered, '--json'])).out) as AnswerRecord;
+      const { rows } = JSON.parse((await home.here(['result', searches.answered, '--json'])).out) as AnswerRecord;
       expect(rows).toHaveLength(4);
-      const diff = await home.run(['diff', searches.answered, searches.fork, '--json']);
+      const diff = await home.here(['diff', searches.answered, searches.fork, '--json']);
       expect((JSON.parse(diff.out) as SearchDiff).fork).toEqual({ child: 'b', after: 1 });
       expect(model.ledger().totals.asked).toBe(0);
     });
@@ -105,7 +105,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
     async (name) => {
       await withOlder(ASKED[name].question, async ({ home, searches }, model) => {
         if (name === 'adHoc') await adoptAdHoc(home);
-        const before = JSON.parse((await home.run(['result', searches[name], '--json'])).out) as AnswerRecord;
+        const before = JSON.parse((await home.here(['result', searches[name], '--json'])).out) as AnswerRecord;
         const again = await home.ask(askArgs(name));
         expect(again).toMatchObject({ code: 0, id: searches[name], sql: before.sql, rows: before.rows });
         expect(model.ledger().totals.asked).toBe(0);
@@ -116,10 +116,10 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
   it('the fork made before is found again and costs nothing; a new one pays only what comes after', async () => {
     await withOlder(ASKED.answered.question, async (older, model) => {
       const { home, searches } = older;
-      const same = await home.run(['fork', searches.answered, ...FORK_FLAGS, '--json']);
+      const same = await home.here(['fork', searches.answered, ...FORK_FLAGS, '--json']);
       expect(JSON.parse(same.out)).toMatchObject({ id: searches.fork, status: 'answered' });
       expect(model.ledger().totals.asked).toBe(0);
-      const other = await home.run(['fork', searches.answered, '--at', '1', '--seed', '7', '--json']);
+      const other = await home.here(['fork', searches.answered, '--at', '1', '--seed', '7', '--json']);
       expect({ code: other.code, err: other.code === 0 ? '' : other.err }).toEqual({ code: 0, err: '' });
       const fork = JSON.parse(other.out) as AnswerRecord;
       expect(fork).toMatchObject({ status: 'answered' });
@@ -131,7 +131,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
   it('a search over an ad-hoc file is forked with the file that was asked', async () => {
     await withOlder(ASKED.adHoc.question, async ({ home, searches }) => {
       await adoptAdHoc(home);
-      const fork = await home.run(['fork', searches.adHoc, '--at', '1', '--seed', '7', '--db', AD_HOC, '--json']);
+      const fork = await home.here(['fork', searches.adHoc, '--at', '1', '--seed', '7', '--db', AD_HOC, '--json']);
       expect({ code: fork.code, err: fork.code === 0 ? '' : fork.err }).toEqual({ code: 0, err: '' });
       expect(JSON.parse(fork.out)).toMatchObject({ status: 'answered', rows: [[8]] });
     });
@@ -160,7 +160,7 @@ describe.each(readdirSync(STORES))('a store of %s', (date) => {
       const settled = new Set([...Object.values(older.searches), ...before.map(({ searchId }) => searchId)]);
       const begun = readdirSync(join(home.folder, 'store', 'runs')).filter((id) => !settled.has(id));
       const paid = begun.map((id) => repliesOrNone(older, id)).reduce((sum, count) => sum + count, 0);
-      const { code, err } = await home.run(BATCH_ARGS);
+      const { code, err } = await home.here(BATCH_ARGS);
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
       expect(err).toMatch(/3 of 6 questions answered before; they cost nothing/);
       expect(lines().map(({ id }) => id)).toEqual([...BATCH]);

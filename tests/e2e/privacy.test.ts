@@ -180,11 +180,11 @@ async function live(encryption: object | null): Promise<Lived> {
     const background = await searchDetached(home);
     const elsewhere = testFolder();
     await searchWithPlans(home, elsewhere);
-    expect(await home.run(['report', record.id, '--out', join(elsewhere, 'report.html')])).toMatchObject({ code: 0 });
+    expect(await home.here(['report', record.id, '--out', join(elsewhere, 'report.html')])).toMatchObject({ code: 0 });
     const plain = everything(elsewhere).filter(({ path }) => !path.endsWith('questions.jsonl'));
     return { home, middle, end: everything(home.folder), id: record.id, said: [err, background], plain };
   } finally {
-    await home.run(['dev', '--stop']);
+    await home.here(['dev', '--stop']);
     await script.endpoint.close();
   }
 }
@@ -197,12 +197,12 @@ async function searchDetached(home: GateHome): Promise<string> {
     return { id: (JSON.parse(out) as { id: string }).id, err };
   };
   const { id, err } = await detached(LATER);
-  expect(await home.run(['result', id, '--wait'])).toMatchObject({
+  expect(await home.here(['result', id, '--wait'])).toMatchObject({
     code: 0,
     out: expect.stringContaining(BADGE) as string,
   });
   const refused = await detached(REFUSED);
-  expect(await home.run(['result', refused.id, '--wait'])).toMatchObject({ code: 1 });
+  expect(await home.here(['result', refused.id, '--wait'])).toMatchObject({ code: 1 });
   return err;
 }
 
@@ -219,11 +219,11 @@ async function searchWithPlans(home: GateHome, folder: string): Promise<void> {
   });
   try {
     const env = { OPENAI_BASE_URL: model.baseUrl, GATE_MODEL: SIMULATED_MODEL };
-    const { code, err } = await home.run(['ask', COUNTED, '--db', 'club'], env);
+    const { code, err } = await home.here(['ask', COUNTED, '--db', 'club'], env);
     expect({ code, err }).toMatchObject({ code: 0 });
     const file = join(folder, 'questions.jsonl');
     writeFileSync(file, `${JSON.stringify(questions[1])}\n`);
-    const batch = await home.run(['batch', 'run', file, '--db', 'club=club', '--out', join(folder, 'out')], env);
+    const batch = await home.here(['batch', 'run', file, '--db', 'club=club', '--out', join(folder, 'out')], env);
     expect(batch).toMatchObject({ code: 0 });
   } finally {
     await model.close();
@@ -283,11 +283,11 @@ describe('with encryption on', () => {
   test('the commands show everything to whoever has the key', async () => {
     const { home, id } = lived;
     for (const command of ['result', 'trace', 'status']) {
-      const { code, out, err } = await home.run([command, id]);
+      const { code, out, err } = await home.here([command, id]);
       expect({ command, code, err }).toMatchObject({ code: 0 });
       expect(out).toContain(command === 'status' ? PLACE : BADGE);
     }
-    const listed = await home.run(['list', '--json']);
+    const listed = await home.here(['list', '--json']);
     expect(listed.out).toContain(PLACE);
   });
 
@@ -301,7 +301,7 @@ describe('with encryption on', () => {
       configure(home, encryption);
       try {
         for (const command of ['result', 'trace', 'report', 'status']) {
-          const ended = await home.run([command, id]);
+          const ended = await home.here([command, id]);
           expect({ command, ...ended }).toMatchObject({ command, code, out: '' });
           expect(ended.err).toMatch(/^gate: .*encrypted with key 'k1', which is not configured here: add it to .*\n$/);
           expect(ended.err.trim().split('\n')).toHaveLength(1);
@@ -309,7 +309,7 @@ describe('with encryption on', () => {
       } finally {
         configure(home, first);
       }
-      expect((await home.run(['result', id])).out).toContain(BADGE);
+      expect((await home.here(['result', id])).out).toContain(BADGE);
     },
   );
 
@@ -317,8 +317,8 @@ describe('with encryption on', () => {
     const { home, id } = lived;
     configure(home, rotated);
     try {
-      expect((await home.run(['result', id])).out).toContain(BADGE);
-      const { out } = await home.run(['doctor']);
+      expect((await home.here(['result', id])).out).toContain(BADGE);
+      const { out } = await home.here(['doctor']);
       expect(out).toMatch(/encryption +on; key 'k2' encrypts, k1 only decrypts/);
     } finally {
       configure(home, first);

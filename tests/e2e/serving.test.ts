@@ -110,7 +110,7 @@ describe('a worker that is up with another model endpoint', () => {
     const detached = async (question: string, env?: NodeJS.ProcessEnv): Promise<void> => {
       const { out, err } = await home.run(['ask', question, '--db', db, '--detach', '--json'], env);
       const { id } = JSON.parse(out || `{"err":${JSON.stringify(err)}}`) as { id: string };
-      expect(await home.run(['result', id, '--wait'], env)).toMatchObject({ code: 0 });
+      expect(await home.here(['result', id, '--wait'], env)).toMatchObject({ code: 0 });
     };
     try {
       await detached(FIRST);
@@ -122,7 +122,7 @@ describe('a worker that is up with another model endpoint', () => {
       await detached(THIRD);
       expect(asked(named)).toBe(atNamed);
     } finally {
-      expect((await home.run(['dev', '--stop'])).out).toContain('2 background workers stopped');
+      expect((await home.here(['dev', '--stop'])).out).toContain('2 background workers stopped');
     }
   });
 
@@ -133,7 +133,7 @@ describe('a worker that is up with another model endpoint', () => {
     try {
       await up.said(/Ctrl-C stops/);
       theirs.reset();
-      const { code, err } = await home.run(['fork', id, '--at', '1', '--seed', '5'], other);
+      const { code, err } = await home.here(['fork', id, '--at', '1', '--seed', '5'], other);
       expect([code, asked(theirs), asked(named) > 0]).toEqual([0, 0, true]);
       expect(err).toContain(`sent to ${new URL(named.baseUrl).host}`);
     } finally {
@@ -162,7 +162,7 @@ describe('a worker that is up with the same endpoint', () => {
       await endpoint.arrived(2);
       expect(sent()).not.toContain('performance');
     } finally {
-      await home.run(['dev', '--stop']);
+      await home.here(['dev', '--stop']);
       await endpoint.close();
     }
   });
@@ -174,8 +174,8 @@ describe('a worker that is up with the same endpoint', () => {
       await up.said(/Ctrl-C stops/);
       const env = { GATE_STORE: join(home.folder, 'second-store') };
       expect(await home.ask([SECOND, '--db', db], env)).toMatchObject({ code: 0, status: 'answered' });
-      expect((await home.run(['list'], env)).out).toContain('In how many sprint events');
-      expect((await home.run(['list'])).out).not.toContain('In how many sprint events');
+      expect((await home.here(['list'], env)).out).toContain('In how many sprint events');
+      expect((await home.here(['list'])).out).not.toContain('In how many sprint events');
     } finally {
       await stopped(up);
     }
@@ -186,7 +186,7 @@ describe('a search that runs, asked again with another endpoint', () => {
   it('is not joined while a process works on it: one line names the difference, and nothing is sent', async () => {
     const { home, db, other } = user();
     await whileWaiting(home, ['ask', FIRST, '--db', db], async (baseUrl) => {
-      const { code, err } = await home.run(['ask', FIRST, '--db', db], other);
+      const { code, err } = await home.here(['ask', FIRST, '--db', db], other);
       expect(code).toBe(1);
       expect(err).toMatch(
         new RegExp(
@@ -219,7 +219,7 @@ describe('a search that runs, asked again with another endpoint', () => {
 it('a search that an earlier version began on a queue without fingerprint is ended by whoever asks again', async () => {
   const { home, db } = user();
   await whileWaiting(home, ['ask', FIRST, '--db', db], () => Promise.resolve());
-  const [{ id }] = JSON.parse((await home.run(['list', '--json'])).out) as [{ id: string }];
+  const [{ id }] = JSON.parse((await home.here(['list', '--json'])).out) as [{ id: string }];
   const input = await inputOf(createLocalStore(join(home.folder, 'store')), id);
   await withClient(async (gate) => {
     const handle = gate.client.workflow.getHandle(`question-${id}`);
@@ -249,7 +249,7 @@ describe('a batch', () => {
       await theirs.billed(1);
       await killed(first, signal);
       const before = asked(theirs);
-      const again = await home.run(args(db, 'out'), other);
+      const again = await home.here(args(db, 'out'), other);
       expect(again).toMatchObject({ code: 0 });
       expect([asked(theirs), asked(named) > 0]).toEqual([before, true]);
     },
@@ -258,7 +258,7 @@ describe('a batch', () => {
   it('that another process runs with another endpoint is not joined', async () => {
     const { home, db, other } = user();
     await whileWaiting(home, args(db, 'out'), async (baseUrl) => {
-      const { code, err } = await home.run(args(db, 'other'), other);
+      const { code, err } = await home.here(args(db, 'other'), other);
       expect(code).toBe(1);
       expect(err).toMatch(
         new RegExp(

@@ -103,7 +103,7 @@ test('the web is looked up, cited in the record, and its orders are data', async
     expect(system?.content).not.toContain('PLANTED');
     expect(user?.content.replace(/<data name="[^"\n]*">\n[\s\S]*?\n<\/data>/g, '')).not.toContain('PLANTED');
   }
-  const trace = await home.run(['trace', record.id]);
+  const trace = await home.here(['trace', record.id]);
   expect(trace.out).toContain('i1.t0.w1: web_search close finish');
   expect(trace.out).toContain('[i1.t0.w1] https://rules.example.org/close');
 });
@@ -125,7 +125,7 @@ test('a batch asks the web with the same flag', async () => {
     `${JSON.stringify({ id: 'a', question: QUESTION, database: 'races' })}\n`,
   );
   const args = ['batch', 'run', 'q.jsonl', '--db', 'races=./races.sqlite', '--out', 'out', '--web', '--json'];
-  const { code, out, err } = await home.run(args);
+  const { code, out, err } = await home.here(args);
   expect([code, err]).toEqual([0, expect.stringContaining('this search may query the web through searxng')]);
   expect(searched).toEqual(['close finish']);
   expect(JSON.parse(out)).toMatchObject({ usage: { total: { llmCalls: 4, lookups: 2 }, mean: { lookups: 2 } } });
@@ -134,11 +134,11 @@ test('a batch asks the web with the same flag', async () => {
 
 test('an outage of the provider is named with the answer, and one that is set up wrongly ends the search', async () => {
   status = 500;
-  const away = await home.run(['ask', ...asked, '--web', '--fresh']);
+  const away = await home.here(['ask', ...asked, '--web', '--fresh']);
   expect([away.code, away.out]).toEqual([0, expect.stringContaining('Web lookups that failed\n  - close finish: ')]);
   expect(away.out).toContain('the web search of searxng answered 500');
   status = 403;
-  const wrong = await home.run(['ask', ...asked, '--web', '--fresh']);
+  const wrong = await home.here(['ask', ...asked, '--web', '--fresh']);
   expect(wrong.code).toBe(1);
   expect(wrong.err.trim().split('\n').at(-1)).toBe(
     'gate: the web search of searxng answered 403: add json to search.formats in its settings.yml',
@@ -148,7 +148,7 @@ test('an outage of the provider is named with the answer, and one that is set up
 test('doctor searches a SearXNG, and says what is wrong with it in one line', async () => {
   const findings = async () =>
     (
-      JSON.parse((await home.run(['doctor', '--json'])).out) as { what: string; state: string; detail: string }[]
+      JSON.parse((await home.here(['doctor', '--json'])).out) as { what: string; state: string; detail: string }[]
     ).filter(({ what }) => what === 'web search');
   expect(await findings()).toEqual([
     { what: 'web search', state: 'ok', detail: 'searxng answers with 2 results', fix: null },

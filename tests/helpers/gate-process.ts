@@ -1,13 +1,17 @@
 /**
  * The real command `gate` as its own process, in folders of its own: compiled JavaScript, real environment, real signals.
  * Built by `npm test` (or `node scripts/ensure-built.cjs`); without a build the tests fail and say so.
+ *
+ * A process costs a second of computing before it does anything, an answered question three. Where the process is not what
+ * is tested (signals, kills, what stays in the background, the streams), `here` runs the same command in this one.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Io } from '../../src/cli/io';
 import type { AnswerRecord } from '../../src/domain';
 import { SIMULATED_MODEL } from '../../simulated-model';
-import { testFolder } from './temporal';
+import { testFolder, testTemporal } from './temporal';
 
 const ROOT = resolve(__dirname, '..', '..');
 const GATE = join(ROOT, 'dist', 'src', 'cli', 'main.js');
@@ -32,7 +36,9 @@ export interface GateHome {
   /** Starts `gate` with these arguments. */
   start(args: readonly string[], env?: NodeJS.ProcessEnv): GateProcess;
   run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
-  /** `gate ask … --json`; fails with what it said when it did not print a record. */
+  /** The same command in this process, with the folders and the environment of this user. */
+  here(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+  /** `gate ask … --json` in this process; fails with what it said when it did not print a record. */
   ask(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<AnswerRecord & { readonly code: number | null }>;
 }
 
@@ -60,17 +66,34 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
     ...options.env,
   };
   const start: GateHome['start'] = (args, more = {}) => startProcess(args, folder, { ...env, ...more });
+  const here: GateHome['here'] = (args, more = {}) => runHere(args, folder, { ...env, ...more });
   return {
     folder,
     env,
     start,
     run: (args, more) => start(args, more).ended,
+    here,
     async ask(args, more) {
-      const { code, out, err } = await start(['ask', ...args, '--json'], more).ended;
+      const { code, out, err } = await here(['ask', ...args, '--json'], more);
       if (!out.trimStart().startsWith('{')) throw new Error(`gate ask printed no record (exit ${code}): ${err}`);
       return { ...(JSON.parse(out) as AnswerRecord), code };
     },
   };
+}
+
+async function runHere(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+  const { run } = await import('../../src/cli/program');
+  const printed = { out: '', err: '' };
+  const io: Io = {
+    ...{ env, cwd, platform: process.platform, live: false, outIsTerminal: false, columns: 100 },
+    out: (text) => void (printed.out += text),
+    err: (text) => void (printed.err += text),
+    now: () => Date.now(),
+    readInput: () => Promise.resolve(''),
+    bundle: testTemporal().bundle,
+    onInterrupt: () => () => undefined,
+  };
+  return { code: await run(args, io), ...printed };
 }
 
 function startProcess(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): GateProcess {

@@ -29,11 +29,9 @@ export function testFolder(): string {
   return mkdtempSync(join(needed('GATE_TEST_FOLDER'), 'test-'));
 }
 
-let quiet = false;
 /** The SDK prints a warning for each failure that a test provokes. */
 export function quietLogger(): void {
-  if (!quiet) installLogger('ERROR', () => undefined);
-  quiet = true;
+  installLogger('ERROR', () => undefined);
 }
 
 export async function withClient<T>(work: (gate: GateClient) => Promise<T>): Promise<T> {
