@@ -5,6 +5,7 @@
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
 import { isConclusive, type Settings } from '../domain';
+import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
 import { renderSchemaContext, SCHEMA_CHARS } from '../schema/context';
@@ -86,7 +87,7 @@ export async function estimateBatch(
   settled: ReadonlySet<string>,
 ): Promise<BatchEstimate> {
   const { settings } = batch;
-  const groups = groupByDatabase(batch.questions);
+  const groups = groupBy(batch.questions, ({ database }) => database.name);
   const databases = await Promise.all(
     [...groups.values()].map((questions) => estimateDatabase(composition, settings, questions, settled)),
   );
@@ -198,15 +199,6 @@ function assumptionsOf(settings: Settings): string[] {
     `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +
       (ceiling === null ? '; no cost limit.' : `; no question costs more than ${dollars(ceiling)} (--max-cost).`),
   ];
-}
-
-function groupByDatabase(questions: readonly BatchQuestion[]): Map<string, BatchQuestion[]> {
-  const groups = new Map<string, BatchQuestion[]>();
-  for (const question of questions) {
-    const { name } = question.database;
-    groups.set(name, [...(groups.get(name) ?? []), question]);
-  }
-  return groups;
 }
 
 const scaled = ({ low, high }: Range, factor: number): Range => ({ low: low * factor, high: high * factor });

@@ -104,58 +104,23 @@ interface PlanBatch {
   readonly cwd?: string;
 }
 
-export async function planBatch({
-  config,
-  store,
-  flags,
-  name,
-  items,
-  databases,
-  models,
-  recognised = new Map(),
-  describe,
-  tell = () => undefined,
-  cwd = '.',
-}: PlanBatch): Promise<Batch> {
-  const namespace = `batch ${name}`;
-  const known = ({ name: called, identity }: ResolvedDatabase): Pick<Recognised, 'chain' | 'known'> =>
-    recognised.get(called) ?? { chain: [identity], known: identity };
-  const documentation = documentationBy(flags, cwd);
-  const inputOf = (item: BenchmarkItem, resolved: ResolvedDatabase, nonce: string | null): SearchInput => {
-    const { name: database, docs: configured } = resolved;
-    const { documents, notes } = documentation(item.database ?? database, configured);
-    return searchInput(
-      config,
-      flags,
-      {
-        schemaVersion: 1,
-        text: item.question,
-        database,
-        outputMode: flags.output,
-        tools: toolsOf(flags),
-        context: item.context,
-        instructions: item.instructions,
-        documents: [...documents],
-        ...(notes.length === 0 ? {} : { notes: [...notes] }),
-      },
-      {
-        ...{ models, namespace, identity: known(resolved).known, memory: 'off' as const },
-        ...(nonce === null ? {} : { nonce }),
-      },
-    );
-  };
+export async function planBatch(plan: PlanBatch): Promise<Batch> {
+  const { store, flags, name, items, databases, describe, tell = () => undefined } = plan;
+  const inputOf = inputsOf(plan);
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
   const { settings } = inputOf(first, databases.of(first), null);
   const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
-  const lineOf = (of: Settings): string => sha256(canonical({ namespace, settings: of, ...told })).slice(0, 16);
+  const lineOf = (of: Settings): string =>
+    sha256(canonical({ namespace: namespaceOf(plan), settings: of, ...told })).slice(0, 16);
   const line = lineOf(settings);
   const lines = [line, ...earlierSettings(settings).map(lineOf)];
   const earlier = await firstNonce(store, lines);
-  const nonces = await generations(store, { lines, earlier, databases: databases.all.map(known), flags });
+  const known = databases.all.map((database) => knownAs(plan, database));
+  const nonces = await generations(store, { lines, earlier, databases: known, flags });
   const questions = await each(items, async (item): Promise<BatchQuestion> => {
     const database = databases.of(item);
-    const { chain, known: identity } = known(database);
+    const { chain, known: identity } = knownAs(plan, database);
     const nonce = nonces.get(identity) ?? null;
     const input = inputOf(item, database, nonce);
     if (describe === undefined || flags.fresh) return { item, database, input };
@@ -167,6 +132,38 @@ export async function planBatch({
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
     scope: `s-${sha256(`${line} ${earlier ?? ''}`).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
+  };
+}
+
+const namespaceOf = ({ name }: PlanBatch): string => `batch ${name}`;
+
+const knownAs = (
+  { recognised }: PlanBatch,
+  { name, identity }: ResolvedDatabase,
+): Pick<Recognised, 'chain' | 'known'> => recognised?.get(name) ?? { chain: [identity], known: identity };
+
+/** The search of each question. */
+function inputsOf(plan: PlanBatch) {
+  const { config, flags, models, cwd = '.' } = plan;
+  const documentation = documentationBy(flags, cwd);
+  return (item: BenchmarkItem, resolved: ResolvedDatabase, nonce: string | null): SearchInput => {
+    const { name: database, docs: configured } = resolved;
+    const { documents, notes } = documentation(item.database ?? database, configured);
+    const question: Question = {
+      schemaVersion: 1,
+      text: item.question,
+      database,
+      outputMode: flags.output,
+      tools: toolsOf(flags),
+      context: item.context,
+      instructions: item.instructions,
+      documents: [...documents],
+      ...(notes.length === 0 ? {} : { notes: [...notes] }),
+    };
+    return searchInput(config, flags, question, {
+      ...{ models, namespace: namespaceOf(plan), identity: knownAs(plan, resolved).known, memory: 'off' },
+      ...(nonce === null ? {} : { nonce }),
+    });
   };
 }
 

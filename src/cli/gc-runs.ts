@@ -10,6 +10,7 @@
  * between gets the stored answer, and who asks later begins anew.
  */
 import { z } from 'zod';
+import { groupBy } from '../group-by';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { sha256 } from '../sha256';
@@ -205,13 +206,7 @@ async function parentOf(store: ObjectStore, searchId: string): Promise<string | 
 }
 
 function grouped(entries: readonly ObjectEntry[], prefix: string): StoredRun[] {
-  const groups = new Map<string, ObjectEntry[]>();
-  for (const entry of entries) {
-    const id = entry.key.slice(prefix.length).split('/')[0] ?? '';
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [entry]);
-    else group.push(entry);
-  }
+  const groups = groupBy(entries, ({ key }) => key.slice(prefix.length).split('/')[0] ?? '');
   return [...groups].map(([id, group]) => ({
     ...{ id, entries: group },
     newestMs: group.reduce((newest, { modifiedMs }) => Math.max(newest, modifiedMs), 0),

@@ -9,12 +9,14 @@
  * 4. In a bucket the age is looked at in another request than the deletion: there a copy is laid aside, which a later sweep
  *    takes away, or puts back where its content is needed after all (`record/delete-with-copy.ts`).
  */
+import { groupBy } from '../group-by';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../record/run-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
 import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
+import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
 import { each } from '../limiter';
@@ -74,11 +76,7 @@ export async function sweepPayloads(
     return (await ask(owner)) !== 'gone';
   };
   await clearAside(store, await asideOf(store, PAYLOADS), options, (key, entry) => isNeeded(folderOf(key), entry));
-  const folders = new Map<string, ObjectEntry[]>();
-  for (const entry of await store.entries(PAYLOADS)) {
-    const folder = folderOf(entry.key);
-    folders.set(folder, [...(folders.get(folder) ?? []), entry]);
-  }
+  const folders = groupBy(await store.entries(PAYLOADS), ({ key }) => folderOf(key));
   const gone: ObjectEntry[] = [];
   await each([...folders], async ([folder, entries]) => {
     if (entries[0] !== undefined && (await isNeeded(folder, entries[0])) === false) gone.push(...entries);
@@ -144,4 +142,29 @@ export async function remove(
       isContent(key) ? deleteWithCopy(store, key, unmodifiedSinceMs) : store.delete(key, { unmodifiedSinceMs }),
     );
   return { removed, young: unneeded.length - removed.length, problem: null };
+}
+
+export interface SweptCaches {
+  readonly descriptions: Swept;
+  readonly vectors: Swept;
+}
+
+/**
+ * What the store keeps of databases only to be fast. No search needs any of it: each has its own copy of the description that
+ * it began with, and vectors can be had again.
+ *
+ * 1. A description older than a day is never read again (`description-cache.ts`), so it goes whatever age is given.
+ * 2. The vectors of a schema go when no question used them for the age that is given, or a day. Their object goes like any
+ *    other that nothing refers to.
+ */
+export async function sweepCaches(
+  store: ObjectStore,
+  options: Omit<SweepOptions, 'graceMs' | 'without'> & { readonly olderThanMs: number },
+): Promise<SweptCaches> {
+  const { nowMs, dryRun, olderThanMs } = options;
+  const [descriptions, vectors] = await Promise.all([store.entries(DESCRIPTIONS), store.entries(EMBEDDINGS)]);
+  return {
+    descriptions: await remove(store, descriptions, { nowMs, dryRun, graceMs: KEPT_MS }),
+    vectors: await remove(store, vectors, { nowMs, dryRun, graceMs: Math.max(olderThanMs, OBJECT_GRACE_MS) }),
+  };
 }

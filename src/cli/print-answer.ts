@@ -1,13 +1,15 @@
 /** Prints a final record with its report; the exit code follows from its status. */
 import type { AnswerRecord } from '../domain';
 import { loadTrace, type Trace } from '../report';
-import { cut } from '../report/printable';
+import { capital, counted, cut, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
+import { coverageText } from '../sql/coverage';
+import { provedText } from '../text/answer-text';
 import { EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { sha256, type Services } from './services';
-import { printRows } from './print-rows';
 import { answerJson, answerText } from './show-answer';
+import { csv as csvText } from './table';
 import { writeReport } from './write-report';
 
 interface Printing {
@@ -56,4 +58,28 @@ function planText(trace: Trace | null, width: number): string {
     return `  ${name}  ${says}  ${cut(intent, width - name.length - says.length - 6)}`;
   });
   return `Plan${outline ? `  ${cut(outline, width - 6)}` : ''}\n${lines.join('\n')}\n\n`;
+}
+
+/**
+ * `--csv`: the rows of a result and nothing else on standard output; what a reader of the rows must know goes to standard
+ * error. The values are exact: a program reads them. The file of a report guards texts that a spreadsheet would run.
+ */
+export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
+  const { id, status, columns, rows, truncated, coverage, reason } = record;
+  const why = reason === null ? '' : `: ${visible(reason).replace(/\s+/g, ' ')}`;
+  if (columns.length === 0) {
+    io.err(`no rows, ${status}${why}\n`);
+    return;
+  }
+  io.out(
+    csvText(
+      columns.map(({ name }) => name),
+      rows,
+    ),
+  );
+  if (status !== 'answered') io.err(`${capital(`${status}${why}`)}; these are the rows of the best candidate\n`);
+  if (truncated) io.err(`cut after ${counted(rows.length, 'row')}: the query has more\n`);
+  const partial = coverage === undefined ? null : coverageText(coverage);
+  if (partial !== null) io.err(`${partial}\n`);
+  io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
 }

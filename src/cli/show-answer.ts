@@ -129,9 +129,7 @@ function openText(assumptions: AnswerRecord['openAssumptions'], width: number): 
       `${where}${open.statement} (${OPEN_WORDS[open.kind]})`,
       ...(open.alternative === null ? [] : [`${open.alternative.reading} would give ${open.alternative.gives}`]),
     ];
-    return texts
-      .flatMap((text) => wrapped(text, width - 4, TEXT_LINES))
-      .map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`);
+    return bullet(texts, width);
   });
   return `Open assumptions\n${lines.join('\n')}`;
 }
@@ -151,16 +149,12 @@ function failedText(failed: NonNullable<AnswerRecord['failedLookups']>, width: n
 
 /** Steps may be given up while others give an answer; both are shown. */
 function givenUpText(givenUp: NonNullable<AnswerRecord['givenUp']>, width: number): string {
-  const lines = givenUp.flatMap(({ step, cause }) =>
-    wrapped(`${step}: ${cause}`, width - 4, TEXT_LINES).map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`),
-  );
+  const lines = givenUp.flatMap(({ step, cause }) => bullet([`${step}: ${cause}`], width));
   return `Steps given up, because the model's replies could not be used (gate trace shows the last one)\n${lines.join('\n')}`;
 }
 
 function saidText(steering: readonly SteeringNote[], width: number): string {
-  const lines = steering.flatMap((note) =>
-    wrapped(noteText(note), width - 4, TEXT_LINES).map((text, at) => `${at === 0 ? '  - ' : '    '}${text}`),
-  );
+  const lines = steering.flatMap((note) => bullet([noteText(note)], width));
   return `Steering\n${lines.join('\n')}`;
 }
 
@@ -184,6 +178,11 @@ function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width:
     `Schema  ${rankingText(ranking)}`,
     ...note.map((part, at) => `${at === 0 ? 'Note    ' : ' '.repeat(8)}${part}`),
   ];
+}
+
+function bullet(texts: readonly string[], width: number): string[] {
+  const lines = texts.flatMap((text) => wrapped(text, width - 4, TEXT_LINES));
+  return lines.map((line, at) => `${at === 0 ? '  - ' : '    '}${line}`);
 }
 
 function indented(text: string): string {

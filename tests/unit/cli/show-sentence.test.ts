@@ -1,5 +1,5 @@
 /** The headline of `gate ask` and `gate result` in text. */
-import { printRows } from '../../../src/cli/print-rows';
+import { printRows } from '../../../src/cli/print-answer';
 import { answerText } from '../../../src/cli/show-answer';
 import { answerText as answerWords } from '../../../src/text/answer-text';
 import { record } from '../report/fixture';
