@@ -5,7 +5,7 @@
  */
 import type { SqlResult } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
-import { tokenEnd } from '../sql/body';
+import { TOKEN } from '../sql/sqlite-text';
 
 /** The most names replaced in a statement: more are not a slip of the author. */
 const ATTEMPTS = 50;
@@ -31,12 +31,8 @@ function withText(sql: string, result: SqlResult | undefined): string {
   const name = result?.kind === 'sql-error' ? /^no such column: (.*)$/s.exec(result.message)?.[1] : undefined;
   if (name === undefined) return sql;
   const quoted = `"${name.replaceAll('"', '""')}"`;
-  let text = '';
-  for (let at = 0, end = 0; at < sql.length; at = end) {
-    end = tokenEnd(sql, at);
-    while (sql.charAt(at) === '"' && sql.charAt(end) === '"') end = tokenEnd(sql, end); // a doubled quote continues the name
-    const token = sql.slice(at, end);
-    text += token === quoted && !/\.\s*$/.test(text) ? `'${name.replaceAll("'", "''")}'` : token;
-  }
-  return text;
+  const text = `'${name.replaceAll("'", "''")}'`;
+  return sql.replace(TOKEN, (token, at: number) =>
+    token === quoted && !/\.\s*$/.test(sql.slice(0, at)) ? text : token,
+  );
 }

@@ -122,7 +122,7 @@ function isFiller(sql: string, at: number): boolean {
 }
 
 /** End of the comment, quoted piece or single character that starts at `at`. */
-export function tokenEnd(sql: string, at: number): number {
+function tokenEnd(sql: string, at: number): number {
   if (sql.startsWith('--', at)) return after(sql, '\n', at + 2);
   if (sql.startsWith('/*', at)) return after(sql, '*/', at + 2);
   const character = sql.charAt(at);

@@ -13,7 +13,8 @@ export interface StatementText {
   readonly text: string;
 }
 
-const TOKEN =
+/** Every character belongs to one: with the `g` flag, for `replace` and `match`. */
+export const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|;|\s+|[A-Za-z_][A-Za-z0-9_]*|[\s\S]/g;
 
 const SPACE = /^(?:--|\/\*|\s)/;
