@@ -6,7 +6,7 @@ import { makeBody, makeOperatorBody, normaliseSql, type Hash, type SelectInspect
 import { CLOCK } from '../sql/clock';
 import type { SelectText } from '../sql/compile';
 import { validateBody, validateSelect } from '../sql/validate';
-import { openEngine, type StepContext } from './context';
+import { openEngine, openParser, type StepContext } from './context';
 
 export type Made<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'invalid'; readonly error: string };
 
@@ -23,21 +23,21 @@ export interface SearchScope extends BodyScope {
 
 /** Of a step that runs SQL. */
 export async function engineScope(context: StepContext): Promise<SearchScope> {
-  return scopeOf(context, (await openEngine(context)).inspector);
+  return scopeOf(context, async () => (await openEngine(context)).inspector);
 }
 
-/** Of a step that asks a model: it runs no SQL and may be on a worker that cannot reach the database. */
+/** Of a step that asks a model. */
 export async function parserScope(context: StepContext): Promise<SearchScope> {
-  const { deps, input, run } = context;
-  if (deps.inspector === undefined) return engineScope(context);
-  const { description } = await run.get('schema', SCHEMA_ID);
-  return scopeOf(context, await deps.inspector(input.question.database, description.dialect));
+  return scopeOf(context, ({ dialect }) => openParser(context, dialect));
 }
 
-async function scopeOf({ deps, input, run }: StepContext, inspector: SqlInspector): Promise<SearchScope> {
+async function scopeOf(
+  { deps, input, run }: StepContext,
+  open: (description: DatabaseDescription) => Promise<SqlInspector>,
+): Promise<SearchScope> {
   const { description } = await run.get('schema', SCHEMA_ID);
   const relations = [...description.tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
-  return { inspector, hash: deps.hash, description, relations };
+  return { inspector: await open(description), hash: deps.hash, description, relations };
 }
 
 /**

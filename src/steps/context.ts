@@ -1,9 +1,8 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
-import type { DatabaseDescription, Dialect, SearchInput, Settings, SqlResult } from '../domain';
+import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
 import type { Clock, Embedder, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../sql/body';
 import { canonical } from '../domain/canonical';
-import { CLOCK } from '../sql/clock';
 import type { StepOptions, UsageDelta } from '../ports/search-steps';
 import { createRunStore, type RunStore } from '../record/run-store';
 
@@ -72,11 +71,6 @@ export async function openParser(context: StepContext, dialect: Dialect): Promis
   const { deps, input } = context;
   if (deps.inspector === undefined) return (await openEngine(context)).inspector;
   return deps.inspector(input.question.database, dialect);
-}
-
-/** The relations that SQL of this search may read: the tables of the schema, and its clock if it has one. */
-export function readableRelations({ input }: StepContext, { tables }: Pick<DatabaseDescription, 'tables'>): string[] {
-  return [...tables.map(({ name }) => name), ...(input.clock === undefined ? [] : [CLOCK])];
 }
 
 export interface SqlRun {
