@@ -15,6 +15,7 @@ import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './e
 import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
+import { layerCommand } from './layer';
 import { listCommand } from './list';
 import { withExamples } from './options';
 import { reportCommand } from './report';
@@ -39,6 +40,7 @@ const COMMANDS: readonly CommandFactory[] = [
   ...STEERING_COMMANDS,
   forkCommand,
   dbCommand,
+  layerCommand,
   sqlCommand,
   workerCommand,
   devCommand,

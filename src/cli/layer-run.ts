@@ -1,0 +1,243 @@
+/** What `gate layer` does: reads the events of a database's layer, and appends what a person or a check says. */
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import type { LayerEvent } from '../domain';
+import { compareText } from '../domain/canonical';
+import { layerDiff } from '../layer/diff';
+import { layerMarkdown } from '../layer/markdown';
+import { layerOf, type HeldEntry, type Layer } from '../layer/state';
+import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
+import { counted } from '../report/printable';
+import { identityKey } from '../steps/context';
+import { visibleEntries } from '../steps/layer-entries';
+import { verifyEntries } from '../steps/verify-layer';
+import { openEngines } from '../workers/composition';
+import { checkDatabase } from './check-database';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import type { Io } from './io';
+import { onlyDatabase } from './only-database';
+import { recognise } from './seen-databases';
+import { openServices, sha256, type Services } from './services';
+import { textTable } from './table';
+
+export interface LayerFlags {
+  readonly db?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+  readonly note?: string;
+  readonly as?: string;
+  readonly timeout?: number;
+  readonly since?: string;
+  readonly with?: string;
+}
+
+interface Opened extends Services {
+  readonly database: ResolvedDatabase;
+  readonly place: LayerPlace;
+  readonly events: readonly LayerEvent[];
+  readonly layer: Layer;
+}
+
+async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
+  const services = openServices(io);
+  const database = resolveDatabase(services.config, db ?? onlyDatabase(services.config), io.cwd);
+  const { known } = await recognise(services.store, database);
+  const place = { store: services.store, hash: sha256, database: identityKey(known) };
+  const events = await readLayer(place);
+  const layer = layerOf(events);
+  const entries = await shownEntries(services, database, layer);
+  return { ...services, database, place, events, layer: { ...layer, entries } };
+}
+
+/** An entry on what an access list hides is as if it did not exist. Only then is the database opened. */
+async function shownEntries(
+  { config }: Services,
+  database: ResolvedDatabase,
+  { entries }: Layer,
+): Promise<readonly HeldEntry[]> {
+  const { allow, deny } = database.access;
+  if (entries.length === 0 || allow.length + deny.length === 0) return entries;
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  try {
+    return visibleEntries(entries, await checkDatabase(engines, database.name));
+  } finally {
+    await engines.close();
+  }
+}
+
+export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
+  const { layer, database } = await openLayer(flags, io);
+  const shown = layer.entries.filter(
+    ({ status }) => flags.all === true || status === 'active' || status === 'few-rows',
+  );
+  if (flags.json) {
+    io.out(`${JSON.stringify({ database: database.name, ...layer, entries: shown }, null, 2)}\n`);
+    return;
+  }
+  const left = layer.entries.length - shown.length;
+  if (layer.entries.length === 0)
+    io.err(`nothing is kept of ${database.name} yet; questions with claims add to it (gate ask --memory on)\n`);
+  if (shown.length > 0) {
+    const rows = shown.map((held) => [held.entry.entryId.slice(0, 9), held.status, figuresOf(held), held.statement]);
+    io.out(`${textTable(['entry', 'status', 'counted', 'statement'], rows, { width: io.columns, whole: 2 })}\n`);
+  }
+  if (left > 0) io.err(`${counted(left, 'more entry', 'more entries')} not in use: --all shows them\n`);
+  for (const { text, answer } of layer.questions) if (answer === null) io.err(`to be decided by a person: ${text}\n`);
+}
+
+export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
+  const { layer, events } = await openLayer(flags, io);
+  const held = findEntry(layer, wanted);
+  const { entryId } = held.entry;
+  const history = events
+    .filter((event) => ('entryId' in event ? event.entryId : idOf(event)) === entryId)
+    .sort((a, b) => compareText(a.at, b.at));
+  if (flags.json) {
+    io.out(`${JSON.stringify({ ...held, history }, null, 2)}\n`);
+    return;
+  }
+  const { rows, scope, rivals, from, provedAt, check, restsOn } = held.entry;
+  const lines = [
+    held.statement,
+    `status    ${held.status}${held.why === null ? '' : `: ${held.why}`}`,
+    `counted   ${figuresOf(held)} ${rows}${scope === null ? '' : ` (${scope})`}`,
+    ...rivals.map(
+      ({ reading, matching, refuted }) =>
+        `rival     ${reading}: ${matching ?? 'not counted'}${refuted ? ', refuted' : ', the same answer'}`,
+    ),
+    ...(restsOn.length === 0 ? [] : [`rests on  ${restsOn.join(', ')}`]),
+    `proved    ${provedAt} in ${from.searchId}${from.question === null ? '' : `: ${from.question}`}`,
+    ...(held.confirmedBy === null ? [] : [`confirmed by ${held.confirmedBy}`]),
+    `check\n${check}`,
+  ];
+  io.out(`${lines.join('\n')}\n`);
+}
+
+export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> {
+  const { layer, place, config, database } = await openLayer(flags, io);
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  try {
+    const description = await checkDatabase(engines, database.name);
+    const { engine } = await engines.engine(database.name);
+    const verified = await verifyEntries(layer.entries, {
+      ...{ engine, description, signal: stop.signal, now: () => io.now() },
+      timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
+      progress: (done, of) => {
+        if (io.live) io.err(`\r${done} of ${of} checks`);
+      },
+    });
+    if (io.live) io.err('\r');
+    await appendToLayer(place, verified.events);
+    const broken = verified.entries.filter(({ why }) => why !== null);
+    if (flags.json) {
+      const told = broken.map(({ held, why, counts }) => ({
+        ...{ entryId: held.entry.entryId, statement: held.statement, why, counts, heldUntil: held.since },
+      }));
+      io.out(
+        `${JSON.stringify({ checked: verified.entries.length, unseen: verified.unseen, broken: told }, null, 2)}\n`,
+      );
+    } else {
+      for (const { held, why } of broken)
+        io.out(
+          `${held.entry.entryId.slice(0, 9)} no longer holds: ${held.statement} (${why ?? ''}; since ${held.since})\n`,
+        );
+      const checked = counted(verified.entries.length, 'entry', 'entries');
+      io.out(`${checked} checked, ${broken.length === 0 ? 'all hold' : `${broken.length} no longer hold`}\n`);
+      if (verified.unseen > 0)
+        io.err(`${counted(verified.unseen, 'entry', 'entries')} could not be checked: hidden, or no answer in time\n`);
+    }
+    return broken.length === 0 ? EXIT.ok : EXIT.failed;
+  } finally {
+    stopListening();
+    await engines.close();
+  }
+}
+
+export async function decideEntry(
+  kind: 'confirmed' | 'rejected',
+  wanted: string,
+  flags: LayerFlags,
+  io: Io,
+): Promise<void> {
+  const opened = await openLayer(flags, io);
+  const { entryId } = findEntry(opened.layer, wanted).entry;
+  await append(opened, { kind, entryId, ...by(flags, io) }, flags, io);
+}
+
+export async function editEntry(wanted: string, statement: string, flags: LayerFlags, io: Io): Promise<void> {
+  const opened = await openLayer(flags, io);
+  if (statement.trim() === '') throw new UsageError('the statement is empty; write one sentence in quotes');
+  const { entryId } = findEntry(opened.layer, wanted).entry;
+  await append(opened, { kind: 'edited', entryId, statement: statement.trim(), ...by(flags, io) }, flags, io);
+}
+
+export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
+  const { since, with: other } = flags;
+  if ((since === undefined) === (other === undefined))
+    throw new UsageError('compare with what? give --since with a date, or --with with another database');
+  const opened = await openLayer(flags, io);
+  const diff =
+    other === undefined
+      ? layerDiff(layerOf(opened.events, timeOf(since ?? '')), opened.layer)
+      : layerDiff(opened.layer, (await openLayer(flags, io, other)).layer);
+  if (flags.json) {
+    io.out(`${JSON.stringify(diff, null, 2)}\n`);
+    return;
+  }
+  const line = (sign: string, { entry, statement }: HeldEntry, more = ''): string =>
+    `${sign} ${entry.entryId.slice(0, 9)} ${statement}${more}\n`;
+  for (const held of diff.added) io.out(line('+', held));
+  for (const held of diff.removed) io.out(line('-', held));
+  for (const { after, what } of diff.changed) io.out(line('~', after, ` (${what.join('; ')})`));
+  if (diff.added.length + diff.removed.length + diff.changed.length === 0) io.err('no difference\n');
+}
+
+export async function exportLayer(flags: LayerFlags, io: Io): Promise<void> {
+  const { layer, database } = await openLayer(flags, io);
+  if (flags.json) io.out(`${JSON.stringify(layer, null, 2)}\n`);
+  else io.out(layerMarkdown(database.name, layer));
+}
+
+async function append({ place }: Opened, event: LayerEvent & { readonly entryId: string }, flags: LayerFlags, io: Io) {
+  await appendToLayer(place, [event]);
+  const held = findEntry(layerOf(await readLayer(place)), event.entryId);
+  if (flags.json) io.out(`${JSON.stringify(held, null, 2)}\n`);
+  else
+    io.out(`${held.entry.entryId} is ${held.status}${held.why === null ? '' : ` (${held.why})`}: ${held.statement}\n`);
+}
+
+function by(
+  { as, note }: LayerFlags,
+  io: Io,
+): { readonly at: string; readonly author: string; readonly note: string | null } {
+  return { at: new Date(io.now()).toISOString(), author: as ?? 'somebody', note: note ?? null };
+}
+
+function findEntry({ entries }: Layer, wanted: string): HeldEntry {
+  if (!/^e[0-9a-f]{2,16}$/.test(wanted))
+    throw new UsageError(
+      `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
+    );
+  const found = entries.filter(({ entry }) => entry.entryId.startsWith(wanted));
+  const [only, second] = found;
+  if (second !== undefined)
+    throw new UsageError(`'${wanted}' is the beginning of ${found.length} entries; give more of the id`);
+  if (only === undefined) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
+  return only;
+}
+
+function figuresOf({ entry, counts }: HeldEntry): string {
+  return `${counts?.matching ?? entry.matching} of ${counts?.examined ?? entry.examined}`;
+}
+
+function idOf(event: LayerEvent): string | null {
+  return event.kind === 'proved' ? event.entry.entryId : null;
+}
+
+function timeOf(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()))
+    throw new UsageError(`--since ${text}: not a time; for example 2026-11-01 or 2026-11-01T09:00`);
+  return at.toISOString();
+}

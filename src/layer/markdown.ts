@@ -1,0 +1,43 @@
+/** A layer for people: what each table's conventions are, with the figures behind them. */
+import type { HeldEntry, Layer } from './state';
+
+export function layerMarkdown(database: string, { entries, questions }: Layer): string {
+  const used = entries.filter(({ status }) => status === 'active' || status === 'few-rows');
+  const tables = [...new Set(used.map(({ entry }) => entry.tables[0] ?? 'no table'))].sort();
+  const open = questions.filter(({ answer }) => answer === null);
+  const lines = [
+    `# ${plain(database)}: what its rows prove`,
+    '',
+    ...tables.flatMap((table) => [
+      `## ${plain(table)}`,
+      '',
+      ...used.filter(({ entry }) => (entry.tables[0] ?? 'no table') === table).map(entryLine),
+      '',
+    ]),
+    ...(open.length === 0
+      ? []
+      : ['## To be decided by a person', '', ...open.map(({ text }) => `- ${plain(text)}`), '']),
+  ];
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function entryLine({ entry, statement, status, confirmedBy }: HeldEntry): string {
+  const { matching, examined, rows, rivals, scope, provedAt } = entry;
+  const refuted = rivals
+    .filter((rival) => rival.refuted)
+    .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
+  const told = [
+    `${matching} of ${examined} ${rows || 'rows'}`,
+    ...(refuted.length === 0 ? [] : [`not ${refuted.join(', ')}`]),
+    ...(scope === null ? [] : [scope]),
+    `proved ${provedAt.slice(0, 10)}`,
+    ...(status === 'few-rows' ? ['few rows'] : []),
+    ...(confirmedBy === null ? [] : [`confirmed by ${confirmedBy}`]),
+  ];
+  return `- ${plain(statement)} (${plain(told.join('; '))})`;
+}
+
+/** Text of a model or a database is no markup. */
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|#]/g, (char) => `\\${char}`);
+}

@@ -1,0 +1,150 @@
+/** `gate layer` over a real SQLite file and a local store. */
+import Database from 'libsql';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../../src/config';
+import { resolveDatabase } from '../../../src/config/databases';
+import { openServices } from '../../../src/cli/services';
+import type { LayerEntry, LayerEvent } from '../../../src/domain';
+import { appendToLayer } from '../../../src/record/layer-store';
+import { sha256 } from '../../../src/sha256';
+import { identityKey } from '../../../src/steps/context';
+import { testProcess } from './test-io';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const CENTS: LayerEntry = {
+  ...{ schemaVersion: 1, entryId: 'e0000000000000001', statement: 'orders.total is in cents.', rows: 'paid orders' },
+  ...{ scope: null, matching: 40, examined: 40 },
+  check: 'SELECT count(*), sum(total = 100 * paid), sum(total = paid) FROM orders',
+  rivals: [{ reading: 'whole units', matching: 0, examined: 40, refuted: true }],
+  ...{ tables: ['orders'], columns: ['orders.total', 'orders.paid'], operator: null, restsOn: [] },
+  ...{ from: { searchId: 'q-1', question: 'What was sold?' }, provedAt: AT, schemaFingerprint: 'f' },
+};
+const IDS: LayerEntry = {
+  ...{ ...CENTS, entryId: 'e0000000000000002', statement: 'orders.id counts up without gaps.', columns: ['orders.id'] },
+  ...{ check: 'SELECT count(*), max(id) - min(id) + 1, 0 FROM orders', restsOn: [CENTS.entryId] },
+};
+
+async function shop(entry: object = {}, entries: readonly LayerEntry[] = [CENTS, IDS]) {
+  const at = testProcess();
+  const file = join(at.home, 'shop.sqlite');
+  const database = new Database(file);
+  database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, paid REAL)');
+  for (let id = 1; id <= 40; id += 1) database.exec(`INSERT INTO orders VALUES (${id}, ${100 * id}, ${id})`);
+  database.close();
+  writeFileSync(join(at.home, 'gate.config.json'), JSON.stringify({ databases: { shop: { path: file, ...entry } } }));
+  const { store } = openServices(at.io);
+  const place = {
+    ...{ store, hash: sha256 },
+    database: identityKey(resolveDatabase(loadConfig(at.io), 'shop', at.home).identity),
+  };
+  await appendToLayer(
+    place,
+    entries.map((each): LayerEvent => ({ kind: 'proved', at: AT, entry: each })),
+  );
+  const write = (sql: string): void => {
+    const open = new Database(file);
+    open.exec(sql);
+    open.close();
+  };
+  return {
+    ...at,
+    write,
+    json: async (...args: string[]) => JSON.parse((await at.gate('layer', ...args, '--json')).out) as unknown,
+  };
+}
+
+test('list shows what is kept, with its figures; show says where it comes from', async () => {
+  const { gate } = await shop();
+  const { code, out } = await gate('layer', 'list');
+  expect(code).toBe(0);
+  expect(out).toMatch(/e00000000 +active +40 of 40 +orders\.total is in cents\./);
+  const shown = (await gate('layer', 'show', 'e0000000000000001')).out;
+  expect(shown).toContain('counted   40 of 40 paid orders');
+  expect(shown).toContain('rival     whole units: 0, refuted');
+  expect(shown).toContain('in q-1: What was sold?');
+  expect(shown).toContain(CENTS.check);
+});
+
+test('verify says what broke, exits with 1, and what rests on it is used no more; it can hold again', async () => {
+  const { gate, write, json } = await shop();
+  expect(await gate('layer', 'verify')).toMatchObject({ code: 0, out: '2 entries checked, all hold\n' });
+  write('UPDATE orders SET total = paid');
+  const drifted = await gate('layer', 'verify');
+  expect(drifted.code).toBe(1);
+  expect(drifted.out).toContain('no longer holds: orders.total is in cents. (it holds for 0 of 40 (0 %) only');
+  expect(await json('list', '--all')).toMatchObject({
+    entries: [
+      { status: 'broken', counts: { matching: 0, examined: 40 } },
+      { status: 'suspended', why: `it rests on ${CENTS.entryId}, which is broken` },
+    ],
+  });
+  write('UPDATE orders SET total = 100 * paid');
+  expect((await gate('layer', 'verify')).code).toBe(0);
+  expect(await json('list')).toMatchObject({ entries: [{ status: 'active' }, { status: 'active' }] });
+});
+
+test('a person rejects, edits and confirms, by name and with a reason', async () => {
+  const { gate, json } = await shop();
+  const no = await gate('layer', 'reject', 'e0000000000000001', '--as', 'ann', '--note', 'old rows');
+  expect(no.out).toBe(`${CENTS.entryId} is rejected (rejected by ann: old rows): orders.total is in cents.\n`);
+  expect(await json('list')).toMatchObject({ entries: [] });
+  await gate('layer', 'edit', 'e0000000000000001', 'Totals are cents.', '--as', 'bob');
+  await gate('layer', 'confirm', 'e0000000000000001', '--as', 'bob');
+  expect(await json('show', 'e0000000000000001')).toMatchObject({
+    ...{ status: 'active', statement: 'Totals are cents.', confirmedBy: 'bob' },
+    history: expect.arrayContaining(
+      ['proved', 'rejected', 'edited', 'confirmed'].map((kind): unknown => expect.objectContaining({ kind })),
+    ) as unknown,
+  });
+});
+
+test('diff tells what changed since a time', async () => {
+  const { gate } = await shop();
+  await gate('layer', 'reject', 'e0000000000000002', '--as', 'ann');
+  expect((await gate('layer', 'diff', '--since', '2026-01-02')).out).toBe(
+    '~ e00000000 orders.id counts up without gaps. (active -> rejected)\n',
+  );
+  expect(
+    (await gate('layer', 'diff', '--since', '2025-12-01')).out.split('\n').filter((line) => line[0] === '+'),
+  ).toHaveLength(2);
+});
+
+test('an entry on a column that the access list hides is as if it did not exist', async () => {
+  const { gate, json } = await shop({ access: { deny: ['orders.paid'] } });
+  expect(await json('list', '--all')).toMatchObject({ entries: [{ entry: { entryId: IDS.entryId } }] });
+  expect((await gate('layer', 'show', CENTS.entryId)).err).toContain(`no entry ${CENTS.entryId} in this layer`);
+  expect((await gate('layer', 'export')).out).not.toContain('cents');
+});
+
+test('export for people', async () => {
+  const { gate } = await shop();
+  expect((await gate('layer', 'export')).out).toContain(
+    '- orders.total is in cents. (40 of 40 paid orders; not whole units: 0; proved 2026-01-01)',
+  );
+});
+
+test.each([
+  [['show', 'x'], 2, "'x' is not the id of an entry"],
+  [['show', 'effff'], 1, 'no entry effff in this layer'],
+  [['show', 'e0000'], 2, "'e0000' is the beginning of 2 entries"],
+  [['edit', 'e0000000000000001', ' '], 2, 'the statement is empty'],
+  [['diff'], 2, 'compare with what?'],
+  [['diff', '--since', 'soon'], 2, '--since soon: not a time'],
+])('bad input: gate layer %s', async (args, code, line) => {
+  const { gate } = await shop();
+  const ended = await gate('layer', ...args);
+  expect(ended.code).toBe(code);
+  expect(ended.err).toContain(line);
+  expect(ended.err.trim().split('\n')).toHaveLength(1);
+});
+
+test('more entries than one snapshot checks', async () => {
+  const many = Array.from({ length: 120 }, (_, at): LayerEntry => ({
+    ...CENTS,
+    entryId: `e${String(at).padStart(16, '0')}`,
+    check: CENTS.check.replace('FROM orders', `FROM orders WHERE id <> ${-at}`),
+  }));
+  const { gate } = await shop({}, many);
+  expect((await gate('layer', 'verify')).out).toBe('120 entries checked, all hold\n');
+});
