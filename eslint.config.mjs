@@ -39,7 +39,19 @@ const KNOWS = {
 };
 const FOLDERS = [...Object.keys(KNOWS), 'cli'];
 /** No I/O of their own. */
-const PURE = ['domain', 'ports', 'sql', 'schema', 'layer', 'text', 'search', 'methods', 'prompts', 'workflows'];
+const PURE = [
+  'domain',
+  'ports',
+  'sql',
+  'schema',
+  'layer',
+  'text',
+  'search',
+  'methods',
+  'prompts',
+  'activities',
+  'workflows',
+];
 const inward = (files, folder) => {
   const known = [folder, ...KNOWS[folder]];
   return only(files, [

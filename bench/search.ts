@@ -16,7 +16,7 @@ import type { ModelRequest } from '../src/ports';
 import { userFolders } from '../src/config/folders';
 import { settingsFor } from '../src/config/presets';
 import { runSearch } from '../src/search/search';
-import { createReactSteps, createSteps, storeInput } from '../src/steps';
+import { createSteps, storeInput } from '../src/steps';
 import { firstPlan, judgement } from '../scripts/histories/search-replies';
 import { awaitQuestion, connectClient, startQuestion } from '../src/workers/client';
 import { sha256 } from '../src/sha256';
@@ -80,7 +80,7 @@ async function measureSearch(): Promise<readonly Figure[]> {
     models: () => model,
     engine: () => Promise.resolve({ engine, inspector }),
   };
-  const steps = { ...createSteps(deps), ...createReactSteps(deps) };
+  const steps = createSteps(deps);
   const settings = settingsFor({ method: 'gate', preset: 'paper', models: { default: 'scripted' } });
   const limited = { ...settings, budgets: { ...settings.budgets, llmCalls: CALLS } };
   const begin = async (searchId: string): Promise<SearchInput> => {

@@ -15,7 +15,7 @@ import { buildSprintDatabase } from '../src/cli/sprint-database';
 import type { Question } from '../src/domain';
 import { userFolders } from '../src/config/folders';
 import { WebError, type LanguageModel, type Web } from '../src/ports';
-import { createReactSteps, createSteps, storeInput } from '../src/steps';
+import { createSteps, storeInput } from '../src/steps';
 import { connectClient, type GateClient } from '../src/workers/client';
 import { sha256 } from '../src/sha256';
 import { createGateWorkers, installLogger } from '../src/workers/run-worker';
@@ -68,7 +68,7 @@ async function record(folder: string, address: string): Promise<void> {
   const bundle = { code: (await bundleWorkflows()).code };
   const workers = await createGateWorkers({
     ...{ ...temporal, databases: [DATABASE], batch: batchPorts(store) },
-    steps: { ...createSteps(deps), ...createReactSteps(deps) },
+    steps: createSteps(deps),
     bundle,
   });
   const serving = workers.run();

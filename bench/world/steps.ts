@@ -7,7 +7,7 @@ import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sq
 import type { SearchInput } from '../../src/domain';
 import type { ObjectStore } from '../../src/ports';
 import { sha256 } from '../../src/sha256';
-import { createReactSteps, createSteps, storeInput } from '../../src/steps';
+import { createSteps, storeInput } from '../../src/steps';
 import type { WorkerSteps } from '../../src/workers/run-worker';
 
 export interface StepsOptions {
@@ -20,7 +20,7 @@ export interface StepsOptions {
 }
 
 export interface BenchSteps {
-  readonly steps: WorkerSteps & ReturnType<typeof createSteps>;
+  readonly steps: WorkerSteps;
   readonly store: ObjectStore;
   /** Stores what the search starts from. */
   begin(input: SearchInput): Promise<void>;
@@ -42,7 +42,7 @@ export async function benchSteps(options: StepsOptions): Promise<BenchSteps> {
     engine: () => Promise.resolve({ engine, inspector }),
   };
   return {
-    steps: { ...createSteps(deps), ...createReactSteps(deps) },
+    steps: createSteps(deps),
     store,
     begin: (input) => storeInput(deps, input),
     close: () => engine.close(),

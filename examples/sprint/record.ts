@@ -19,7 +19,7 @@ import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';
 import { clockAt } from '../../src/sql/clock';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
-import { createReactSteps, createSteps, storeInput } from '../../src/steps';
+import { createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
 
 export async function record(file: string): Promise<string | null> {
@@ -62,7 +62,7 @@ export async function record(file: string): Promise<string | null> {
   };
   await storeInput(deps, input);
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
-  const steps = { ...createReactSteps(deps), ...createSteps(deps) };
+  const steps = createSteps(deps);
   const outcome = await runLookThenProve({ searchId: input.searchId, settings, state: null }, steps, hooks);
   await model.flush();
   await engine.close();

@@ -1,10 +1,10 @@
 /** Checkpoints and the final record: the only store writes that are activities of their own (design D1, D4). */
 import type { Remark, SearchState } from '../domain';
-import type { AnswerSummary, FinishInput, SearchSteps } from '../ports/search-steps';
+import type { AllSteps, AnswerSummary, FinishInput } from '../ports/search-steps';
 import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
-export type StoreSteps = Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep;
+export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish'> & RemarkStep;
 /** A remark without its time, which the activity sets. */
 export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
 

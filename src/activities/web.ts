@@ -3,12 +3,12 @@
  * outage of the search provider is retried like an outage of the database.
  */
 import { activityInfo } from '@temporalio/activity';
-import type { SearchSteps, WebInput, WebRun } from '../ports/search-steps';
+import type { AllSteps, WebInput, WebRun } from '../ports/search-steps';
 import { runStep } from './run-step';
 
 const TRIES_OF_A_SITE = 3;
 
-export type WebStep = Pick<SearchSteps, 'web'>;
+export type WebStep = Pick<AllSteps, 'web'>;
 
 export interface WebActivities {
   useWeb(input: WebInput): Promise<WebRun>;

@@ -7,7 +7,6 @@
  * 2. A failed check wins over whatever else failed meanwhile: it says what to change.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataConverter } from '@temporalio/common';
 import { storeLocation } from '../config/store';
 import { earlierModelQueues } from '../workers/model-queues';
 import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
@@ -101,13 +100,8 @@ async function openStarted(
   const { target, opening } = openWithTarget(asking);
   const announcing = asking.composition().then((opened) => announcedFor(config, opened, database, input));
   const workersOn = async (queues: Pick<WorkersOptions, 'databases' | 'modelQueues'>): Promise<GateWorkers> => {
-    const [{ connectionOptions, ...at }, { steps }] = await Promise.all([target, asking.composition()]);
-    return createGateWorkers({
-      ...{ address: at.address, namespace: at.namespace, dataConverter: at.dataConverter, steps },
-      ...{ batch: batchPorts(services.store), bundle: io.bundle },
-      ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
-      ...queues,
-    });
+    const [at, { steps }] = await Promise.all([target, asking.composition()]);
+    return createGateWorkers({ ...at, steps, batch: batchPorts(services.store), bundle: io.bundle, ...queues });
   };
   const making = announcing.then(({ serving, limited }) =>
     workersOn({ databases: [servedName(database.name, serving)], modelQueues: limited }),
@@ -129,7 +123,7 @@ async function openStarted(
 
 function openWithTarget({ services, io }: Asking) {
   const onProgress = (line: string): void => io.err(`${line}\n`);
-  const known = signal<Target & { readonly dataConverter: DataConverter }>();
+  const known = signal<Target>();
   const opening = openTemporal(services.config, io.env, { onProgress, onTarget: known.give });
   // Without an address there is nothing to make a worker for.
   const failed = opening.then(() => known.given);

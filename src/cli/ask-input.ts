@@ -7,7 +7,7 @@ import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
 import { UsageError } from './errors';
 import type { Io } from './io';
-import { budgetsOf, type SearchFlags } from './options';
+import { limitsOf, type SearchFlags } from './options';
 
 export interface QuestionFlags {
   readonly context?: string;
@@ -16,6 +16,15 @@ export interface QuestionFlags {
   readonly docs?: readonly string[] | false;
   readonly output: Question['outputMode'];
   readonly web?: boolean;
+}
+
+/** Which database is meant without `--db`: the only one that is configured. */
+export function onlyDatabase(config: Pick<Config, 'databases'>): string {
+  const names = Object.keys(config.databases);
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return only;
+  const known = names.length === 0 ? 'none is configured' : `configured: ${names.join(', ')}`;
+  throw new UsageError(`which database? add --db with a name (${known}), an SQLite file, or postgresql://…`);
 }
 
 /** Throws before anything is opened when `--web` cannot be used. */
@@ -127,7 +136,7 @@ export function searchInput(
       topP: topP ?? MODEL_DEFAULTS.topP,
       maxOutputTokens: maxOutputTokens ?? cap,
       seed: flags.seed ?? 0,
-      budgets: budgetsOf(flags, config.budgets),
+      budgets: { ...config.budgets, ...limitsOf(flags) },
       ...lookupsOf(config, flags, question),
       ...queriesOf(config, flags),
       ...layerOf(config, flags, options.memory),

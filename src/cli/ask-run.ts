@@ -16,13 +16,21 @@ import { compose, openEngines, type Composition, type Engines } from '../workers
 import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-checks';
-import { checkWeb, modelsFor, questionOf, questionText, searchInput, webNotice, type QuestionFlags } from './ask-input';
+import {
+  checkWeb,
+  modelsFor,
+  onlyDatabase,
+  questionOf,
+  questionText,
+  searchInput,
+  webNotice,
+  type QuestionFlags,
+} from './ask-input';
 import { checkDatabase } from './check-database';
 import { asAskedBefore, askedAnewLine } from './earlier-search';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { noteSeen, recognise } from './seen-databases';
-import { onlyDatabase } from './only-database';
 import type { SearchFlags } from './options';
 import { openServices, sha256 } from './services';
 

@@ -61,13 +61,12 @@ export async function withBatchServed(
 
 function batchWorkers(
   { services, composition, flags, io }: ReadyBatch,
-  { address, namespace, dataConverter, connectionOptions }: TemporalSession,
+  { target }: TemporalSession,
   ownQueues: readonly string[],
   queues: ReturnType<typeof modelQueues>,
 ): Promise<GateWorkers> {
   return createGateWorkers({
-    ...{ address, namespace, dataConverter, steps: composition.steps, batch: batchPorts(services.store) },
-    ...(connectionOptions === null ? {} : { connectionOptions: connectionOptions as never }),
+    ...{ ...target, steps: composition.steps, batch: batchPorts(services.store) },
     ...{ databases: [], ownQueues, modelQueues: queues, bundle: io.bundle },
     maxModelCalls: Math.max(64, flags.concurrency + 16),
     graceMs: GRACE_MS,

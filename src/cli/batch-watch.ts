@@ -1,7 +1,10 @@
 /** What is in flight in a batch and what is being retried, read from Temporal for the display. */
 import type { BatchDisplay, InFlight } from './batch-table';
 import { outageLines, outagesOf, type Outage } from './outages';
+import { groupBy } from '../group-by';
+import { each } from '../limiter';
 import { counted } from '../report/printable';
+import { isOver, pause } from './pause';
 import type { TemporalSession } from './temporal-session';
 
 const ROUND_MS = 1_500;
@@ -39,32 +42,12 @@ async function inFlight(session: TemporalSession, searchId: string, looked: bool
 
 /** The commonest failure among the steps that are being retried: the one of them that gives up first. */
 async function outageOf(session: TemporalSession, searches: readonly string[]): Promise<Outage | null> {
-  const byReason = new Map<string, Outage[]>();
-  for (const searchId of searches) {
-    const live = await session.describe(searchId);
-    const [outage] = live === null ? [] : outagesOf(live, Date.now());
-    if (outage !== undefined) byReason.set(outage.reason, [...(byReason.get(outage.reason) ?? []), outage]);
-  }
+  const nowMs = Date.now();
+  const found = await each(searches, (searchId) => session.describe(searchId));
+  const outages = found.flatMap((live) => (live === null ? [] : outagesOf(live, nowMs).slice(0, 1)));
+  const byReason = groupBy(outages, ({ reason }) => reason);
   const [commonest = []] = [...byReason.values()].sort((a, b) => b.length - a.length);
   const [first] = [...commonest].sort((a, b) => (a.givesUpAt ?? '9').localeCompare(b.givesUpAt ?? '9'));
   if (first === undefined) return null;
   return { ...first, step: `${first.step} (${counted(commonest.length, 'question')})` };
-}
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}
-
-/** A function, because the signal changes while the loop awaits. */
-function isOver(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

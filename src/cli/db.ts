@@ -10,103 +10,98 @@ const ADOPT_NOTES = `
 A database is known by where it is. After a move, a changed URL or a replaced file, gate ask treats the name as another
 database and says so. gate db adopt records in the store that it is the database asked before. This cannot be taken back.`;
 
-export const dbCommand: CommandFactory = (io, outcome) =>
+export const dbCommand: CommandFactory = (io, outcome) => {
+  const db = new Command('db').description('add, list, check, adopt and describe databases');
+  for (const create of [addCommand, listCommand, checkCommand, adoptCommand, describeCommand])
+    db.addCommand(create(io, outcome));
+  return withExamples(db, 'gate db add shop --path ./shop.sqlite', 'gate db check shop');
+};
+
+const addCommand: CommandFactory = (io) =>
   withExamples(
-    new Command('db')
-      .description('add, list, check, adopt and describe databases')
-      .addCommand(
-        withExamples(
-          new Command('add')
-            .description('add a database to gate.config.json; passwords stay in the environment or in a file')
-            .argument('<name>', 'letters, digits, - and _')
-            .option('--path <file>', 'an SQLite file')
-            .option('--url <url>', 'postgresql://… or snowflake://… without a password')
-            .option('--url-env <variable>', 'the environment variable that holds the URL')
-            .option('--url-file <file>', 'the file that holds the URL')
-            .option(
-              '--id <id>',
-              'a fixed identity, for a database that has several addresses or is replaced by new files',
-            )
-            .option('--role <role>', 'a role with only SELECT rights, used for every statement')
-            .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
-            .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
-            .option('--deny <names>', 'these tables and columns may not reach a model (repeatable)', collect)
-            .option('--docs <path>', 'documentation of the database (repeatable)', collect)
-            .option(
-              '--max-plan-cost <n>',
-              'PostgreSQL: refuse statements that the planner expects to cost more',
-              positiveNumber,
-            )
-            .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
-            .option('--replace', 'replace the database of that name')
-            .action(async (name: string, flags: AddFlags) => {
-              const { addDatabase } = await import('./db-add');
-              await addDatabase(name, flags, io);
-            }),
-          'gate db add shop --path ./shop.sqlite',
-          'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
-        ),
+    new Command('add')
+      .description('add a database to gate.config.json; passwords stay in the environment or in a file')
+      .argument('<name>', 'letters, digits, - and _')
+      .option('--path <file>', 'an SQLite file')
+      .option('--url <url>', 'postgresql://… or snowflake://… without a password')
+      .option('--url-env <variable>', 'the environment variable that holds the URL')
+      .option('--url-file <file>', 'the file that holds the URL')
+      .option('--id <id>', 'a fixed identity, for a database that has several addresses or is replaced by new files')
+      .option('--role <role>', 'a role with only SELECT rights, used for every statement')
+      .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
+      .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
+      .option('--deny <names>', 'these tables and columns may not reach a model (repeatable)', collect)
+      .option('--docs <path>', 'documentation of the database (repeatable)', collect)
+      .option(
+        '--max-plan-cost <n>',
+        'PostgreSQL: refuse statements that the planner expects to cost more',
+        positiveNumber,
       )
-      .addCommand(
-        withExamples(
-          new Command('list')
-            .description('list the configured databases: engine, address without secrets, id, access')
-            .option('--json', 'print JSON')
-            .action(async (flags: { json?: boolean }) => {
-              const { listDatabases } = await import('./db-list');
-              listDatabases(flags, io);
-            }),
-          'gate db list',
-        ),
-      )
-      .addCommand(
-        withExamples(
-          new Command('check')
-            .description('prove that the connection cannot write, and say what to fix')
-            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
-            .option('--json', 'print JSON')
-            .action(async (spec: string, flags: { json?: boolean }) => {
-              const { runCheck } = await import('./db-check');
-              outcome.code = await runCheck(spec, flags, io);
-            }),
-          'gate db check sales',
-          'gate db check postgresql://reader@localhost/sales --json',
-        ),
-      )
-      .addCommand(
-        withExamples(
-          new Command('adopt')
-            .description('record that a database only moved, so that its earlier answers are found again')
-            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
-            .option('--force', 'adopt it even if its tables have changed')
-            .option('--json', 'print JSON')
-            .addHelpText('after', ADOPT_NOTES)
-            .action(async (spec: string, flags: AdoptFlags) => {
-              const { adoptDatabase } = await import('./db-adopt');
-              await adoptDatabase(spec, flags, io);
-            }),
-          'gate db adopt shop',
-        ),
-      )
-      .addCommand(
-        withExamples(
-          new Command('describe')
-            .description('show the schema as a model would see it, with its size')
-            .argument('<database>', 'a configured name, an SQLite file, or postgresql://…')
-            .option('--table <name>', 'show only these tables, in full (repeatable)', collect)
-            .option(
-              '--question <text>',
-              'show what the model would see for this question, if the schema is too large to show whole',
-            )
-            .option('--json', 'print JSON')
-            .action(async (spec: string, flags: DescribeFlags) => {
-              const { describeDatabase } = await import('./db-describe');
-              await describeDatabase(spec, flags, io);
-            }),
-          'gate db describe shop',
-          'gate db describe sales --table orders --table customers',
-        ),
-      ),
+      .option('--max-scan-bytes <n>', 'Snowflake: refuse statements whose plan scans more', positiveNumber)
+      .option('--replace', 'replace the database of that name')
+      .action(async (name: string, flags: AddFlags) => {
+        const { addDatabase } = await import('./db-add');
+        await addDatabase(name, flags, io);
+      }),
     'gate db add shop --path ./shop.sqlite',
-    'gate db check shop',
+    'gate db add sales --url-env SALES_URL --role reader --deny "customers.email,audit_*"',
   );
+
+const listCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('list')
+      .description('list the configured databases: engine, address without secrets, id, access')
+      .option('--json', 'print JSON')
+      .action(async (flags: { json?: boolean }) => {
+        const { listDatabases } = await import('./db-list');
+        listDatabases(flags, io);
+      }),
+    'gate db list',
+  );
+
+const checkCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    onDatabase('check', 'prove that the connection cannot write, and say what to fix')
+      .option('--json', 'print JSON')
+      .action(async (spec: string, flags: { json?: boolean }) => {
+        const { runCheck } = await import('./db-check');
+        outcome.code = await runCheck(spec, flags, io);
+      }),
+    'gate db check sales',
+    'gate db check postgresql://reader@localhost/sales --json',
+  );
+
+const adoptCommand: CommandFactory = (io) =>
+  withExamples(
+    onDatabase('adopt', 'record that a database only moved, so that its earlier answers are found again')
+      .option('--force', 'adopt it even if its tables have changed')
+      .option('--json', 'print JSON')
+      .addHelpText('after', ADOPT_NOTES)
+      .action(async (spec: string, flags: AdoptFlags) => {
+        const { adoptDatabase } = await import('./db-adopt');
+        await adoptDatabase(spec, flags, io);
+      }),
+    'gate db adopt shop',
+  );
+
+const describeCommand: CommandFactory = (io) =>
+  withExamples(
+    onDatabase('describe', 'show the schema as a model would see it, with its size')
+      .option('--table <name>', 'show only these tables, in full (repeatable)', collect)
+      .option(
+        '--question <text>',
+        'show what the model would see for this question, if the schema is too large to show whole',
+      )
+      .option('--json', 'print JSON')
+      .action(async (spec: string, flags: DescribeFlags) => {
+        const { describeDatabase } = await import('./db-describe');
+        await describeDatabase(spec, flags, io);
+      }),
+    'gate db describe shop',
+    'gate db describe sales --table orders --table customers',
+  );
+
+function onDatabase(name: string, description: string): Command {
+  const command = new Command(name).description(description);
+  return command.argument('<database>', 'a configured name, an SQLite file, or postgresql://…');
+}

@@ -167,14 +167,8 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding> {
   return finding(what, async () => {
     const configured = configuredTemporal(config, io.env);
     if (configured !== null) {
-      const { address, namespace, connectionOptions } = configured;
-      const gate = await connectClient({
-        address,
-        namespace,
-        ...(connectionOptions === null ? {} : { connectionOptions }),
-      });
-      await gate.close();
-      return ok(what, `${address}, namespace ${namespace}`);
+      await (await connectClient(configured)).close();
+      return ok(what, `${configured.address}, namespace ${configured.namespace}`);
     }
     const running = await embeddedServerInfo(embeddedPlace(config));
     if (running !== null) return ok(what, `embedded server ${running.version} is up on port ${running.port}`);

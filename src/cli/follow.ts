@@ -8,6 +8,7 @@ import { CommandFailed, EXIT } from './errors';
 import type { Io } from './io';
 import { outagesOf } from './outages';
 import { progressDisplay, type ProgressDisplay } from './progress';
+import { isOver, pause } from './pause';
 import type { TemporalSession } from './temporal-session';
 
 const POLL_MS = 400;
@@ -63,21 +64,4 @@ async function watch(
     if (live !== null && !isOver(end)) display.retried(outagesOf(live, Date.now())[0] ?? null);
   }
   return new Promise<never>((_, reject) => reject(new Error('no longer watched')));
-}
-
-/** A function, because the signal changes while the loop awaits. */
-function isOver(signal: AbortSignal): boolean {
-  return signal.aborted;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener('abort', wake, { once: true });
-  });
 }

@@ -23,20 +23,24 @@ export interface ModelFlags {
   readonly [role: string]: string | undefined;
 }
 
-export interface SearchFlags {
+/** `none` removes a limit; what is not given stays as it is. */
+export interface LimitFlags {
+  readonly maxCost?: number | 'none';
+  readonly maxCalls?: number | 'none';
+  readonly maxTokens?: number | 'none';
+  readonly maxMinutes?: number | 'none';
+  readonly maxSql?: number | 'none';
+  readonly maxSqlSeconds?: number | 'none';
+  readonly maxRows?: number | 'none';
+}
+
+export interface SearchFlags extends LimitFlags {
   readonly preset?: PresetName;
   readonly method: MethodName;
   readonly memory?: MemoryMode;
   readonly reactQueries?: number;
   readonly model?: ModelFlags;
   readonly seed?: number;
-  readonly maxCost?: number | 'none';
-  readonly maxCalls?: number;
-  readonly maxTokens?: number;
-  readonly maxMinutes?: number;
-  readonly maxSql?: number;
-  readonly maxSqlSeconds?: number;
-  readonly maxRows?: number;
 }
 
 export function addSearchOptions(command: Command): Command {
@@ -63,7 +67,7 @@ export function addSearchOptions(command: Command): Command {
     .option(
       '--max-cost <usd>',
       `the most that a question may cost, in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,
-      costCeiling,
+      orNone(positiveNumber),
     )
     .option('--max-calls <n>', 'at most this many model calls', positiveInteger)
     .option('--max-tokens <n>', 'at most this many tokens, prompts and replies', positiveInteger)
@@ -71,19 +75,6 @@ export function addSearchOptions(command: Command): Command {
     .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger)
     .option('--max-sql-seconds <n>', 'at most this many seconds in SQL statements', positiveNumber)
     .option('--max-rows <n>', 'at most this many rows fetched from the database', positiveInteger);
-}
-
-export function budgetsOf(flags: SearchFlags, configured: Budgets): Budgets {
-  return {
-    ...configured,
-    ...(flags.maxCost === undefined ? {} : { costUsd: flags.maxCost === 'none' ? null : flags.maxCost }),
-    ...(flags.maxCalls === undefined ? {} : { llmCalls: flags.maxCalls }),
-    ...(flags.maxTokens === undefined ? {} : { tokens: flags.maxTokens }),
-    ...(flags.maxMinutes === undefined ? {} : { wallMs: scaled(flags.maxMinutes, 60_000) }),
-    ...(flags.maxSql === undefined ? {} : { sqlExecutions: flags.maxSql }),
-    ...(flags.maxSqlSeconds === undefined ? {} : { sqlMs: scaled(flags.maxSqlSeconds, 1_000) }),
-    ...(flags.maxRows === undefined ? {} : { sqlRows: flags.maxRows }),
-  };
 }
 
 /** The rows alone, for programs. */
@@ -96,17 +87,7 @@ function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
 }
 
-/** New limits for an existing search: `none` removes a limit, limits that are not given are unchanged. */
-export interface LimitFlags {
-  readonly maxCost?: number | 'none';
-  readonly maxCalls?: number | 'none';
-  readonly maxTokens?: number | 'none';
-  readonly maxMinutes?: number | 'none';
-  readonly maxSql?: number | 'none';
-  readonly maxSqlSeconds?: number | 'none';
-  readonly maxRows?: number | 'none';
-}
-
+/** For an existing search. */
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--max-cost <usd>', 'US dollars, or none', orNone(positiveNumber))
@@ -180,11 +161,9 @@ export function positiveNumber(text: string): number {
 }
 
 /** The word stays a word: commander makes an empty text of a value that is parsed to null. */
-export function orNone(parse: (text: string) => number): (text: string) => number | 'none' {
+function orNone(parse: (text: string) => number): (text: string) => number | 'none' {
   return (text) => (text === 'none' ? text : parse(text));
 }
-
-export const costCeiling = orNone(positiveNumber);
 
 export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;

@@ -3,10 +3,10 @@ import type { Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import { compose } from '../workers/composition';
+import { compose, type Composition } from '../workers/composition';
 import type { GateClient } from '../workers/client';
-import { modelQueues } from '../workers/model-queues';
-import { createGateWorkers, installLogger } from '../workers/run-worker';
+import { modelQueues, type ModelQueue } from '../workers/model-queues';
+import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
@@ -14,10 +14,18 @@ import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { UsageError } from './errors';
+import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
-import type { ServedParts } from './served-parts';
 import { batchPorts } from './services';
 import type { TemporalSession } from './temporal-session';
+
+/** `--serve` of `gate worker`: which task queues a process serves. */
+export interface ServedParts {
+  /** The databases' queues: workflows, SQL, store writes, and calls of models without limits. */
+  readonly workflow: boolean;
+  /** Models with limits whose queue is served. */
+  readonly models: readonly string[];
+}
 
 export interface ServeOptions {
   readonly databases: readonly string[];
@@ -37,21 +45,54 @@ export async function serveUntilInterrupted(
 ): Promise<void> {
   installLogger(serving.debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`));
   const { parts } = serving;
-  const resolve = (specs: readonly string[]): ResolvedDatabase[] =>
-    specs.map((spec) => resolveDatabase(config, spec, io.cwd));
-  const given = serving.databases.length > 0 ? resolve(serving.databases) : null;
-  const asked = parts?.workflow === false ? [] : (given ?? configuredDatabases(config, io));
+  const given = serving.databases.map((spec) => resolveDatabase(config, spec, io.cwd));
+  const asked = parts?.workflow === false ? [] : given.length > 0 ? given : configuredDatabases(config, io);
   const composition = await compose(config, { adHoc: asked.filter(({ adHoc }) => adHoc) });
   const limited = modelQueues(config, composition, parts?.models);
   const names = asked.map(({ name }) => name);
   const servings = new Map(asked.map((database) => [database.name, servingOf(config, composition, [database])]));
-  const versioning = session.embedded === null ? config.temporal.versioning : null;
-  const version = versioning === null ? null : workerVersion(versioning);
-  const bundle = io.bundle ?? (await workflowBundle());
+  const workers = await startWorkers(config, session, { composition, limited, servings }, io);
+  const forget = announce(config, {
+    ...{ pid: process.pid, databases: names, queues: workers.taskQueues },
+    ...{ address: session.address, namespace: session.namespace, store: storeLocation(config.store) },
+    background: serving.background,
+  });
+  const interrupts = watchInterrupts(io);
+  interrupts.quit.addEventListener('abort', () => process.exit(1));
+  void interrupts.first.then(() => {
+    io.err('stopping: running steps may finish; interrupt again to quit at once\n');
+    workers.stop();
+  });
+  const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
+  serving.ready(served, composition.model.endpoint);
+  const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
+  try {
+    // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
+    if (workers.taskQueues.length === 0) await interrupts.first;
+    await workers.run();
+  } finally {
+    stopWatching();
+    interrupts.stopListening();
+    forget();
+    await composition.close();
+  }
+}
+
+interface Served {
+  readonly composition: Composition;
+  readonly limited: readonly ModelQueue[];
+  readonly servings: ReadonlyMap<string, Serving>;
+}
+
+async function startWorkers(
+  { temporal: { versioning } }: Config,
+  { target, embedded }: TemporalSession,
+  { composition, limited, servings }: Served,
+  io: Pick<Io, 'err' | 'bundle'>,
+): Promise<GateWorkers> {
+  const version = versioning === null || embedded !== null ? null : workerVersion(versioning);
   const workers = await createGateWorkers({
-    ...{ address: session.address, namespace: session.namespace, steps: composition.steps, bundle },
-    ...(session.connectionOptions === null ? {} : { connectionOptions: session.connectionOptions as never }),
-    dataConverter: session.dataConverter,
+    ...{ ...target, steps: composition.steps, bundle: io.bundle ?? (await workflowBundle()) },
     ...{ batch: batchPorts(composition.store), version, modelQueues: limited },
     databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
@@ -59,38 +100,7 @@ export async function serveUntilInterrupted(
     io.err(
       `worker version ${version.deploymentName}.${version.buildId}; it gets work once you make this version current\n`,
     );
-  const forget = announce(config, {
-    pid: process.pid,
-    databases: names,
-    queues: workers.taskQueues,
-    address: session.address,
-    namespace: session.namespace,
-    store: storeLocation(config.store),
-    background: serving.background,
-  });
-  let interrupts = 0;
-  let interrupt: () => void = () => undefined;
-  const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
-  const stopListening = io.onInterrupt(() => {
-    interrupts += 1;
-    if (interrupts > 1) process.exit(1);
-    io.err('stopping: running steps may finish; interrupt again to quit at once\n');
-    workers.stop();
-    interrupt();
-  });
-  const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
-  serving.ready(served, composition.model.endpoint);
-  const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
-  try {
-    // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
-    if (workers.taskQueues.length === 0) await interrupted;
-    await workers.run();
-  } finally {
-    stopWatching();
-    stopListening();
-    forget();
-    await composition.close();
-  }
+  return workers;
 }
 
 const WATCH_EVERY_MS = 90_000;
@@ -131,7 +141,7 @@ export function checkParts(config: Config, parts: ServedParts | undefined): void
   throw new UsageError(`--serve model:${without}: it has no queue of its own; set limits for it in "models.limits"`);
 }
 
-/** A configured database that cannot be used is named and left out: the others are served. */
+/** One that cannot be used is named and left out: the others are served. */
 function configuredDatabases(config: Config, io: Pick<Io, 'err' | 'cwd'>): ResolvedDatabase[] {
   return Object.keys(config.databases).flatMap((name) => {
     try {

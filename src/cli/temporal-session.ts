@@ -13,6 +13,7 @@ import type { Progress } from '../search/progress';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
 import { openStore } from '../workers/open-store';
+import type { WorkersOptions } from '../workers/run-worker';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, TemporalUnreachableError, type GateClient } from '../workers/client';
 import {
@@ -28,42 +29,23 @@ import { each } from '../limiter';
 import { errorText } from './errors';
 import type { Io } from './io';
 
-export interface TemporalSession {
-  readonly gate: GateClient;
-  readonly address: string;
-  readonly namespace: string;
-  readonly connectionOptions: ConnectionOptions | null;
-  /** For workers on this session. */
-  readonly dataConverter: DataConverter;
-  /** The embedded server, when this session joined it. */
-  readonly embedded: EmbeddedServer | null;
-  readonly uiUrl: string | null;
-  uiOf(searchId: string): string | null;
-  describe(searchId: string): Promise<QuestionDescription | null>;
-  /** Null when no worker answers in time. */
-  progress(searchId: string): Promise<Progress | null>;
-  cancel(searchId: string): Promise<boolean>;
-  /** Of a running search. */
-  isPaused(searchId: string): Promise<boolean>;
-  /** Null when no worker answers in time. */
-  view<T>(searchId: string, query: 'plan' | 'memory' | 'candidates'): Promise<T | null>;
-  /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */
-  close(options?: { readonly keep?: boolean }): Promise<boolean>;
-}
-
+/** Where a client connects to, and a worker. */
 export interface Target {
   readonly address: string;
   readonly namespace: string;
-  readonly connectionOptions: ConnectionOptions | null;
+  readonly dataConverter: DataConverter;
+  /** Left out for the embedded server. */
+  readonly connectionOptions?: ConnectionOptions & WorkersOptions['connectionOptions'];
 }
 
 /** Null: none is configured, so the embedded server is used. */
-export function configuredTemporal(config: Config, env: Environment): Target | null {
+export function configuredTemporal(config: Config, env: Environment): Required<Omit<Target, 'dataConverter'>> | null {
   const profile = loadClientConnectConfig({ overrideEnvVars: { ...env } as Record<string, string> });
   const address = config.temporal.address ?? profile.connectionOptions.address;
   if (!address) return null;
   const namespace = env['TEMPORAL_NAMESPACE'] ?? profile.namespace ?? config.temporal.namespace;
-  return { address, namespace, connectionOptions: { ...profile.connectionOptions, address } };
+  const connectionOptions = { ...profile.connectionOptions, address } as Required<Target>['connectionOptions'];
+  return { address, namespace, connectionOptions };
 }
 
 /** Joins or starts what is needed. */
@@ -73,25 +55,25 @@ export async function openTemporal(
   options: {
     readonly onProgress: (line: string) => void;
     /** Told before this session is connected, so that a worker can be made meanwhile. */
-    readonly onTarget?: (target: Target & { readonly dataConverter: DataConverter }) => void;
+    readonly onTarget?: (target: Target) => void;
     readonly port?: number;
     readonly uiPort?: number;
     readonly uiCodecEndpoint?: string;
   },
 ): Promise<TemporalSession> {
   const configured = configuredTemporal(config, env);
-  const converter = dataConverterOf(config, openStore(config));
+  const dataConverter = dataConverterOf(config, openStore(config));
   if (configured !== null) {
-    options.onTarget?.({ ...configured, dataConverter: converter });
-    return session(configured, converter, null, null);
+    options.onTarget?.({ ...configured, dataConverter });
+    return TemporalSession.connect({ ...configured, dataConverter });
   }
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
   const codec = config.encryption === null ? {} : { uiCodecEndpoint: codecEndpoint(config.encryption) };
   const embedded = await joinEmbeddedServer({ folders: embeddedPlace(config), env, ...codec, ...options });
-  const target = { address: embedded.address, namespace: 'default', connectionOptions: null };
-  options.onTarget?.({ ...target, dataConverter: converter });
+  const target = { address: embedded.address, namespace: 'default', dataConverter };
+  options.onTarget?.(target);
   try {
-    const joined = await session(target, converter, embedded, embedded.uiUrl);
+    const joined = await TemporalSession.connect(target, embedded.uiUrl, embedded);
     // The database file of an earlier version has a namespace without search attributes.
     await registerSearchAttributes(joined.gate.client).catch((error: unknown) => {
       options.onProgress(`the Temporal UI lists searches without their question and state: ${errorText(error, false)}`);
@@ -113,10 +95,10 @@ export async function openRunning(
   unreachable: (address: string) => void = () => undefined,
 ): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
+  const dataConverter = dataConverterOf(config, openStore(config));
   if (configured !== null) {
-    const soon = { ...configured.connectionOptions, connectTimeout: ANSWER_WITHIN_MS };
-    const target = { ...configured, connectionOptions: soon };
-    return session(target, dataConverterOf(config, openStore(config)), null, null).catch((error: unknown) => {
+    const connectionOptions = { ...configured.connectionOptions, connectTimeout: ANSWER_WITHIN_MS };
+    return TemporalSession.connect({ ...configured, connectionOptions, dataConverter }).catch((error: unknown) => {
       if (!(error instanceof TemporalUnreachableError)) throw error;
       unreachable(configured.address);
       return null;
@@ -125,13 +107,8 @@ export async function openRunning(
   const { embeddedServerInfo } = await import('../workers/embedded-server');
   const info = await embeddedServerInfo(embeddedPlace(config));
   if (info === null) return null;
-  const target = { address: `127.0.0.1:${String(info.port)}`, namespace: 'default', connectionOptions: null };
-  return session(
-    target,
-    dataConverterOf(config, openStore(config)),
-    null,
-    info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
-  );
+  const target = { address: `127.0.0.1:${info.port}`, namespace: 'default', dataConverter };
+  return TemporalSession.connect(target, info.uiPort === null ? null : `http://127.0.0.1:${info.uiPort}`);
 }
 
 /** What to call a search without a record that Temporal does not report as running: only an answer tells. */
@@ -176,34 +153,65 @@ export function sayStoreOnly({ err }: Pick<Io, 'err'>): (address: string) => voi
 const ANSWER_WITHIN_MS = 3_000;
 const LIST_WITHIN_MS = 15_000;
 
-async function session(
-  target: Target,
-  dataConverter: DataConverter,
-  embedded: EmbeddedServer | null,
-  uiUrl: string | null,
-): Promise<TemporalSession> {
-  const { address, namespace, connectionOptions } = target;
-  const gate = await connectClient({
-    address,
-    namespace,
-    dataConverter,
-    ...(connectionOptions === null ? {} : { connectionOptions }),
-  });
-  return {
-    ...{ gate, address, namespace, connectionOptions, dataConverter, embedded, uiUrl },
-    uiOf: (searchId) =>
-      uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${questionWorkflowId(searchId)}`,
-    describe: (searchId) => describeQuestion(gate, searchId),
-    progress: (searchId) => answerInTime(gate, () => questionProgress(gate, searchId)),
-    isPaused: (searchId) => isPaused(gate, searchId),
-    view: <T>(searchId: string, query: 'plan' | 'memory' | 'candidates') =>
-      answerInTime(gate, () => questionView<T>(gate, searchId, query)),
-    cancel: (searchId) => cancelWorkflow(gate, questionWorkflowId(searchId)),
-    close: async ({ keep = false } = {}) => {
-      await gate.close();
-      return embedded === null ? true : (await embedded.leave({ keep })) === 'running';
-    },
-  };
+export class TemporalSession {
+  private constructor(
+    readonly gate: GateClient,
+    /** For workers on this session. */
+    readonly target: Target,
+    readonly uiUrl: string | null,
+    /** The embedded server, when this session joined it. */
+    readonly embedded: EmbeddedServer | null,
+  ) {}
+
+  static async connect(
+    target: Target,
+    uiUrl: string | null = null,
+    embedded: EmbeddedServer | null = null,
+  ): Promise<TemporalSession> {
+    return new TemporalSession(await connectClient(target), target, uiUrl, embedded);
+  }
+
+  get address(): string {
+    return this.target.address;
+  }
+
+  get namespace(): string {
+    return this.target.namespace;
+  }
+
+  uiOf(searchId: string): string | null {
+    const id = questionWorkflowId(searchId);
+    return this.uiUrl === null ? null : `${this.uiUrl}/namespaces/${this.namespace}/workflows/${id}`;
+  }
+
+  describe(searchId: string): Promise<QuestionDescription | null> {
+    return describeQuestion(this.gate, searchId);
+  }
+
+  /** Null when no worker answers in time. */
+  progress(searchId: string): Promise<Progress | null> {
+    return answerInTime(this.gate, () => questionProgress(this.gate, searchId));
+  }
+
+  /** Of a running search. */
+  isPaused(searchId: string): Promise<boolean> {
+    return isPaused(this.gate, searchId);
+  }
+
+  /** Null when no worker answers in time. */
+  view<T>(searchId: string, query: 'plan' | 'memory' | 'candidates'): Promise<T | null> {
+    return answerInTime(this.gate, () => questionView<T>(this.gate, searchId, query));
+  }
+
+  cancel(searchId: string): Promise<boolean> {
+    return cancelWorkflow(this.gate, questionWorkflowId(searchId));
+  }
+
+  /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */
+  async close({ keep = false }: { readonly keep?: boolean } = {}): Promise<boolean> {
+    await this.gate.close();
+    return this.embedded === null || (await this.embedded.leave({ keep })) === 'running';
+  }
 }
 
 /** A query is answered by a worker: with none, or before its first task, there is nothing to show yet. */

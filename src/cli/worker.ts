@@ -1,7 +1,7 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect, withExamples } from './options';
-import { collectParts, type ServedParts } from './served-parts';
+import type { ServedParts } from './serve';
 import type { CommandFactory } from './command';
 
 export const workerCommand: CommandFactory = (io) =>
@@ -51,3 +51,15 @@ export const workerCommand: CommandFactory = (io) =>
     'TEMPORAL_ADDRESS=temporal.internal:7233 gate worker --db sales',
     'gate worker --serve model:gpt-5.4-mini',
   );
+
+/** Written as `workflow` and `model:NAME`. */
+function collectParts(text: string, before?: ServedParts): ServedParts {
+  let parts = before ?? { workflow: false, models: [] };
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const [, model] = /^model:(.+)$/.exec(part) ?? [];
+    if (part === 'workflow') parts = { ...parts, workflow: true };
+    else if (model !== undefined) parts = { ...parts, models: [...parts.models, model] };
+    else throw new InvalidArgumentError(`'${part}' cannot be served; give workflow or model:NAME`);
+  }
+  return parts;
+}

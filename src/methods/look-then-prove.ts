@@ -8,8 +8,7 @@
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import type { ReactSteps } from '../ports/react-steps';
-import type { AnswerSummary, Committed, Kept, Looked, LookSteps, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary, Committed, Kept, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
 import { mergeExpansions } from '../search/remember/merge';

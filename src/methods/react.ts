@@ -8,8 +8,7 @@
  */
 import type { EndedBy } from '../domain';
 import { ROOT } from '../domain/control-view';
-import type { Acted, FinalRun, ReactSteps, ToolRun } from '../ports/react-steps';
-import type { AnswerSummary, WebRun, WebTool } from '../ports/search-steps';
+import type { Acted, AnswerSummary, FinalRun, ReactSteps, ToolRun, WebRun, WebTool } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
@@ -66,7 +65,7 @@ class ReactLoop extends Run<ReactSteps> {
     const tried = await tryModel<Acted>(
       findings,
       (thisTry) =>
-        this.steps.act({
+        this.steps.react({
           role: 'react',
           searchId: this.state.searchId,
           position: `${position}.react`,

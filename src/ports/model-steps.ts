@@ -1,6 +1,6 @@
 /** The model steps: what each one asks of a role, and what the loop reads of its reply. */
 import type { FactView, PlanView } from '../domain';
-import type { Lookup, MemoryRef, PlanRef, StepBase, UsageDelta } from './step-parts';
+import type { Lookup, MemoryRef, PlanRef, StepBase, StepOptions, UsageDelta, WebTool } from './step-parts';
 
 interface ModelStepBase extends StepBase {
   /** 0 for the first try; a later one repeats the conversation with the error of the try before (paper, App. B.4). */
@@ -175,5 +175,47 @@ export interface Kept {
   readonly kept: number;
 }
 
-export type ModelStepInput =
-  LookInput | EvaluateInput | PlanInput | ProposeInput | GroundInput | SelectInput | KeepInput;
+/** One action of the method `react`. */
+export interface ActInput extends ModelStepBase {
+  readonly role: 'react';
+  /** Observation ids of the turns so far. */
+  readonly turns: readonly string[];
+  readonly callsUsed: number;
+  readonly callsLimit: number;
+}
+export type Acted =
+  | { readonly kind: 'tool'; readonly actionId: string }
+  /** Only if the question allows the web. */
+  | { readonly kind: 'web'; readonly actionId: string; readonly tool: WebTool }
+  | { readonly kind: 'end'; readonly actionId: string }
+  | { readonly kind: 'unanswerable'; readonly reason: string };
+
+interface Inputs {
+  readonly look: LookInput;
+  readonly evaluate: EvaluateInput;
+  readonly plan: PlanInput;
+  readonly propose: ProposeInput;
+  readonly ground: GroundInput;
+  readonly select: SelectInput;
+  readonly keep: KeepInput;
+  readonly react: ActInput;
+}
+interface Values {
+  readonly look: Looked;
+  readonly evaluate: Evaluation;
+  readonly plan: Planned;
+  readonly propose: Proposed;
+  readonly ground: Grounded;
+  readonly select: Selected;
+  readonly keep: Kept;
+  readonly react: Acted;
+}
+
+export type ModelRole = keyof Inputs;
+/** What the step of this role is given. */
+export type ModelInput<R extends ModelRole = ModelRole> = Inputs[R] & { readonly role: R };
+/** What the loop reads of its reply. */
+export type ModelValue<R extends ModelRole = ModelRole> = Values[R];
+export type ModelSteps = {
+  readonly [R in ModelRole]: (input: ModelInput<R>, options?: StepOptions) => Promise<ModelOutcome<ModelValue<R>>>;
+};

@@ -11,41 +11,9 @@
 import type { SearchState } from '../domain';
 import type { AnswerRecord, AnswerStatus } from '../domain/answer';
 import type { EndedBy } from '../domain/state';
-import type {
-  EvaluateInput,
-  Evaluation,
-  Grounded,
-  GroundInput,
-  KeepInput,
-  Kept,
-  Looked,
-  LookInput,
-  ModelOutcome,
-  PlanInput,
-  Planned,
-  ProposeInput,
-  Proposed,
-  Selected,
-  SelectInput,
-} from './model-steps';
-import type {
-  CandidateInput,
-  CandidateRun,
-  Checked,
-  CheckInput,
-  CommitInput,
-  Committed,
-  Prepared,
-  PrepareInput,
-  Probed,
-  ProbeInput,
-  Queried,
-  QueriesInput,
-  Settled,
-  SettleInput,
-  WebInput,
-  WebRun,
-} from './sql-steps';
+import type { ModelSteps } from './model-steps';
+import type { SqlSteps, WebInput, WebRun } from './sql-steps';
+import type { StepOptions } from './step-parts';
 
 export * from './model-steps';
 export * from './sql-steps';
@@ -60,39 +28,26 @@ export interface FinishInput {
   readonly reason: string | null;
 }
 
-/** The signal is aborted when the search is cancelled; a step passes it on to the model or the database. */
-export interface StepOptions {
-  readonly signal?: AbortSignal;
-}
-
 /** `mayRetry`: the caller will try once more if a site does not answer. */
 export interface WebOptions extends StepOptions {
   readonly mayRetry?: boolean;
 }
 
-/** The conversation with which a search by `look-then-prove` begins (`search/look.ts`). */
-export interface LookSteps {
-  look(input: LookInput, options?: StepOptions): Promise<ModelOutcome<Looked>>;
-  queries(input: QueriesInput, options?: StepOptions): Promise<Queried>;
-  commit(input: CommitInput, options?: StepOptions): Promise<Committed>;
-  keep(input: KeepInput, options?: StepOptions): Promise<ModelOutcome<Kept>>;
-}
-
-export interface SearchSteps {
-  evaluate(input: EvaluateInput, options?: StepOptions): Promise<ModelOutcome<Evaluation>>;
-  plan(input: PlanInput, options?: StepOptions): Promise<ModelOutcome<Planned>>;
-  propose(input: ProposeInput, options?: StepOptions): Promise<ModelOutcome<Proposed>>;
-  ground(input: GroundInput, options?: StepOptions): Promise<ModelOutcome<Grounded>>;
-  select(input: SelectInput, options?: StepOptions): Promise<ModelOutcome<Selected>>;
-  prepare(input: PrepareInput, options?: StepOptions): Promise<Prepared>;
-  check(input: CheckInput, options?: StepOptions): Promise<Checked>;
-  probe(input: ProbeInput, options?: StepOptions): Promise<Probed>;
-  settle(input: SettleInput, options?: StepOptions): Promise<Settled>;
-  candidate(input: CandidateInput, options?: StepOptions): Promise<CandidateRun>;
+export interface AllSteps extends ModelSteps, SqlSteps {
   web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
   finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
 }
+
+/** What every way of searching asks for. */
+type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
+type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
+/** The search (Algorithm 1). */
+export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
+/** The conversation with which a search by `look-then-prove` begins. */
+export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit' | 'keep'>;
+/** The ReAct agent. */
+export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 
 /** The workflow's result. The full record is in the store under the search id (D3, D4). */
 export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {

@@ -1,6 +1,6 @@
 /** The steps that ask the database, and the one that asks the web: what each one runs, and what the loop reads of the result. */
 import type { CandidateView, PlanView, UpdateView } from '../domain';
-import type { MemoryRef, PlanRef, StepBase, UsageDelta, WebTool } from './step-parts';
+import type { MemoryRef, PlanRef, StepBase, StepOptions, UsageDelta, WebTool } from './step-parts';
 
 /** Reads the schema, profiles columns that the question likely needs, recalls what the layer of the database knows. */
 export interface PrepareInput extends StepBase {
@@ -130,8 +130,58 @@ export type Committed =
     }
   | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
 
-export type SqlStepInput =
-  QueriesInput | CommitInput | PrepareInput | CheckInput | ProbeInput | SettleInput | CandidateInput;
+/** Runs the queries of an action of the method `react`. */
+export interface ToolInput extends StepBase {
+  readonly purpose: 'tool';
+  readonly actionId: string;
+}
+export interface ToolRun {
+  readonly observationId: string;
+  readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';
+  readonly usage: UsageDelta;
+}
+
+/** Runs the final SQL of an `end` action and stores it as the candidate. */
+export interface FinalInput extends StepBase {
+  readonly purpose: 'final';
+  readonly actionId: string;
+  readonly candidateId: string;
+}
+export interface FinalRun extends CandidateRun {
+  readonly error: string | null;
+}
+
+interface Inputs {
+  readonly prepare: PrepareInput;
+  readonly queries: QueriesInput;
+  readonly commit: CommitInput;
+  readonly check: CheckInput;
+  readonly probe: ProbeInput;
+  readonly settle: SettleInput;
+  readonly candidate: CandidateInput;
+  readonly tool: ToolInput;
+  readonly final: FinalInput;
+}
+interface Values {
+  readonly prepare: Prepared;
+  readonly queries: Queried;
+  readonly commit: Committed;
+  readonly check: Checked;
+  readonly probe: Probed;
+  readonly settle: Settled;
+  readonly candidate: CandidateRun;
+  readonly tool: ToolRun;
+  readonly final: FinalRun;
+}
+
+export type SqlPurpose = keyof Inputs;
+/** What the step of this purpose is given. */
+export type SqlInput<P extends SqlPurpose = SqlPurpose> = Inputs[P] & { readonly purpose: P };
+/** What the loop reads of its result. */
+export type SqlValue<P extends SqlPurpose = SqlPurpose> = Values[P];
+export type SqlSteps = {
+  readonly [P in SqlPurpose]: (input: SqlInput<P>, options?: StepOptions) => Promise<SqlValue<P>>;
+};
 
 /** Runs a web search or fetch. Only URLs that the observations in `turns` named may be fetched. */
 export interface WebInput extends StepBase {

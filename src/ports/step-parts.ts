@@ -14,6 +14,11 @@ export interface StepBase {
   readonly position: string;
 }
 
+/** The signal is aborted when the search is cancelled; a step passes it on to the model or the database. */
+export interface StepOptions {
+  readonly signal?: AbortSignal;
+}
+
 /** The memory as a step sees it: active updates and facts by id, and the remarks of people, if any. */
 export interface MemoryRef {
   readonly remarks?: readonly string[];

@@ -1,10 +1,9 @@
 /**
- * The steps of a search as functions of the ports (design D1): `createSteps` for the search, `createReactSteps` for the
- * method `react`. A composition root builds them once; activities and in-process runs call the same functions.
+ * The steps of a search as functions of the ports (design D1). A composition root builds them once; activities and
+ * in-process runs call the same functions.
  */
-import type { Remark, SearchState } from '../domain';
-import type { ReactSteps } from '../ports/react-steps';
-import type { LookSteps, SearchSteps, StepOptions } from '../ports/search-steps';
+import type { Remark } from '../domain';
+import type { AllSteps, StepOptions } from '../ports/search-steps';
 import { candidate } from './candidate';
 import { check } from './check';
 import { commit } from './commit';
@@ -18,7 +17,7 @@ import { plan } from './plan';
 import { prepare } from './prepare';
 import { probe } from './probe';
 import { propose } from './propose';
-import { act, final, tool } from './react';
+import { final, react, tool } from './react';
 import { createRunStore } from '../record/run-store';
 import { select } from './select';
 import { settle } from './settle';
@@ -44,50 +43,32 @@ export interface RemarkStep {
   keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
 }
 
-export function createSteps(deps: StepDeps): SearchSteps & LookSteps & RemarkStep {
+export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
   return {
     look: step(deps, look),
-    keep: step(deps, keep),
-    queries: step(deps, queries),
-    commit: step(deps, commit),
     evaluate: step(deps, evaluate),
     plan: step(deps, plan),
     propose: step(deps, propose),
     ground: step(deps, ground),
     select: step(deps, select),
+    keep: step(deps, keep),
+    react: step(deps, react),
     prepare: step(deps, prepare),
+    queries: step(deps, queries),
+    commit: step(deps, commit),
     check: step(deps, check),
     probe: step(deps, probe),
     settle: step(deps, settle),
     candidate: step(deps, candidate),
-    web: webStep(deps),
-    ...ending(deps),
-  };
-}
-
-export function createReactSteps(deps: StepDeps): ReactSteps & RemarkStep {
-  return {
-    act: step(deps, act),
     tool: step(deps, tool),
     final: step(deps, final),
-    web: webStep(deps),
-    prepare: step(deps, prepare),
-    ...ending(deps),
-  };
-}
-
-function webStep(deps: StepDeps): SearchSteps['web'] {
-  return async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false);
-}
-
-function ending(deps: StepDeps): Pick<SearchSteps, 'checkpoint' | 'finish'> & RemarkStep {
-  return {
+    web: async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false),
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();
       const run = createRunStore(deps.store, searchId, deps.hash);
       return run.put('remark', remark.remarkId, { schemaVersion: 1, ...remark, at });
     },
-    checkpoint: async (state: SearchState) => {
+    checkpoint: async (state) => {
       await createRunStore(deps.store, state.searchId, deps.hash).put('checkpoint', `i${state.iteration}`, state);
     },
     finish: async (input, options) =>

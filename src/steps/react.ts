@@ -1,10 +1,9 @@
 /** The steps of the method `react` (paper, App. B.1) over the same journal, store, schema text and record. */
 import type { Coverage, Observation } from '../domain';
-import type { Acted, ActInput, FinalInput, FinalRun, ToolInput, ToolRun } from '../ports/react-steps';
 import { parseReact, reactSchema, renderReact, type ReactAction, type ReactTurn } from '../prompts';
 import { readCoverage } from '../sql/coverage';
 import { resultTexts } from '../text/preview';
-import type { ModelOutcome } from '../ports/search-steps';
+import type { Acted, ActInput, FinalInput, FinalRun, ModelOutcome, ToolInput, ToolRun } from '../ports/search-steps';
 import { clockIn, finishCandidate } from './candidate';
 import { runError } from './body-errors';
 import type { Contents } from '../record/contents';
@@ -17,7 +16,7 @@ import { refused } from './statements';
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
 
-export async function act(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
+export async function react(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
   const prompt = {
     ...(await promptContext(context, step.memory)),
     turns: await Promise.all(step.turns.map((id) => turnOf(context, id))),

@@ -23,7 +23,7 @@ import {
   type SqlInspector,
 } from '../ports';
 import { sha256 } from '../sha256';
-import { createReactSteps, createSteps, type StepDeps } from '../steps';
+import { createSteps, type StepDeps } from '../steps';
 import { identityKey } from '../steps/context';
 import { identityChain } from './database-aliases';
 import { withDescriptionCache } from './description-cache';
@@ -146,7 +146,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   };
   return {
     store,
-    steps: { ...createSteps(deps), ...createReactSteps(deps) },
+    steps: createSteps(deps),
     databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
     ...{ model, modelUrl, recording, ollamaModels },

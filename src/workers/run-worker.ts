@@ -11,10 +11,11 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBatchActivities, type BatchPorts } from '../activities/batch';
-import { createModelActivities, type ModelSteps } from '../activities/model';
-import { createSqlActivities, type SqlSteps } from '../activities/sql';
-import { createStoreActivities, type StoreSteps } from '../activities/store';
-import { createWebActivities, type WebStep } from '../activities/web';
+import { createModelActivities } from '../activities/model';
+import { createSqlActivities } from '../activities/sql';
+import { createStoreActivities } from '../activities/store';
+import { createWebActivities } from '../activities/web';
+import type { createSteps } from '../steps';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
@@ -24,7 +25,7 @@ import { databaseQueue } from './task-queues';
 import { deploymentOptions, type WorkerVersion } from './worker-version';
 import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
 
-export type WorkerSteps = ModelSteps & SqlSteps & StoreSteps & WebStep;
+export type WorkerSteps = ReturnType<typeof createSteps>;
 
 export interface WorkersOptions {
   readonly address: string;

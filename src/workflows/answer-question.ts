@@ -16,6 +16,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import type { SearchState } from '../domain';
 import { runReact } from '../methods/react';
 import { runSearch } from '../search/search';
@@ -27,7 +28,6 @@ import type { AnswerSummary } from '../ports/search-steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
-import { proxiedSteps, type StepQueues } from './proxied-steps';
 import { GATE_ATTRIBUTES, searchCounters, type ShownAttributes } from './search-attributes';
 import { openAttributes } from './set-attributes';
 import { progressQuery, steeringHandlers, type Pause } from './steering';

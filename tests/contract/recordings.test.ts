@@ -14,7 +14,7 @@ import type { ObjectStore } from '../../src/ports';
 import { settingsFor } from '../../src/config/presets';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
-import { createReactSteps, createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';
+import { createRunStore, createSteps, storeInput, type StepDeps } from '../../src/steps';
 import { loadTestData, ROOT, sharedDataFolder, type TestData } from '../helpers/shared-data';
 
 const FOLDER = join(ROOT, 'examples', 'recordings');
@@ -55,7 +55,7 @@ async function run(store: ObjectStore, question: string, exchanges: readonly Exc
     },
   });
   const start = { searchId, settings, state: null };
-  await runLookThenProve(start, { ...createReactSteps(deps), ...createSteps(deps) }, hooks);
+  await runLookThenProve(start, createSteps(deps), hooks);
   const record = await createRunStore(store, searchId, sha256).get('result', searchId);
   return { record, engine, calls: model.requests.length };
 }

@@ -16,7 +16,6 @@ import { runSearch } from '../../src/search/search';
 import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { sha256 } from '../../src/sha256';
 import {
-  createReactSteps,
   createRunStore,
   createSteps,
   latestRecord,
@@ -183,8 +182,8 @@ async function searched(
   await storeInput(deps, input);
   const hooks = { now: () => 0, stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId: SEARCH, settings: input.settings, state: null };
-  if (method === 'react') await runReact(start, createReactSteps(deps), hooks);
-  else if (method === 'look') await runLookThenProve(start, { ...createReactSteps(deps), ...createSteps(deps) }, hooks);
+  if (method === 'react') await runReact(start, createSteps(deps), hooks);
+  else if (method === 'look') await runLookThenProve(start, createSteps(deps), hooks);
   else await runSearch(start, createSteps(deps), hooks);
   const run = createRunStore(store, SEARCH, sha256);
   const first = await run.get('result', SEARCH);

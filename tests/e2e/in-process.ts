@@ -12,7 +12,7 @@ import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';
-import { createReactSteps, createRunStore, createSteps, storeInput } from '../../src/steps';
+import { createRunStore, createSteps, storeInput } from '../../src/steps';
 import { sha256 } from '../../src/sha256';
 
 export interface Opened {
@@ -72,7 +72,7 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
   await storeInput(deps, { schemaVersion: 1, searchId, namespace: 'test', question, settings });
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
-  const steps = { ...createReactSteps(deps), ...createSteps(deps) };
+  const steps = createSteps(deps);
   const begin = method === 'react' ? runReact : settings.procedure === undefined ? runSearch : runLookThenProve;
   const running = begin(start, steps, hooks);
   const outcome = await toEnd(running);

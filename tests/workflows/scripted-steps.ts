@@ -174,7 +174,7 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('select', input, options);
       return ok({ candidate: input.candidates[0]?.id ?? null, reason: 'first' });
     },
-    act: async (input, options) => {
+    react: async (input, options) => {
       await on('act', input, options);
       const actionId = input.position;
       if (input.callsUsed < lookups) return ok({ kind: 'web', actionId, tool: 'web_search' });

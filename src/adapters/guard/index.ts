@@ -10,11 +10,11 @@
  *    partitions. The bodies of views and functions are not checked: deny those that show hidden columns. Without lists,
  *    catalogues may be read, except those with secrets (`refusals.ts`).
  */
-import { createHash } from 'node:crypto';
 import { clip } from '../../text/clip';
 import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../../domain';
-import type { SqlEngine, SqlSnapshot } from '../../ports/sql-engine';
+import type { SqlEngine, SqlOptions, SqlSnapshot } from '../../ports/sql-engine';
 import type { SqlInspector } from '../../ports/sql-inspector';
+import { sha256 } from '../../sha256';
 import { fingerprintOf } from '../schema-fingerprint';
 import { findHidden, type HiddenIn } from '../../sql/guard/mentions';
 import { accessRules, DEFAULT_SCHEMAS, type AccessLists, type AccessRules } from '../../sql/guard/access-lists';
@@ -28,51 +28,76 @@ export function createGuardedEngine(
   /** Where a name without a schema is looked up; empty: the dialect's usual one. */
   searchPath: readonly string[] = [],
 ): SqlEngine {
-  const schemas = searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS;
-  const rules = accessRules(access, schemas);
-  let described: Promise<DatabaseDescription> | null = null;
-  const describeAll = (signal: AbortSignal): Promise<DatabaseDescription> => {
-    described ??= engine.describe({ signal }).catch((error: unknown) => {
-      described = null;
-      throw error;
-    });
-    return described;
+  const guard = new Guard(engine, inspector, access, searchPath.length > 0 ? searchPath : DEFAULT_SCHEMAS);
+  return {
+    dialect: engine.dialect,
+    run: (statements, options) => guard.run(statements, options),
+    async digest(sql, options) {
+      const result = (await guard.judge(sql, options.signal)) ?? (await engine.digest(sql, options));
+      return 'kind' in result ? shortened(result) : result;
+    },
+    describe: ({ signal }) => guard.describe(signal),
+    // The access lists decide what a description shows, so they are part of its revision.
+    ...(engine.revision && {
+      revision: async (options) => `${(await engine.revision?.(options)) ?? ''}${guard.listsHash}`,
+    }),
+    ...(engine.dataRevision && {
+      dataRevision: async (options) => (await engine.dataRevision?.(options)) ?? null,
+    }),
+    close: () => engine.close(),
   };
+}
 
-  async function judge(sql: string, signal: AbortSignal): Promise<SqlResult | null> {
-    const inspection = inspector.inspect(sql);
+class Guard {
+  readonly #rules: AccessRules;
+  /** Empty without access lists. */
+  readonly listsHash: string;
+  #described: Promise<DatabaseDescription> | null = null;
+
+  constructor(
+    private readonly engine: SqlEngine,
+    private readonly inspector: SqlInspector,
+    access: AccessLists,
+    private readonly schemas: readonly string[],
+  ) {
+    this.#rules = accessRules(access, schemas);
+    this.listsHash = this.#rules.open ? '' : `-${sha256(JSON.stringify(access)).slice(0, 16)}`;
+  }
+
+  async run(statements: readonly string[], options: SqlOptions): Promise<SqlSnapshot> {
+    const verdicts: (SqlResult | null)[] = [];
+    for (const sql of statements) verdicts.push(await this.judge(sql, options.signal));
+    const passed = statements.filter((_, index) => verdicts[index] === null);
+    const { takenAt, results } =
+      passed.length === 0 ? { takenAt: new Date().toISOString(), results: [] } : await this.engine.run(passed, options);
+    const answers = results[Symbol.iterator]();
+    const all = verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[];
+    return { takenAt, results: all.map(shortened) };
+  }
+
+  async describe(signal: AbortSignal): Promise<DatabaseDescription> {
+    this.#described = null;
+    const description = await this.#description(signal);
+    return this.#rules.open ? description : visiblePart(description, this.#rules);
+  }
+
+  /** Why a statement may not run; null: it may. */
+  async judge(sql: string, signal: AbortSignal): Promise<SqlResult | null> {
+    const { dialect } = this.engine;
+    const inspection = this.inspector.inspect(sql);
     switch (inspection.kind) {
       case 'refused':
         return { kind: 'refused', message: inspection.message };
       case 'syntax-error':
-        if (rules.open && engine.dialect === 'sqlite') return null;
-        return {
-          kind: 'sql-error',
-          message: inspection.message,
-          code: SYNTAX_ERROR[engine.dialect],
-          elapsedMs: 0,
-        };
+        if (this.#rules.open && dialect === 'sqlite') return null;
+        return { kind: 'sql-error', message: inspection.message, code: SYNTAX_ERROR[dialect], elapsedMs: 0 };
       case 'select': {
-        if (rules.open) return null;
-        let message = refuseRelations(
-          sql,
-          inspection.relations,
-          await describeAll(signal),
-          rules,
-          schemas,
-          engine.dialect,
-        );
+        if (this.#rules.open) return null;
+        let message = await this.#refusal(sql, inspection.relations, signal);
         // The table may have been created after the description was made.
-        if (message !== null && described !== null) {
-          described = null;
-          message = refuseRelations(
-            sql,
-            inspection.relations,
-            await describeAll(signal),
-            rules,
-            schemas,
-            engine.dialect,
-          );
+        if (message !== null && this.#described !== null) {
+          this.#described = null;
+          message = await this.#refusal(sql, inspection.relations, signal);
         }
         return message === null ? null : { kind: 'refused', message };
       }
@@ -81,46 +106,29 @@ export function createGuardedEngine(
     }
   }
 
-  return {
-    dialect: engine.dialect,
-    async run(statements, options): Promise<SqlSnapshot> {
-      const verdicts: (SqlResult | null)[] = [];
-      for (const sql of statements) verdicts.push(await judge(sql, options.signal));
-      const passed = statements.filter((_, index) => verdicts[index] === null);
-      if (passed.length === 0)
-        return {
-          takenAt: new Date().toISOString(),
-          results: verdicts.flatMap((verdict) => verdict ?? []).map(shortened),
-        };
-      const { takenAt, results } = await engine.run(passed, options);
-      const answers = results[Symbol.iterator]();
-      const all = verdicts.map((verdict) => verdict ?? answers.next().value) as SqlResult[];
-      return { takenAt, results: all.map(shortened) };
-    },
-    async digest(sql, options) {
-      const result = (await judge(sql, options.signal)) ?? (await engine.digest(sql, options));
-      return 'kind' in result ? shortened(result) : result;
-    },
-    async describe({ signal }) {
-      described = null;
-      const description = await describeAll(signal);
-      return rules.open ? description : visiblePart(description, rules);
-    },
-    // The access lists decide what a description shows, so they are part of its revision.
-    ...(engine.revision === undefined
-      ? {}
-      : {
-          revision: async (options: { readonly signal: AbortSignal }) =>
-            `${(await engine.revision?.(options)) ?? ''}${rules.open ? '' : `-${listsHash(access)}`}`,
-        }),
-    ...(engine.dataRevision === undefined
-      ? {}
-      : {
-          dataRevision: async (options: { readonly signal: AbortSignal }) =>
-            (await engine.dataRevision?.(options)) ?? null,
-        }),
-    close: () => engine.close(),
-  };
+  #description(signal: AbortSignal): Promise<DatabaseDescription> {
+    this.#described ??= this.engine.describe({ signal }).catch((error: unknown) => {
+      this.#described = null;
+      throw error;
+    });
+    return this.#described;
+  }
+
+  async #refusal(sql: string, relations: readonly string[], signal: AbortSignal): Promise<string | null> {
+    const { tables } = await this.#description(signal);
+    const hidden: HiddenIn[] = [];
+    for (const relation of relations) {
+      const table = findTable(relation, tables, this.schemas);
+      if (table === undefined || !this.#rules.mayReadTable(table.name)) {
+        return `the table ${relation} may not be read here: read only the tables of the schema shown`;
+      }
+      const columns = table.columns
+        .map(({ name }) => name)
+        .filter((column) => !this.#rules.mayReadColumn(table.name, column));
+      if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
+    }
+    return hidden.length === 0 ? null : findHidden(sql, hidden, this.engine.dialect);
+  }
 }
 
 const MAX_MESSAGE_CHARS = 2_000;
@@ -132,35 +140,11 @@ function shortened(result: SqlResult): SqlResult {
   return { ...result, message: `${head} … (cut: ${result.message.length.toLocaleString('en-US')} characters)` };
 }
 
-function listsHash(access: AccessLists): string {
-  return createHash('sha256').update(JSON.stringify(access)).digest('hex').slice(0, 16);
-}
-
 const SYNTAX_ERROR: Readonly<Record<Dialect, string>> = {
   postgresql: '42601',
   sqlite: 'SQLITE_ERROR',
   snowflake: '001003',
 };
-
-function refuseRelations(
-  sql: string,
-  relations: readonly string[],
-  { tables }: DatabaseDescription,
-  rules: AccessRules,
-  schemas: readonly string[],
-  dialect: Dialect,
-): string | null {
-  const hidden: HiddenIn[] = [];
-  for (const relation of relations) {
-    const table = findTable(relation, tables, schemas);
-    if (table === undefined || !rules.mayReadTable(table.name)) {
-      return `the table ${relation} may not be read here: read only the tables of the schema shown`;
-    }
-    const columns = table.columns.map(({ name }) => name).filter((column) => !rules.mayReadColumn(table.name, column));
-    if (columns.length > 0) hidden.push({ table: table.name.slice(table.name.indexOf('.') + 1), columns });
-  }
-  return hidden.length === 0 ? null : findHidden(sql, hidden, dialect);
-}
 
 /** The described table that a name means: `public.team` may be described as `team`. */
 function findTable(

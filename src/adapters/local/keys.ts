@@ -20,6 +20,12 @@ export function assertKey(key: string): void {
   }
 }
 
+/** False for a prefix that no key can have. */
+export function isListable(prefix: string): boolean {
+  const folders = prefix.split('/').slice(0, -1);
+  return !folders.some((folder) => ['..', '.', ''].includes(folder));
+}
+
 /** The file's path below the store's folder, segment by segment. */
 export function toPathSegments(key: string): string[] {
   return key.split('/').map(encodeSegment);

@@ -14,7 +14,7 @@ import { open, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { errorCode, toStoreError } from './errors';
-import { assertKey, fromPathSegment, toPathSegments } from './keys';
+import { assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
 
 export interface LocalStoreOptions {
   /** Waits until each object is on disk, so that it survives a power cut. Costs a few milliseconds for each write. */
@@ -27,77 +27,82 @@ const TEMPORARY = '.tmp';
 const STALE_MS = 60 * 60_000;
 const IN_PLACE_BYTES = 256 * 1024;
 
-export function createLocalStore(dir: string, options: LocalStoreOptions = {}): ObjectStore {
-  const pathOf = (key: string): string => join(dir, ...toPathSegments(key));
-  let prepared: Promise<void> | null = null;
-  const prepare = async (): Promise<void> => {
-    prepared ??= sweep(join(dir, TEMPORARY));
-    try {
-      await prepared;
-    } catch (error) {
-      prepared = null;
-      throw error;
-    }
-  };
-
+export function createLocalStore(dir: string, { fsync = false }: LocalStoreOptions = {}): ObjectStore {
+  const folder = new Folder(dir, fsync);
   return {
     async get(key) {
       assertKey(key);
-      return guarded(dir, () => read(pathOf(key))?.toString('utf8') ?? null);
+      return guarded(dir, () => read(folder.pathOf(key))?.toString('utf8') ?? null);
     },
-
     async put(key, text, { overwrite = false } = {}) {
       assertKey(key);
-      const bytes = Buffer.from(text, 'utf8');
-      const target = pathOf(key);
-      await guarded(dir, async () => {
-        await prepare();
-        const existing = overwrite ? null : read(target);
-        if (existing?.equals(bytes)) return;
-        if (existing !== null) throw conflict(key);
-        const temporary = join(dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
-        try {
-          await write(temporary, bytes, options.fsync ?? false);
-          intoFolder(dirname(target), key, () =>
-            overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
-          );
-        } catch (error) {
-          await rm(temporary, { force: true });
-          throw error;
-        }
-        if (options.fsync) await syncFolder(dirname(target));
-      });
+      await guarded(dir, () => folder.put(key, Buffer.from(text, 'utf8'), overwrite));
     },
-
-    async list(prefix) {
-      return guarded(dir, () => keysWith(dir, prefix));
-    },
-
-    async entries(prefix) {
-      return guarded(dir, async () => {
-        const found: ObjectEntry[] = [];
-        for (const key of await keysWith(dir, prefix)) {
-          const info = await stat(pathOf(key)).catch(absent);
-          if (info !== null) found.push({ key, bytes: info.size, modifiedMs: info.mtimeMs });
-        }
-        return found;
-      });
-    },
-
+    list: (prefix) => guarded(dir, () => folder.keys(prefix)),
+    entries: (prefix) => guarded(dir, () => folder.entries(prefix)),
     async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
       assertKey(key);
       await guarded(dir, async () => {
-        if (unlinkIfOld(pathOf(key), unmodifiedSinceMs)) await removeEmpty(dir, dirname(pathOf(key)));
+        const path = folder.pathOf(key);
+        if (unlinkIfOld(path, unmodifiedSinceMs)) await removeEmpty(dir, dirname(path));
       });
     },
   };
 }
 
-async function keysWith(dir: string, prefix: string): Promise<string[]> {
-  const folders = prefix.split('/').slice(0, -1);
-  if (folders.includes('..') || folders.includes('.') || folders.includes('')) return [];
-  const keys = await walk(dir, folders);
-  return keys.filter((key) => key.startsWith(prefix)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+class Folder {
+  #prepared: Promise<void> | null = null;
+
+  constructor(
+    private readonly dir: string,
+    private readonly fsync: boolean,
+  ) {}
+
+  pathOf(key: string): string {
+    return join(this.dir, ...toPathSegments(key));
+  }
+
+  async put(key: string, bytes: Buffer, overwrite: boolean): Promise<void> {
+    await this.#prepare();
+    const target = this.pathOf(key);
+    const existing = overwrite ? null : read(target);
+    if (existing?.equals(bytes)) return;
+    if (existing !== null) throw conflict(key);
+    const temporary = join(this.dir, TEMPORARY, `${process.pid}-${randomUUID()}`);
+    try {
+      await write(temporary, bytes, this.fsync);
+      intoFolder(dirname(target), key, () =>
+        overwrite ? replace(temporary, target, key) : linkNew(temporary, target, bytes, key),
+      );
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    if (this.fsync) await syncFolder(dirname(target));
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    if (!isListable(prefix)) return [];
+    const keys = await walk(this.dir, prefix.split('/').slice(0, -1));
+    return keys.filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  async entries(prefix: string): Promise<ObjectEntry[]> {
+    const found: ObjectEntry[] = [];
+    for (const key of await this.keys(prefix)) {
+      const info = await stat(this.pathOf(key)).catch(absent);
+      if (info !== null) found.push({ key, bytes: info.size, modifiedMs: info.mtimeMs });
+    }
+    return found;
+  }
+
+  #prepare(): Promise<void> {
+    this.#prepared ??= sweep(join(this.dir, TEMPORARY)).catch((error: unknown) => {
+      this.#prepared = null;
+      throw error;
+    });
+    return this.#prepared;
+  }
 }
 
 /** Synchronous, so that no writer of this process runs between the check and the deletion. */

@@ -14,7 +14,7 @@ export interface PacedModelOptions {
 
 /**
  * How long a call may wait inside its activity, which has the time for it where limits are configured
- * (`proxied-steps.ts`); without, only for a moment.
+ * (`activities/proxied-steps.ts`); without, only for a moment.
  */
 export const LONGEST_WAIT_MS = 120_000;
 const SHORT_WAIT_MS = 10_000;

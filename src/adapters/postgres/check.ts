@@ -7,9 +7,10 @@ import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
 import { identifier, literal } from '../quoting';
 import { GateClient, readAddress } from './connection';
+import { connected } from './connections';
 import { OF_USERS } from './describe';
-import { toConnectError, toEngineError } from './errors';
-import { begin } from './transaction';
+import { toEngineError } from './errors';
+import { Transaction } from './transaction';
 
 export interface PostgresCheckSettings {
   readonly url: string;
@@ -23,28 +24,19 @@ const TIMEOUT_MS = 10_000;
 const REFUSALS = ['25006', '42501', '25001'];
 
 export async function checkPostgres({ url, role, schemas }: PostgresCheckSettings): Promise<DatabaseCheck> {
-  const { config, target, plainAllowed } = readAddress(url, CONNECT_TIMEOUT_MS);
+  const address = readAddress(url, CONNECT_TIMEOUT_MS);
   const startedMs = performance.now();
-  const connect = async (ssl: typeof config.ssl): Promise<GateClient> => {
-    const client = new GateClient({ ...config, ssl });
-    client.on('error', () => undefined); // a lost connection also fails the query that waits for it
-    await client.connect();
-    return client;
-  };
-  let client: GateClient;
-  try {
-    client = await connect(config.ssl).catch((error: unknown) => {
-      if (!plainAllowed || !/server does not support SSL/i.test((error as Error).message)) throw error;
-      return connect(false);
-    });
-  } catch (error) {
-    throw toConnectError(error, target);
-  }
+  const client = await connected(address, async (config) => {
+    const opened = new GateClient(config);
+    opened.on('error', () => undefined); // a lost connection also fails the query that waits for it
+    await opened.connect();
+    return opened;
+  });
   try {
     const connectMs = performance.now() - startedMs;
     const latencyMs = await latency(client);
     const facts = await factsOf(client);
-    await begin(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas });
+    await new Transaction(client, { timeoutMs: TIMEOUT_MS, tag: 'check', role, schemas }).open();
     const attempts = await attemptWrites(client);
     const effective = await currentUser(client);
     await client.query('ROLLBACK');
@@ -53,17 +45,10 @@ export async function checkPostgres({ url, role, schemas }: PostgresCheckSetting
       ...(effective === facts.user ? [] : await rightsOf(client, effective, facts.database, schemas)),
     ];
     const { version, tls, user } = facts;
-    return {
-      version,
-      tls,
-      user: effective === user ? user : `${user} as ${effective}`,
-      connectMs,
-      latencyMs,
-      attempts,
-      rights,
-    };
+    const asWhom = effective === user ? user : `${user} as ${effective}`;
+    return { version, tls, user: asWhom, connectMs, latencyMs, attempts, rights };
   } catch (error) {
-    throw toEngineError(error, target);
+    throw toEngineError(error, address.target);
   } finally {
     await client.end();
   }
@@ -165,14 +150,7 @@ async function rightsOf(
   wanted: readonly string[],
 ): Promise<WritingRight[]> {
   const who = identifier(role);
-  const { rows } = await client.query<RightsRow>(
-    `SELECT rolsuper AS superuser, array_remove(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
-         CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END]::text[], NULL) AS extras,
-       has_database_privilege(rolname, current_database(), 'CREATE') AS on_database,
-       has_database_privilege('public', current_database(), 'CREATE') AS from_public
-     FROM pg_roles WHERE rolname = $1`,
-    [role],
-  );
+  const { rows } = await client.query<RightsRow>(RIGHTS, [role]);
   const [own] = rows;
   if (own === undefined) return [];
   if (own.superuser) {
@@ -184,53 +162,52 @@ async function rightsOf(
       },
     ];
   }
-  const { rows: schemas } = await client.query<SchemaRow>(
-    `SELECT n.nspname AS schema, has_schema_privilege($1, n.oid, 'CREATE') AS creates, has_schema_privilege('public', n.oid, 'CREATE') AS by_public,
-       count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
-       count(c.oid) FILTER (WHERE pg_has_role($1, c.relowner, 'USAGE'))::text AS owned
-     FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-     WHERE ${OF_USERS}
-       AND has_schema_privilege($1, n.oid, 'USAGE')
-     GROUP BY n.oid, n.nspname ORDER BY n.nspname COLLATE "C"`,
-    [role],
-  );
-  return [
-    ...own.extras.map((extra) => ({ what: `${role} has ${extra}`, fix: `ALTER ROLE ${who} NO${extra};` })),
-    ...(own.on_database
-      ? [
-          {
-            what: `${role} may create schemas in ${database}`,
-            fix: `REVOKE CREATE ON DATABASE ${identifier(database)} FROM ${own.from_public ? 'PUBLIC' : who};`,
-          },
-        ]
-      : []),
-    ...schemas.flatMap(({ schema, creates, by_public, writable, owned }): WritingRight[] => [
-      ...(creates
-        ? [
-            {
-              what: `${role} may create tables in the schema ${schema}`,
-              fix: `REVOKE CREATE ON SCHEMA ${identifier(schema)} FROM ${by_public ? 'PUBLIC' : who};`,
-            },
-          ]
-        : []),
-      ...(Number(owned) > 0
-        ? [
-            {
-              what: `${role} owns ${owned} tables of the schema ${schema}: an owner cannot be kept from writing`,
-              fix: `${readerStatements(database, [schema])} then log in as gate_reader`,
-            },
-          ]
-        : Number(writable) > 0
-          ? [
-              {
-                what: `${role} may write to ${writable} tables of the schema ${schema}`,
-                fix: `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${identifier(schema)} FROM ${who};`,
-              },
-            ]
-          : []),
-    ]),
-  ];
+  const rights = own.extras.map((extra) => ({ what: `${role} has ${extra}`, fix: `ALTER ROLE ${who} NO${extra};` }));
+  if (own.on_database)
+    rights.push({
+      what: `${role} may create schemas in ${database}`,
+      fix: `REVOKE CREATE ON DATABASE ${identifier(database)} FROM ${own.from_public ? 'PUBLIC' : who};`,
+    });
+  const { rows: schemas } = await client.query<SchemaRow>(SCHEMA_RIGHTS, [role]);
+  return [...rights, ...schemas.flatMap((row) => rightsIn(row, role, database))];
 }
+
+function rightsIn({ schema, creates, by_public, writable, owned }: SchemaRow, role: string, database: string) {
+  const who = identifier(role);
+  const name = identifier(schema);
+  const rights: WritingRight[] = [];
+  if (creates)
+    rights.push({
+      what: `${role} may create tables in the schema ${schema}`,
+      fix: `REVOKE CREATE ON SCHEMA ${name} FROM ${by_public ? 'PUBLIC' : who};`,
+    });
+  if (Number(owned) > 0)
+    rights.push({
+      what: `${role} owns ${owned} tables of the schema ${schema}: an owner cannot be kept from writing`,
+      fix: `${readerStatements(database, [schema])} then log in as gate_reader`,
+    });
+  else if (Number(writable) > 0)
+    rights.push({
+      what: `${role} may write to ${writable} tables of the schema ${schema}`,
+      fix: `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${name} FROM ${who};`,
+    });
+  return rights;
+}
+
+const RIGHTS = `
+  SELECT rolsuper AS superuser, array_remove(ARRAY[CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END,
+      CASE WHEN rolreplication THEN 'REPLICATION' END, CASE WHEN rolbypassrls THEN 'BYPASSRLS' END]::text[], NULL) AS extras,
+    has_database_privilege(rolname, current_database(), 'CREATE') AS on_database,
+    has_database_privilege('public', current_database(), 'CREATE') AS from_public
+  FROM pg_roles WHERE rolname = $1`;
+
+const SCHEMA_RIGHTS = `
+  SELECT n.nspname AS schema, has_schema_privilege($1, n.oid, 'CREATE') AS creates, has_schema_privilege('public', n.oid, 'CREATE') AS by_public,
+    count(c.oid) FILTER (WHERE has_table_privilege($1, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))::text AS writable,
+    count(c.oid) FILTER (WHERE pg_has_role($1, c.relowner, 'USAGE'))::text AS owned
+  FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  WHERE ${OF_USERS} AND has_schema_privilege($1, n.oid, 'USAGE')
+  GROUP BY n.oid, n.nspname ORDER BY n.nspname COLLATE "C"`;
 
 async function schemasWithTables(client: GateClient): Promise<string[]> {
   const { rows } = await client.query<{ schema: string }>(

@@ -78,8 +78,3 @@ function beginningFailed(reason: unknown): unknown {
   if ((reason as { code?: string }).code !== OTHER_SESSION) return reason;
   return new Error('the connection was given another session: run it again', { cause: reason });
 }
-
-/** A transaction for the engine's own queries, which are sent as plain statements and checked by no parser. */
-export async function begin(client: GateClient, settings: SessionSettings): Promise<void> {
-  await new Transaction(client, settings).open();
-}

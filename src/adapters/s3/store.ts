@@ -6,9 +6,10 @@
  * 2. A bucket shows whole objects only. Every object has a checksum, which the SDK checks on reading and writing.
  * 3. Keys are encoded like the paths of the local store, so a folder can be copied to a bucket and back.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { createSlots } from '../slots';
-import { assertKey, fromPathSegment, toPathSegments } from '../local/keys';
+import { assertKey, fromPathSegment, isListable, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
 import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';
 
@@ -18,147 +19,144 @@ const TAKEN_WAIT_MS = 25;
 const GARBLED_TRIES = 5;
 
 export function createS3Store(options: S3Options): ObjectStore {
-  const { bucket } = options;
-  const root = options.prefix ? `${options.prefix}/` : '';
-  const place = placeOf(options);
-  const open = lazyClient(options);
-  const slots = createSlots(SOCKETS);
-  const nameOf = (key: string): string => root + toPathSegments(key).join('/');
+  const bucket = new Bucket(options);
+  return {
+    deletesInTwoRequests: true,
+    async get(key) {
+      assertKey(key);
+      return bucket.get(key);
+    },
+    async put(key, text, { overwrite = false } = {}) {
+      assertKey(key);
+      await (overwrite ? bucket.write(key, text) : bucket.putNew(key, text));
+    },
+    list: async (prefix) => (await bucket.entries(prefix)).map(({ key }) => key),
+    entries: (prefix) => bucket.entries(prefix),
+    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
+      assertKey(key);
+      if (unmodifiedSinceMs !== Infinity && (await bucket.isLater(key, unmodifiedSinceMs))) return;
+      await bucket.delete(key);
+    },
+  };
+}
+
+class Bucket {
+  readonly #name: string;
+  readonly #root: string;
+  readonly #place: S3Place;
+  readonly #open: () => Promise<OpenClient>;
+  readonly #slots = createSlots(SOCKETS);
+
+  constructor(options: S3Options) {
+    this.#name = options.bucket;
+    this.#root = options.prefix ? `${options.prefix}/` : '';
+    this.#place = placeOf(options);
+    this.#open = lazyClient(options);
+  }
 
   /** Some servers send the bytes of one writer with the checksum of the next while an object is replaced. */
-  async function get(key: string): Promise<string | null> {
-    assertKey(key);
+  async get(key: string): Promise<string | null> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await getOnce(key);
+        return await this.#found('read', async ({ sdk, client }) => {
+          const { Body } = await client.send(new sdk.GetObjectCommand(this.#at(key)));
+          return (await Body?.transformToString('utf8')) ?? '';
+        });
       } catch (error) {
         if (!(error instanceof StoreError) || !isGarbled(error.cause) || attempt >= GARBLED_TRIES) throw error;
-        await new Promise((resolve) => setTimeout(resolve, TAKEN_WAIT_MS * attempt));
+        await sleep(TAKEN_WAIT_MS * attempt);
       }
     }
   }
 
-  async function getOnce(key: string): Promise<string | null> {
-    return guarded('read', async ({ sdk, client }) => {
-      try {
-        const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: nameOf(key) }));
-        return (await Body?.transformToString('utf8')) ?? '';
-      } catch (error) {
-        if (isNoSuchKey(error)) return null;
-        throw error;
-      }
-    });
-  }
-
-  async function write(key: string, text: string, condition: { readonly IfNoneMatch?: '*' }): Promise<void> {
-    await guarded('write', ({ sdk, client }) =>
-      client.send(
-        new sdk.PutObjectCommand({
-          ...{ Bucket: bucket, Key: nameOf(key), ...condition },
-          Body: Buffer.from(text, 'utf8'),
-          ContentType: 'text/plain; charset=utf-8',
-        }),
-      ),
+  async write(key: string, text: string, condition: { readonly IfNoneMatch?: '*' } = {}): Promise<void> {
+    const Body = Buffer.from(text, 'utf8');
+    const ContentType = 'text/plain; charset=utf-8';
+    await this.#send('write', ({ sdk, client }) =>
+      client.send(new sdk.PutObjectCommand({ ...this.#at(key), ...condition, Body, ContentType })),
     );
   }
 
-  async function putNew(key: string, text: string): Promise<void> {
+  async putNew(key: string, text: string): Promise<void> {
     // Unpaired surrogates become U+FFFD in UTF-8: compare with the text as it is stored.
     const stored = Buffer.from(text, 'utf8').toString('utf8');
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await write(key, text, { IfNoneMatch: '*' });
+        await this.write(key, text, { IfNoneMatch: '*' });
         return;
       } catch (error) {
         if (!(error instanceof StoreError) || !isTaken(error.cause)) throw error;
-        const existing = await get(key);
+        const existing = await this.get(key);
         if (existing === stored) return;
         if (existing !== null) throw new StoreError('conflict', `"${key}" is already stored with another text`);
+        // The server was killed while it wrote this object: the key exists but cannot be read. Overwrite it.
         if (attempt >= TAKEN_TRIES && isThere(error.cause)) {
-          // The server was killed while it wrote this object: the key exists but cannot be read. Overwrite it.
-          await write(key, text, {});
+          await this.write(key, text);
           return;
         }
         if (attempt >= TAKEN_TRIES) throw new StoreError('unavailable', `"${key}" is being written by somebody else`);
-        await new Promise((resolve) => setTimeout(resolve, TAKEN_WAIT_MS * attempt));
+        await sleep(TAKEN_WAIT_MS * attempt);
       }
     }
   }
 
-  async function* objects(prefix: string): AsyncGenerator<ObjectEntry> {
+  async entries(prefix: string): Promise<ObjectEntry[]> {
+    if (!isListable(prefix)) return [];
+    const found: ObjectEntry[] = [];
+    for await (const entry of this.#objects(prefix)) found.push(entry);
+    return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+
+  async isLater(key: string, thanMs: number): Promise<boolean> {
+    const head = await this.#found('read', ({ sdk, client }) => client.send(new sdk.HeadObjectCommand(this.#at(key))));
+    return head !== null && (head.LastModified?.getTime() ?? Infinity) > thanMs;
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#found('write', ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(this.#at(key))));
+  }
+
+  async *#objects(prefix: string): AsyncGenerator<ObjectEntry> {
+    const wanted = { Bucket: this.#name, Prefix: this.#root + searchable(prefix) };
     let token: string | undefined;
     do {
-      const page = await guarded('read', ({ sdk, client }) =>
-        client.send(
-          new sdk.ListObjectsV2Command({
-            ...{ Bucket: bucket, Prefix: root + searchable(prefix) },
-            ...(token === undefined ? {} : { ContinuationToken: token }),
-          }),
-        ),
+      const at = token === undefined ? {} : { ContinuationToken: token };
+      const page = await this.#send('read', ({ sdk, client }) =>
+        client.send(new sdk.ListObjectsV2Command({ ...wanted, ...at })),
       );
       for (const { Key, Size, LastModified } of page.Contents ?? []) {
-        const key = Key === undefined ? null : keyOf(Key.slice(root.length));
+        const key = Key === undefined ? null : keyOf(Key.slice(this.#root.length));
         if (key?.startsWith(prefix)) yield { key, bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? 0 };
       }
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
   }
 
-  async function entries(prefix: string): Promise<ObjectEntry[]> {
-    const folders = prefix.split('/').slice(0, -1);
-    if (folders.includes('..') || folders.includes('.') || folders.includes('')) return [];
-    const found: ObjectEntry[] = [];
-    for await (const entry of objects(prefix)) found.push(entry);
-    return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  #at(key: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#name, Key: this.#root + toPathSegments(key).join('/') };
   }
 
-  async function writtenLater(key: string, thanMs: number): Promise<boolean> {
-    return guarded('read', async ({ sdk, client }) => {
-      try {
-        const head = await client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: nameOf(key) }));
-        return (head.LastModified?.getTime() ?? Infinity) > thanMs;
-      } catch (error) {
-        if (isNoSuchKey(error)) return false;
+  /** null: there is no such object. */
+  #found<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T | null> {
+    return this.#send(doing, (open) =>
+      work(open).catch((error: unknown) => {
+        if (isNoSuchKey(error)) return null;
         throw error;
-      }
-    });
+      }),
+    );
   }
 
-  async function guarded<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T> {
-    await slots.take(new AbortController().signal);
+  async #send<T>(doing: 'read' | 'write', work: (open: OpenClient) => Promise<T>): Promise<T> {
+    await this.#slots.take(new AbortController().signal);
     try {
-      return await work(await open());
+      return await work(await this.#open());
     } catch (error) {
       if (isTaken(error)) throw new StoreError('conflict', 'the key is taken', { cause: error });
-      throw toStoreError(error, doing, place);
+      throw toStoreError(error, doing, this.#place);
     } finally {
-      slots.give();
+      this.#slots.give();
     }
   }
-
-  return {
-    deletesInTwoRequests: true,
-    get,
-    async put(key, text, { overwrite = false } = {}) {
-      assertKey(key);
-      await (overwrite ? write(key, text, {}) : putNew(key, text));
-    },
-    async list(prefix) {
-      return (await entries(prefix)).map(({ key }) => key);
-    },
-    entries,
-    async delete(key, { unmodifiedSinceMs = Infinity } = {}) {
-      assertKey(key);
-      if (unmodifiedSinceMs !== Infinity && (await writtenLater(key, unmodifiedSinceMs))) return;
-      await guarded('write', async ({ sdk, client }) => {
-        try {
-          await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: nameOf(key) }));
-        } catch (error) {
-          if (!isNoSuchKey(error)) throw error;
-        }
-      });
-    },
-  };
 }
 
 /** For messages: where the store is and where its key comes from. No secrets. */

@@ -7,9 +7,9 @@ import { checkEndpoint } from '../../../src/cli/endpoint';
 import { errorText, exitCodeOf, CommandFailed, EXIT } from '../../../src/cli/errors';
 import { nodeVersion } from '../../../src/cli/doctor-checks';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from '../../../src/cli/notice';
-import { addSearchOptions, budgetsOf, collectModels, type SearchFlags } from '../../../src/cli/options';
+import { addSearchOptions, collectModels, limitsOf, type SearchFlags } from '../../../src/cli/options';
 import { progressDisplay } from '../../../src/cli/progress';
-import { cutLine } from '../../../src/cli/sql';
+import { cutLine } from '../../../src/cli/sql-run';
 import { csv, textTable } from '../../../src/cli/table';
 import { Budgets } from '../../../src/domain';
 import { DEFAULT_BUDGETS } from '../../../src/config/presets';
@@ -41,7 +41,7 @@ describe('options', () => {
       from: 'user',
     });
     const flags = parsed.opts<SearchFlags>();
-    expect(budgetsOf(flags, { ...DEFAULT_BUDGETS, tokens: 5 })).toEqual({
+    expect({ ...DEFAULT_BUDGETS, tokens: 5, ...limitsOf(flags) }).toEqual({
       ...DEFAULT_BUDGETS,
       tokens: 5,
       costUsd: null,
@@ -56,7 +56,7 @@ describe('options', () => {
     ['--max-sql-seconds', '1e300', 'sqlMs', Number.MAX_SAFE_INTEGER],
   ])('%s %s is a limit that can be stored', (flag, text, name, expected) => {
     const flags = addSearchOptions(new Command()).parse([flag, text], { from: 'user' }).opts<SearchFlags>();
-    const budgets = budgetsOf(flags, DEFAULT_BUDGETS);
+    const budgets = { ...DEFAULT_BUDGETS, ...limitsOf(flags) };
     expect(budgets).toMatchObject({ [name]: expected });
     expect(Budgets.parse(budgets)).toEqual(budgets);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react';
-import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/react-steps';
+import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/search-steps';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
 import { addUsage } from '../../../src/search/state/budgets';
@@ -25,7 +25,7 @@ class FakeReact implements ReactSteps {
 
   constructor(private readonly agent: Agent) {}
 
-  async act(input: ActInput): Promise<ModelOutcome<Acted>> {
+  async react(input: ActInput): Promise<ModelOutcome<Acted>> {
     this.enter('act');
     this.acts.push(input);
     const action = this.agent.act(input);

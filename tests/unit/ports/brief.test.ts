@@ -3,7 +3,7 @@ import { brief, whole, type Brief } from '../../../src/ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../../../src/ports/brief-steps';
 import { runSearch } from '../../../src/search/search';
 import { briefSettings, wholeSettings } from '../../../src/search/state/control-settings';
-import type { ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../../../src/ports/search-steps';
+import type { ModelOutcome, ModelInput, SearchSteps, SqlInput } from '../../../src/ports/search-steps';
 import { FakeSteps, testHooks, testSettings } from '../../helpers/fake-steps';
 import { randomWorld } from '../../helpers/random-world';
 
@@ -12,7 +12,7 @@ const written = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 /** As a workflow has its steps: everything passes through a history. */
 function throughHistory(steps: FakeSteps): SearchSteps {
   const model =
-    <I extends ModelStepInput, V>(step: (input: I) => Promise<ModelOutcome<V>>) =>
+    <I extends ModelInput, V>(step: (input: I) => Promise<ModelOutcome<V>>) =>
     async (input: I): Promise<ModelOutcome<V>> => {
       const given = whole<I>(MODEL_INPUT, written(brief<I>(MODEL_INPUT, input)));
       expect(given).toEqual(written(input));
@@ -22,7 +22,7 @@ function throughHistory(steps: FakeSteps): SearchSteps {
       return whole(shape, written(brief(shape, await step(given))));
     };
   const sql =
-    <I extends SqlStepInput, V extends object>(step: (input: I) => Promise<V>) =>
+    <I extends SqlInput, V extends object>(step: (input: I) => Promise<V>) =>
     async (input: I): Promise<V> => {
       const shape = SQL_RESULT[input.purpose];
       return whole<V>(shape, written(brief(shape, await step(input))));

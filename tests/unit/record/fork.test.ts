@@ -5,7 +5,7 @@ import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { ScriptedReplies } from '../../../src/adapters/scripted';
 import { PRESETS } from '../../../src/config/presets';
-import { createReactSteps, createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/steps';
 import { forkedState, isBefore, storeFork, type Fork } from '../../../src/record/fork';
 import { objectName, OBJECTS } from '../../../src/record/objects';
 import { rootTrajectory } from '../../../src/search/remember/merge';
@@ -217,7 +217,7 @@ describe('a fork of a conversation', () => {
     const look = { action: 'look', queries: [{ why: 'places', sql: 'SELECT DISTINCT place FROM entry' }] };
     const made = await bench({ look: [look, commit, sound].map(text) }, { settings: PRESETS.fast });
     const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-    const outcome = await runLookThenProve(start, { ...createReactSteps(made.deps), ...made.steps }, hooks);
+    const outcome = await runLookThenProve(start, made.steps, hooks);
     expect(outcome).toMatchObject({ kind: 'finished', summary: { status: 'answered', endedBy: 'settled' } });
     const run = createRunStore(made.deps.store, SEARCH, hash);
     return { ...made, run, state: await run.get('checkpoint', 'i3') };
@@ -235,7 +235,7 @@ describe('a fork of a conversation', () => {
     for (const key of await store.list(`runs/${SEARCH}/`)) await store.delete(key);
     const child = await bench(replies, { store, searchId: CHILD, engine: parent.engine, settings });
     const start = { searchId: CHILD, settings, state };
-    const steps = { ...createReactSteps(child.deps), ...child.steps };
+    const steps = child.steps;
     return { child, start, steps, record: () => createRunStore(store, CHILD, hash).get('result', CHILD) };
   }
 

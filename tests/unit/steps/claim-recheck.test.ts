@@ -3,7 +3,7 @@ import type { AnswerRecord } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import type { LookReply } from '../../../src/prompts';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
-import { createReactSteps, createRunStore, openStep, refresh } from '../../../src/steps';
+import { createRunStore, openStep, refresh } from '../../../src/steps';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
@@ -57,7 +57,7 @@ async function asked(commit: Partial<LookReply>, { llmCalls = 20, setup = SETUP 
   const { deps, steps, input, model } = made;
   const budgets = { ...input.settings.budgets, llmCalls };
   const start = { searchId: SEARCH, settings: { ...input.settings, budgets }, state: null };
-  await runLookThenProve(start, { ...createReactSteps(deps), ...steps }, hooks);
+  await runLookThenProve(start, steps, hooks);
   const first = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
   const calls = model.requests.length;
   return {

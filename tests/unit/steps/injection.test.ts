@@ -3,7 +3,7 @@
  * database holds the planted texts, the model is scripted to obey them, and the steps are the real ones.
  */
 import { runReact } from '../../../src/methods/react';
-import { createReactSteps } from '../../../src/steps';
+import { createSteps } from '../../../src/steps';
 import type { Web } from '../../../src/ports';
 import { NO_MEMORY, SEARCH, bench, planReply, SETUP, sqliteEngine, TEST, text } from './fixtures';
 
@@ -40,7 +40,7 @@ async function react(replies: string[]) {
   const made = await bench({ react: replies }, { settings: { method: 'react', rounds: 5 }, engine });
   const deps = { ...made.deps, web: () => Promise.resolve(forbiddenWeb) };
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  const outcome = await runReact(start, createReactSteps(deps), hooks);
+  const outcome = await runReact(start, createSteps(deps), hooks);
   return { ...made, outcome, ran: engine.runs.flat() };
 }
 

@@ -5,7 +5,7 @@ import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
 import { readLayer } from '../../../src/record/layer-store';
-import { createReactSteps, createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/steps';
 import { bench, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
@@ -67,11 +67,7 @@ function questions(engine = laps()) {
         { look: [text(reply)], keep: keep.map(text) },
         { engine, store, searchId, settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) } },
       );
-      await runLookThenProve(
-        { searchId, settings: made.input.settings, state: null },
-        { ...createReactSteps(made.deps), ...made.steps },
-        hooks,
-      );
+      await runLookThenProve({ searchId, settings: made.input.settings, state: null }, made.steps, hooks);
       const record = await createRunStore(store, searchId, hash).get('result', searchId);
       return {
         ...made,

@@ -1,5 +1,5 @@
 /** Look, then prove, in-process: the conversation over the steps, a real SQLite and a scripted model. */
-import { createReactSteps, createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/steps';
 import type { SteeredSearch } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { LookSteps } from '../../../src/ports/search-steps';
@@ -54,11 +54,7 @@ async function ask(replies: readonly object[], options: Options = {}) {
     { engine: sqliteEngine(options.setup ?? SETUP), settings: PRESETS.fast },
   );
   const { deps, steps, input } = made;
-  const outcome = await runLookThenProve(
-    { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps },
-    hooks,
-  );
+  const outcome = await runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   const run = createRunStore(deps.store, SEARCH, hash);
   return { ...made, outcome, run, record: await run.get('result', SEARCH) };
 }
@@ -285,11 +281,11 @@ test('what goes back twice without holding is handed to the search, with what wa
     { look: [open, open, open].map(json), plan: [] },
     { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
   );
-  const { deps, steps, input } = made;
+  const { steps, input } = made;
   const states: SearchState[] = [];
   const search = runLookThenProve(
     { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps, checkpoint: async (state) => void states.push(state) },
+    { ...steps, checkpoint: async (state) => void states.push(state) },
     hooks,
   );
   // The scripted model has no reply for the search.
@@ -317,15 +313,11 @@ test('a search that begins with nothing but looks is shown what they saw', async
     reason: 'none',
     absent: [{ statement: 'No device.', rows: 'laps', check }],
   };
-  const { deps, steps, input, model } = await bench(
+  const { steps, input, model } = await bench(
     { look: [look, decline, decline, decline].map(json), plan: [] },
     { engine: sqliteEngine(SETUP), settings: PRESETS.fast },
   );
-  const search = runLookThenProve(
-    { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps },
-    hooks,
-  );
+  const search = runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   await expect(search).rejects.toThrow();
   const planned = model.requests.find(({ role }) => role === 'plan')!;
   expect(planned.messages.map(({ content }) => content).join('\n')).toContain('no driver at all');
@@ -453,7 +445,7 @@ test('a checkpoint that cannot be stored before the search takes over is a failu
   const { deps, steps, input } = made;
   const search = runLookThenProve(
     { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps, checkpoint: () => Promise.reject(new Error('the disk is full')) },
+    { ...steps, checkpoint: () => Promise.reject(new Error('the disk is full')) },
     hooks,
   );
   await expect(search).rejects.toThrow('the disk is full');
@@ -482,7 +474,7 @@ test('a commit to what a person has ruled out goes back, however well its claims
   };
   await runLookThenProve(
     { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps, look },
+    { ...steps, look },
     { ...hooks, attach: (attached) => (search = attached) },
   );
   const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);

@@ -3,7 +3,7 @@ import type { Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react';
 import { loadTrace } from '../../../src/report';
 import { searchTree } from '../../../src/report/tree';
-import { createReactSteps, createRunStore } from '../../../src/steps';
+import { createSteps, createRunStore } from '../../../src/steps';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
@@ -37,7 +37,7 @@ describe('react', () => {
     );
     const outcome = await runReact(
       { searchId: SEARCH, settings: made.input.settings, state: null },
-      createReactSteps(made.deps),
+      createSteps(made.deps),
       hooks,
     );
     expect(outcome).toMatchObject({
@@ -57,7 +57,7 @@ describe('react', () => {
   async function acted(react: string[], settings: Partial<Settings>, engine = sqliteEngine()) {
     const made = await bench({ react }, { settings: { method: 'react', rounds: 5, ...settings }, engine });
     const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-    await runReact(start, createReactSteps(made.deps), hooks);
+    await runReact(start, createSteps(made.deps), hooks);
     const run = createRunStore(made.deps.store, SEARCH, hash);
     const told = made.model.requests.map(({ messages }) => messages.at(-1)!.content);
     const trace = await loadTrace(made.deps.store, SEARCH, hash);

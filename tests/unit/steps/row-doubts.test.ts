@@ -1,5 +1,5 @@
 /** What the program asks about by itself: repeated rows and placeholders that change an answer. */
-import { createReactSteps, createRunStore } from '../../../src/steps';
+import { createRunStore } from '../../../src/steps';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
@@ -24,11 +24,7 @@ async function ask(...sqls: readonly string[]) {
     { look: replies },
     { engine: sqliteEngine(SETUP), settings: { profiles: true } },
   );
-  await runLookThenProve(
-    { searchId: SEARCH, settings: input.settings, state: null },
-    { ...createReactSteps(deps), ...steps },
-    hooks,
-  );
+  await runLookThenProve({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   const told = model.requests.slice(1).map(({ messages }) => messages.at(-1)!.content);
   return { told, record: await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH) };
 }

@@ -1,7 +1,7 @@
 /** Web evidence in a search: cited, once by position, only where allowed, and only from addresses that were given. */
 import { runReact } from '../../../src/methods/react';
 import { WebError, type SearchResult, type Web, type WebPage } from '../../../src/ports';
-import { createReactSteps, createRunStore, storeInput } from '../../../src/steps';
+import { createSteps, createRunStore, storeInput } from '../../../src/steps';
 import { SEARCH, bench, hash, text } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
@@ -58,7 +58,7 @@ async function ask(replies: string[], given = scriptedWeb(), question: { text?: 
   };
   await storeInput(made.deps, input);
   const deps = { ...made.deps, web: () => Promise.resolve(given.web) };
-  const steps = createReactSteps(deps);
+  const steps = createSteps(deps);
   const outcome = await runReact({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
   const run = createRunStore(made.deps.store, SEARCH, hash);
   const lastMessage = () => made.model.requests.at(-1)!.messages.at(-1)!.content;
@@ -197,5 +197,5 @@ test('a worker without the web says so', async () => {
     question: { ...made.input.question, tools: ['execute_sql', 'web_search'] },
   });
   const start = { searchId: SEARCH, settings: made.input.settings, state: null };
-  await expect(runReact(start, createReactSteps(made.deps), hooks)).rejects.toThrow('no web search');
+  await expect(runReact(start, createSteps(made.deps), hooks)).rejects.toThrow('no web search');
 });

@@ -3,15 +3,7 @@
  * `iter 2 · ground op_gaps (attempt 1)`. Only names, ids and counters: no row values, no text of a model (design D7).
  * Pure; the names behind an id come from earlier replies of this run.
  */
-import type { ActInput, FinalInput, ToolInput } from '../ports/react-steps';
-import type {
-  FinishInput,
-  FollowUp,
-  ModelOutcome,
-  ModelStepInput,
-  SqlStepInput,
-  WebInput,
-} from '../ports/search-steps';
+import type { FinishInput, FollowUp, ModelInput, ModelOutcome, SqlInput, WebInput } from '../ports/search-steps';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;
@@ -19,7 +11,7 @@ const MAX_BYTES = 200;
 export class Labels {
   private readonly operatorsOf = new Map<string, readonly string[]>();
 
-  model(input: ModelStepInput | ActInput): string {
+  model(input: ModelInput): string {
     switch (input.role) {
       case 'look':
         return label(input, `look or commit (turn ${String(input.turns.length + 1)})`);
@@ -40,7 +32,7 @@ export class Labels {
     }
   }
 
-  sql(input: SqlStepInput | ToolInput | FinalInput): string {
+  sql(input: SqlInput): string {
     switch (input.purpose) {
       case 'prepare':
         return 'read the schema';

@@ -19,16 +19,24 @@ import {
   type ActivityOptions,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
-import type { ModelActivities, ModelStepValue } from '../activities/model';
-import type { SqlActivities, SqlStepValue } from '../activities/sql';
-import type { StoreActivities } from '../activities/store';
-import type { WebActivities } from '../activities/web';
 import type { Settings } from '../domain';
-import type { ActInput, FinalInput, ReactSteps, ToolInput } from '../ports/react-steps';
 import { brief, whole, type Brief } from '../ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
-import type { LookSteps, ModelOutcome, ModelStepInput, SearchSteps, SqlStepInput } from '../ports/search-steps';
+import type {
+  AllSteps,
+  ModelInput,
+  ModelOutcome,
+  ModelRole,
+  ModelValue,
+  SqlInput,
+  SqlPurpose,
+  SqlValue,
+} from '../ports/search-steps';
 import { Labels } from './labels';
+import type { ModelActivities } from './model';
+import type { SqlActivities } from './sql';
+import type { StoreActivities } from './store';
+import type { WebActivities } from './web';
 
 /** Queues other than the workflow's own. */
 export interface StepQueues {
@@ -81,86 +89,29 @@ const SHORT_SQL: LocalActivityOptions = {
 /** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
-export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps & LookSteps {
-  const { taskQueues } = options;
+export function proxiedSteps(options: ProxyOptions): AllSteps {
   const labels = new Labels();
-  const callMs = options.modelTimeoutMs + 15_000;
-  const model: ActivityOptions = {
-    ...COMMON,
-    // A call that begins at the end of an outage still gets its full time.
-    scheduleToCloseTimeout: OUTAGE_MS + callMs,
-    startToCloseTimeout: callMs,
-  };
-  const sql: ActivityOptions = {
-    ...COMMON,
-    startToCloseTimeout: Math.min(options.sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
-  };
-
-  function modelOptions(role: ModelStepInput['role'] | ActInput['role']): ActivityOptions {
-    const queue = taskQueues.models?.[options.models[role] ?? options.models.default];
-    if (queue === undefined) return model;
-    return {
-      ...model,
-      taskQueue: queue,
-      // Eager dispatch would bypass the queue's rate limit.
-      allowEagerDispatch: false,
-      scheduleToCloseTimeout: QUEUED_MS + callMs,
-      startToCloseTimeout: callMs + PLACE_MS,
-    };
-  }
-
-  /** The role decides the type of the value, which the signature of an activity cannot express. */
-  async function callModel<T extends ModelStepValue>(input: ModelStepInput | ActInput): Promise<ModelOutcome<T>> {
-    const activities = proxyActivities<ModelActivities>({ ...modelOptions(input.role), summary: labels.model(input) });
-    const paused = options.mayCall?.() ?? null;
-    if (paused !== null) await paused;
-    const outcome = whole(modelOutcome(input.role), await activities.callModel(brief(MODEL_INPUT, input)));
-    labels.learnFrom(outcome);
-    return outcome as ModelOutcome<T>;
-  }
-  async function executeSql<T extends SqlStepValue>(input: SqlStepInput | ToolInput | FinalInput): Promise<T> {
-    const summary = labels.sql(input);
-    const result =
-      (await shortSql(input, summary)) ?? (await proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input));
-    const value = whole(SQL_RESULT[input.purpose], result);
-    labels.learn(value);
-    return value as T;
-  }
-  // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
-  let trySqlHere = true;
-  async function shortSql(
-    input: SqlStepInput | ToolInput | FinalInput,
-    summary: string,
-  ): Promise<Brief<SqlStepValue> | null> {
-    if (!trySqlHere) return null;
-    try {
-      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[input.purpose](input);
-    } catch (error) {
-      const cause = error instanceof ActivityFailure ? error.cause : error;
-      if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
-      if (cause instanceof TimeoutFailure) trySqlHere = input.purpose === 'prepare';
-      return null;
-    }
-  }
+  const callModel = modelCaller(options, labels);
+  const executeSql = sqlExecutor(options, labels);
   const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {
-    look: (input) => callModel(input),
-    keep: (input) => callModel(input),
-    evaluate: (input) => callModel(input),
-    plan: (input) => callModel(input),
-    propose: (input) => callModel(input),
-    ground: (input) => callModel(input),
-    select: (input) => callModel(input),
-    act: (input) => callModel(input),
-    prepare: (input) => executeSql(input),
-    queries: (input) => executeSql(input),
-    commit: (input) => executeSql(input),
-    check: (input) => executeSql(input),
-    probe: (input) => executeSql(input),
-    settle: (input) => executeSql(input),
-    candidate: (input) => executeSql(input),
-    tool: (input) => executeSql(input),
-    final: (input) => executeSql(input),
+    look: callModel,
+    evaluate: callModel,
+    plan: callModel,
+    propose: callModel,
+    ground: callModel,
+    select: callModel,
+    keep: callModel,
+    react: callModel,
+    prepare: executeSql,
+    queries: executeSql,
+    commit: executeSql,
+    check: executeSql,
+    probe: executeSql,
+    settle: executeSql,
+    candidate: executeSql,
+    tool: executeSql,
+    final: executeSql,
     web: (input) => proxyActivities<WebActivities>({ ...WEB, summary: labels.web(input) }).useWeb(input),
     checkpoint: (state) =>
       CancellationScope.nonCancellable(() =>
@@ -172,5 +123,68 @@ export function proxiedSteps(options: ProxyOptions): SearchSteps & ReactSteps & 
       const { answer, sql, proof } = await CancellationScope.nonCancellable(finishing);
       return { id, status, endedBy, answer, sql, reason, usage: state.usage, ...(proof && { proof }) };
     },
+  };
+}
+
+function modelCaller({ taskQueues, models, modelTimeoutMs, mayCall }: ProxyOptions, labels: Labels) {
+  const callMs = modelTimeoutMs + 15_000;
+  const unlimited: ActivityOptions = {
+    ...COMMON,
+    // A call that begins at the end of an outage still gets its full time.
+    scheduleToCloseTimeout: OUTAGE_MS + callMs,
+    startToCloseTimeout: callMs,
+  };
+  const optionsOf = (role: ModelRole): ActivityOptions => {
+    const queue = taskQueues.models?.[models[role] ?? models.default];
+    if (queue === undefined) return unlimited;
+    return {
+      ...unlimited,
+      taskQueue: queue,
+      // Eager dispatch would bypass the queue's rate limit.
+      allowEagerDispatch: false,
+      scheduleToCloseTimeout: QUEUED_MS + callMs,
+      startToCloseTimeout: callMs + PLACE_MS,
+    };
+  };
+  return async <R extends ModelRole>(input: ModelInput<R>): Promise<ModelOutcome<ModelValue<R>>> => {
+    const role: R = input.role;
+    const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: labels.model(input) });
+    const paused = mayCall?.() ?? null;
+    if (paused !== null) await paused;
+    const outcome = whole(modelOutcome(role), await activities.callModel(brief(MODEL_INPUT, input)));
+    labels.learnFrom(outcome);
+    return outcome;
+  };
+}
+
+function sqlExecutor({ sqlTimeoutMs }: ProxyOptions, labels: Labels) {
+  const sql: ActivityOptions = {
+    ...COMMON,
+    startToCloseTimeout: Math.min(sqlTimeoutMs * STATEMENTS_PER_STEP, 3_600_000),
+  };
+  // If the database was slow once, later steps skip the short try. A slow read of a large schema does not count.
+  let trySqlHere = true;
+  const shortSql = async <P extends SqlPurpose>(
+    input: SqlInput<P>,
+    summary: string,
+  ): Promise<Brief<SqlValue<P>> | null> => {
+    if (!trySqlHere) return null;
+    const purpose: SqlPurpose = input.purpose;
+    try {
+      return await proxyLocalActivities<SqlActivities>({ ...SHORT_SQL, summary })[purpose](input);
+    } catch (error) {
+      const cause = error instanceof ActivityFailure ? error.cause : error;
+      if (isCancellation(error) || (cause instanceof ApplicationFailure && cause.nonRetryable === true)) throw error;
+      if (cause instanceof TimeoutFailure) trySqlHere = purpose === 'prepare';
+      return null;
+    }
+  };
+  return async <P extends SqlPurpose>(input: SqlInput<P>): Promise<SqlValue<P>> => {
+    const summary = labels.sql(input);
+    const result =
+      (await shortSql(input, summary)) ?? (await proxyActivities<SqlActivities>({ ...sql, summary }).executeSql(input));
+    const value = whole(SQL_RESULT[input.purpose], result);
+    labels.learn(value);
+    return value;
   };
 }
