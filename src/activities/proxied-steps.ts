@@ -22,15 +22,17 @@ import {
 import type { Settings } from '../domain';
 import { brief, whole, type Brief } from '../ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
-import type {
-  AllSteps,
-  ModelInput,
-  ModelOutcome,
-  ModelRole,
-  ModelValue,
-  SqlInput,
-  SqlPurpose,
-  SqlValue,
+import {
+  byPurpose,
+  byRole,
+  type AllSteps,
+  type ModelInput,
+  type ModelOutcome,
+  type ModelRole,
+  type ModelValue,
+  type SqlInput,
+  type SqlPurpose,
+  type SqlValue,
 } from '../ports/search-steps';
 import { Labels } from './labels';
 import type { ModelActivities } from './model';
@@ -95,23 +97,8 @@ export function proxiedSteps(options: ProxyOptions): AllSteps {
   const executeSql = sqlExecutor(options, labels);
   const storing = (summary: string): StoreActivities => proxyLocalActivities<StoreActivities>({ ...STORING, summary });
   return {
-    look: callModel,
-    evaluate: callModel,
-    plan: callModel,
-    propose: callModel,
-    ground: callModel,
-    select: callModel,
-    keep: callModel,
-    react: callModel,
-    prepare: executeSql,
-    queries: executeSql,
-    commit: executeSql,
-    check: executeSql,
-    probe: executeSql,
-    settle: executeSql,
-    candidate: executeSql,
-    tool: executeSql,
-    final: executeSql,
+    ...byRole<typeof callModel>(callModel),
+    ...byPurpose<typeof executeSql>(executeSql),
     web: (input) => proxyActivities<WebActivities>({ ...WEB, summary: labels.web(input) }).useWeb(input),
     checkpoint: (state) =>
       CancellationScope.nonCancellable(() =>

@@ -1,7 +1,7 @@
 /** `executeSql`: one activity for every round trip to the question's database; `purpose` says which (design D1). */
 import { brief, type Brief } from '../ports/brief';
 import { SQL_RESULT } from '../ports/brief-steps';
-import type { SqlInput, SqlPurpose, SqlSteps, SqlValue } from '../ports/search-steps';
+import { byPurpose, type SqlInput, type SqlPurpose, type SqlSteps, type SqlValue } from '../ports/search-steps';
 import { runStep } from './run-step';
 
 type ExecuteSql = <P extends SqlPurpose>(input: SqlInput<P>) => Promise<Brief<SqlValue<P>>>;
@@ -15,16 +15,5 @@ export function createSqlActivities(steps: SqlSteps): SqlActivities {
       const purpose: P = input.purpose;
       return brief(SQL_RESULT[purpose], await steps[purpose](input, options));
     });
-  return {
-    executeSql,
-    prepare: executeSql,
-    queries: executeSql,
-    commit: executeSql,
-    check: executeSql,
-    probe: executeSql,
-    settle: executeSql,
-    candidate: executeSql,
-    tool: executeSql,
-    final: executeSql,
-  };
+  return { executeSql, ...byPurpose(executeSql) };
 }

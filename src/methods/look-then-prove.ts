@@ -70,43 +70,38 @@ class LookLoop extends Run<Steps> {
 
   /** One reply and what the database says to it. Returns why the conversation ended, if it did. */
   protected async iterate(): Promise<EndedBy | null> {
-    const { searchId, iteration } = this.state;
     const findings = this.findings(this.state);
-    const position = `i${iteration}.look`;
+    const ended = await this.charged(findings, () => this.turn(findings, `i${this.state.iteration}.look`));
+    return ended instanceof SearchStopped ? ended.endedBy : ended;
+  }
+
+  private async turn(findings: Findings, position: string): Promise<EndedBy | null> {
     let committed: Committed | null = null;
-    try {
-      const tried = await tryModel<Looked>(
-        findings,
-        (thisTry) =>
-          this.steps.look({
-            role: 'look',
-            searchId,
-            position,
-            ...thisTry,
-            turns: this.looking.turns,
-          }),
-        async ({ turnId, action }, tryNumber) => {
-          committed = null;
-          if (action === 'look') return null;
-          findings.checkpoint('sql');
-          committed = await this.commit(`${position}.commit${tryNumber}`, turnId);
-          findings.charge(committed.usage);
-          return committed.kind === 'invalid' ? committed.error : null;
-        },
-      );
-      if (tried === null) {
-        findings.giveUp(position, 'look or commit');
-        return this.next('single');
-      }
-      if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
-      return this.take(findings, tried.value.turnId, committed, tried.error);
-    } catch (error) {
-      if (!(error instanceof SearchStopped)) throw error;
-      findings.stoppedEarly();
-      return error.endedBy;
-    } finally {
-      this.charge(findings);
+    const tried = await tryModel<Looked>(
+      findings,
+      (thisTry) =>
+        this.steps.look({
+          role: 'look',
+          searchId: this.state.searchId,
+          position,
+          ...thisTry,
+          turns: this.looking.turns,
+        }),
+      async ({ turnId, action }, tryNumber) => {
+        committed = null;
+        if (action === 'look') return null;
+        findings.checkpoint('sql');
+        committed = await this.commit(`${position}.commit${tryNumber}`, turnId);
+        findings.charge(committed.usage);
+        return committed.kind === 'invalid' ? committed.error : null;
+      },
+    );
+    if (tried === null) {
+      findings.giveUp(position, 'look or commit');
+      return this.next('single');
     }
+    if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
+    return this.take(findings, tried.value.turnId, committed, tried.error);
   }
 
   private commit(position: string, turnId: string): Promise<Committed> {

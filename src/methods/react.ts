@@ -45,17 +45,12 @@ class ReactLoop extends Run<ReactSteps> {
   protected async iterate(): Promise<EndedBy | null> {
     const position = `i${this.state.iteration}`;
     const findings = this.findings({ updates: [], facts: [] });
-    let turn: Turn | null;
-    try {
-      turn = await this.act(position, findings);
-      if (turn === null) findings.giveUp(`${position}.react`, 'action');
-    } catch (error) {
-      if (!(error instanceof SearchStopped)) throw error;
-      findings.stoppedEarly();
-      return error.endedBy;
-    } finally {
-      this.charge(findings);
-    }
+    const turn = await this.charged(findings, async () => {
+      const acted = await this.act(position, findings);
+      if (acted === null) findings.giveUp(`${position}.react`, 'action');
+      return acted;
+    });
+    if (turn instanceof SearchStopped) return turn.endedBy;
     return turn === null ? 'exhausted' : this.take(position, turn);
   }
 

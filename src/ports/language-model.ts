@@ -1,10 +1,8 @@
 /** A chat model behind any provider. Adapters throw `ModelError`; a reply that is not usable JSON is still a reply. */
 import type { Role } from '../domain';
+import type { ChatMessage, ModelReply } from '../domain/model-call';
 
-export interface ChatMessage {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly content: string;
-}
+export type { ChatMessage, ModelReply };
 
 export interface ModelRequest {
   readonly role: Role;
@@ -16,18 +14,6 @@ export interface ModelRequest {
   readonly seed: number;
   /** JSON schema of the reply, with a name; sent as structured output where the endpoint supports it. */
   readonly schema: { readonly name: string; readonly schema: Record<string, unknown> };
-}
-
-export interface ModelReply {
-  readonly text: string;
-  readonly model: string;
-  readonly promptTokens: number;
-  /** Those of them that the provider read from its cache; left out where the endpoint does not say. */
-  readonly cachedTokens?: number;
-  readonly completionTokens: number;
-  /** US dollars by the price table; 0 for an unpriced model, which `doctor` and the first run point out. */
-  readonly costUsd: number;
-  readonly finishReason: string;
 }
 
 export interface LanguageModel {

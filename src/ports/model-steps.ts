@@ -212,6 +212,14 @@ interface Values {
 }
 
 export type ModelRole = keyof Inputs;
+/** The same function under the name of every role. */
+export function byRole<F>(step: F): Readonly<Record<ModelRole, F>> {
+  return {
+    ...{ look: step, evaluate: step, plan: step, propose: step },
+    ...{ ground: step, select: step, keep: step, react: step },
+  };
+}
+
 /** What the step of this role is given. */
 export type ModelInput<R extends ModelRole = ModelRole> = Inputs[R] & { readonly role: R };
 /** What the loop reads of its reply. */

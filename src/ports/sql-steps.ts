@@ -175,6 +175,14 @@ interface Values {
 }
 
 export type SqlPurpose = keyof Inputs;
+/** The same function under the name of every purpose. */
+export function byPurpose<F>(step: F): Readonly<Record<SqlPurpose, F>> {
+  return {
+    ...{ prepare: step, queries: step, commit: step, check: step, probe: step },
+    ...{ settle: step, candidate: step, tool: step, final: step },
+  };
+}
+
 /** What the step of this purpose is given. */
 export type SqlInput<P extends SqlPurpose = SqlPurpose> = Inputs[P] & { readonly purpose: P };
 /** What the loop reads of its result. */

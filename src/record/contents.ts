@@ -3,6 +3,7 @@
  * these, under `runs/<search id>/<kind>/<id>.json`.
  */
 import { z } from 'zod';
+import { ChatMessage, ModelReply } from '../domain/model-call';
 import { LookReply } from '../prompts/look';
 import { RowDoubt, TableProfile } from '../schema/profile';
 import {
@@ -107,7 +108,7 @@ export const CallIntent = z.object({
   inputHash: z.string(),
   model: z.string(),
   role: z.string(),
-  messages: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })),
+  messages: z.array(ChatMessage),
   /** Absent: the limit of the settings. */
   maxOutputTokens: z.number().int().positive().optional(),
   /** Number of calls that may have been billed although no reply came. */
@@ -121,15 +122,7 @@ export const CallReply = z.object({
   inputHash: z.string(),
   /** The model asked for; `reply.model` is what the endpoint says it used. */
   model: z.string(),
-  reply: z.object({
-    text: z.string(),
-    model: z.string(),
-    promptTokens: z.number(),
-    cachedTokens: z.number().optional(),
-    completionTokens: z.number(),
-    costUsd: z.number(),
-    finishReason: z.string(),
-  }),
+  reply: ModelReply,
   possiblyBilledCalls: z.number().int(),
   endedAtMs: z.number(),
 });

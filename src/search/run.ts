@@ -5,7 +5,7 @@
 import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
-import { Findings, webOf, type SearchNow } from './findings';
+import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
 import { BROKEN_MODEL_FAILS, brokenModel, type Decision } from './select-answer';
@@ -151,7 +151,19 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     return new Findings({ ...this.now(), ...web, iteration, trajectoryId: ROOT, updates, facts, usageBefore });
   }
 
-  /** Charges what was spent, however the turn ended. */
+  /** Charges a turn, however it ends. Returns why, if a person or a limit ended it early. */
+  protected async charged<T>(findings: Findings, turn: () => Promise<T>): Promise<T | SearchStopped> {
+    try {
+      return await turn();
+    } catch (error) {
+      if (!(error instanceof SearchStopped)) throw error;
+      findings.stoppedEarly();
+      return error;
+    } finally {
+      this.charge(findings);
+    }
+  }
+
   protected charge({ usage, events }: Pick<Findings, 'usage' | 'events'>): void {
     const { state } = this;
     this.state = { ...state, usage: addUsage(state.usage, usage), events: [...state.events, ...events] };

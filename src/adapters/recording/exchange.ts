@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Role } from '../../domain';
-import type { ChatMessage } from '../../ports';
+import { ChatMessage, ModelReply } from '../../domain/model-call';
 
 export const RECORDING_KIND = 'gate-recording';
 
@@ -18,21 +18,11 @@ export const RecordingHeader = z.object({
 });
 export type RecordingHeader = z.infer<typeof RecordingHeader>;
 
-const Message = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
-
 export const Exchange = z.object({
   role: Role,
   contentHash: z.string().regex(/^[0-9a-f]{64}$/),
-  messages: z.array(Message),
-  reply: z.object({
-    text: z.string(),
-    model: z.string(),
-    promptTokens: z.number(),
-    cachedTokens: z.number().optional(),
-    completionTokens: z.number(),
-    costUsd: z.number(),
-    finishReason: z.string(),
-  }),
+  messages: z.array(ChatMessage),
+  reply: ModelReply,
 });
 export type Exchange = z.infer<typeof Exchange>;
 
