@@ -14,7 +14,7 @@ import { openEngines } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { onlyDatabase } from './only-database';
+import { onlyDatabase } from './ask-input';
 import { recognise } from './seen-databases';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
