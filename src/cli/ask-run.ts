@@ -50,22 +50,13 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
 
 export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise<ExitCode> {
   const text = await questionText(argument, io);
-  if (flags.detach && (flags.record ?? flags.replay) !== undefined) {
-    throw new UsageError('--record and --replay do not work in the background: leave --detach out');
-  }
   const services = openServices(io);
   const { config } = services;
   checkWeb(config, flags);
   const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
   const recognised = await recognise(services.store, database);
   const question = questionOf(text, database.name, flags, io.cwd, database.docs);
-  if (flags.replay !== undefined && !existsSync(resolve(io.cwd, flags.replay))) {
-    throw new UsageError(`--replay ${flags.replay}: no such file; give a recording that --record wrote`);
-  }
-  const files = {
-    ...(flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) }),
-    ...(flags.replay === undefined ? {} : { replay: resolve(io.cwd, flags.replay) }),
-  };
+  const files = recordingOf(flags, io);
   const engines = openEngines(config, database.adHoc ? [database] : []);
   const opened: Promise<Composition>[] = [];
   const composition = (): Promise<Composition> => {
@@ -80,7 +71,7 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
     const namespace =
       files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
     // A recording is complete without the reading of what was proved.
-    const memory = flags.record === undefined && flags.replay === undefined ? config.memory : 'off';
+    const memory = Object.keys(files).length === 0 ? config.memory : 'off';
     const named = { identity: recognised.known, models, namespace, memory };
     const inputFor = (nonce?: string): SearchInput =>
       askedNow(searchInput(config, flags, question, { ...named, ...(nonce === undefined ? {} : { nonce }) }), io);
@@ -109,6 +100,18 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
   } finally {
     await closeOpened(engines, opened);
   }
+}
+
+/** The file that the exchanges with the model are written to, or read from. */
+function recordingOf({ record, replay, detach }: AskFlags, { cwd }: Io): Asking['files'] {
+  if (detach && (record ?? replay) !== undefined)
+    throw new UsageError('--record and --replay do not work in the background: leave --detach out');
+  if (replay !== undefined && !existsSync(resolve(cwd, replay)))
+    throw new UsageError(`--replay ${replay}: no such file; give a recording that --record wrote`);
+  return {
+    ...(record === undefined ? {} : { record: resolve(cwd, record) }),
+    ...(replay === undefined ? {} : { replay: resolve(cwd, replay) }),
+  };
 }
 
 /** Detached or attended; each is loaded only where it is wanted. */

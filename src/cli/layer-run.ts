@@ -16,6 +16,7 @@ import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { onlyDatabase } from './ask-input';
 import { recognise } from './seen-databases';
+import { authorOf } from './steer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
 
@@ -24,7 +25,7 @@ export interface LayerFlags {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly note?: string;
-  readonly as?: string;
+  readonly author?: string;
   readonly timeout?: number;
   readonly since?: string;
   readonly with?: string;
@@ -207,11 +208,8 @@ async function append({ place }: Opened, event: LayerEvent & { readonly entryId:
     io.out(`${held.entry.entryId} is ${held.status}${held.why === null ? '' : ` (${held.why})`}: ${held.statement}\n`);
 }
 
-function by(
-  { as, note }: LayerFlags,
-  io: Io,
-): { readonly at: string; readonly author: string; readonly note: string | null } {
-  return { at: new Date(io.now()).toISOString(), author: as ?? 'somebody', note: note ?? null };
+function by(flags: LayerFlags, io: Io): { readonly at: string; readonly author: string; readonly note: string | null } {
+  return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
 }
 
 function findEntry({ entries }: Layer, wanted: string): HeldEntry {

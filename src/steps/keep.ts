@@ -9,7 +9,7 @@ import { layerOf, type HeldEntry } from '../layer/state';
 import { countsText } from '../sql/claims';
 import { isClocked } from '../sql/clock';
 import { SCHEMA_ID } from '../record/contents';
-import { appendToLayer, readLayer } from '../record/layer-store';
+import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { now, openParser, type StepContext } from './context';
 import { entryIdOf, entryText, layerPlace, namedColumns, plainCheck, visibleEntries } from './layer-entries';
 import { runModelStep } from './model-step';
@@ -29,88 +29,104 @@ export async function keep(context: StepContext, step: KeepInput): Promise<Model
 }
 
 /** Also of a search that learns, without a question. */
-export async function keepClaims(
-  context: StepContext,
-  step: KeepInput,
-  made: {
-    readonly description: DatabaseDescription;
-    readonly claims: readonly Claim[];
-    readonly question: string | null;
-  },
-): Promise<ModelOutcome<Kept>> {
-  const { description, question } = made;
-  const { hash } = context.deps;
+export async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
   const place = layerPlace(context);
   const { entries } = layerOf(await readLayer(place));
-  const held = new Set(entries.map(({ entry }) => entry.entryId));
-  const fresh = made.claims.filter(isEstablished).flatMap((claim) => {
-    const check = plainCheck(claim.check);
-    const entryId = entryIdOf(check, hash);
-    return held.has(entryId) || claim.entry !== undefined || isClocked(check) ? [] : [{ claim, check, entryId }];
-  });
+  const fresh = await freshClaims(context, made, entries);
   if (fresh.length === 0) return { kind: 'ok', value: { kept: 0 }, usage: {} };
-  const inspector = await openParser(context, description.dialect);
-  const read = fresh.map((each) => {
-    const inspection = inspector.inspect(each.check);
-    const tables = inspection.kind === 'select' ? [...inspection.relations] : [];
-    return { ...each, tables, columns: namedColumns(each.check, tables, description) };
-  });
   const known = near(
-    visibleEntries(entries, description),
-    read.flatMap(({ tables }) => tables),
-  );
+    visibleEntries(entries, made.description),
+    fresh.flatMap(({ tables }) => tables),
+  ).map(({ entry }, at) => ({ key: `k${at + 1}`, entry }));
   const prompt = {
-    ...{ dialect: description.dialect, question },
-    claims: read.map(({ claim, check }) => claimToRead(claim, check)),
-    known: known.map(({ entry }, at) => ({ key: `k${at + 1}`, text: entryText(entry) })),
+    ...{ dialect: made.description.dialect, question: made.question },
+    claims: fresh.map(({ claim, check }) => claimToRead(claim, check)),
+    known: known.map(({ key, entry }) => ({ key, text: entryText(entry) })),
   };
-  const idOf = (key: string): string[] => {
-    const at = /^k(\d+)$/.exec(key.trim())?.[1];
-    const entry = at === undefined ? undefined : known[Number(at) - 1];
-    return entry === undefined ? [] : [entry.entry.entryId];
-  };
-  const at = now(context);
-  const entryOf = (reply: KeepReply['claims'][number]): LayerEntry[] => {
-    const each = read[reply.claim - 1];
-    if (each === undefined || !reply.keep || each.tables.length === 0) return [];
-    const { claim, check, entryId, tables, columns } = each;
-    return [
-      {
-        ...{ schemaVersion: 1 as const, entryId, statement: reply.statement.trim(), rows: claim.rows },
-        ...{ scope: reply.scope, check, matching: claim.matching, examined: claim.examined },
-        rivals: claim.rivals.map(({ reading, matching, examined, verdict }) => ({
-          ...{ reading, matching, examined, refuted: verdict === 'refuted' },
-        })),
-        ...{ tables, columns, operator: null, restsOn: [...new Set(reply.restsOn.flatMap(idOf))] },
-        from: { searchId: context.run.searchId, question },
-        ...{ provedAt: at, schemaFingerprint: description.fingerprint },
-      },
-    ];
-  };
+  const idsOf = (keys: readonly string[]): string[] =>
+    known.filter(({ key }) => keys.some((each) => each.trim() === key)).map(({ entry }) => entry.entryId);
   return runModelStep(context, step, {
     role: 'keep',
     schema: keepSchema,
     messages: () => renderKeep(prompt),
     parse: (text) => parseKeep(text, prompt),
-    read: (reply) => ({
-      kind: 'ok',
-      store: async () => {
-        const kept = reply.claims.flatMap((each) =>
-          entryOf(each).map((entry) => ({ entry, contradicts: each.contradicts.flatMap(idOf) })),
-        );
-        const events = kept.flatMap(({ entry, contradicts }): LayerEvent[] => [
-          { kind: 'proved', at, entry },
-          ...contradicts.flatMap((other) => contradiction(at, entry, other)),
-        ]);
-        await appendToLayer(place, events, context.run.searchId);
-        await context.run.put('kept', KEPT_ID, {
-          schemaVersion: 1,
-          entries: kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement })),
-        });
-        return { kept: kept.length };
-      },
-    }),
+    read: (reply) => ({ kind: 'ok', store: () => store(context, place, made, { reply, fresh, idsOf }) }),
   });
+}
+
+interface Made {
+  readonly description: DatabaseDescription;
+  readonly claims: readonly Claim[];
+  /** null: learned without one. */
+  readonly question: string | null;
+}
+
+interface Fresh {
+  readonly claim: Proved;
+  readonly check: string;
+  readonly entryId: string;
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
+}
+
+/** What the database established and the layer does not hold yet. A proof that reads the clock holds for one day only. */
+async function freshClaims(
+  context: StepContext,
+  { claims, description }: Made,
+  entries: readonly HeldEntry[],
+): Promise<readonly Fresh[]> {
+  const held = new Set(entries.map(({ entry }) => entry.entryId));
+  const fresh = claims.filter(isEstablished).flatMap((claim) => {
+    const check = plainCheck(claim.check);
+    const entryId = entryIdOf(check, context.deps.hash);
+    return held.has(entryId) || claim.entry !== undefined || isClocked(check) ? [] : [{ claim, check, entryId }];
+  });
+  if (fresh.length === 0) return [];
+  const inspector = await openParser(context, description.dialect);
+  return fresh.flatMap((each) => {
+    const inspection = inspector.inspect(each.check);
+    if (inspection.kind !== 'select' || inspection.relations.length === 0) return [];
+    const tables = [...inspection.relations];
+    return [{ ...each, tables, columns: namedColumns(each.check, tables, description) }];
+  });
+}
+
+interface Read {
+  readonly reply: KeepReply;
+  readonly fresh: readonly Fresh[];
+  /** The entries that keys of the prompt stand for. */
+  readonly idsOf: (keys: readonly string[]) => string[];
+}
+
+async function store(
+  context: StepContext,
+  place: LayerPlace,
+  made: Made,
+  { reply, fresh, idsOf }: Read,
+): Promise<Kept> {
+  const at = now(context);
+  const kept = reply.claims.flatMap(({ claim: number, keep: isKept, statement, scope, restsOn, contradicts }) => {
+    const each = fresh[number - 1];
+    if (each === undefined || !isKept) return [];
+    const { claim, check, entryId, tables, columns } = each;
+    const entry: LayerEntry = {
+      ...{ schemaVersion: 1, entryId, statement: statement.trim(), rows: claim.rows, scope, check },
+      ...{ matching: claim.matching, examined: claim.examined },
+      rivals: claim.rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
+      ...{ tables: [...tables], columns: [...columns], operator: null, restsOn: idsOf(restsOn) },
+      from: { searchId: context.run.searchId, question: made.question },
+      ...{ provedAt: at, schemaFingerprint: made.description.fingerprint },
+    };
+    return [{ entry, contradicts: idsOf(contradicts) }];
+  });
+  const events = kept.flatMap(({ entry, contradicts }): LayerEvent[] => [
+    { kind: 'proved', at, entry },
+    ...contradicts.flatMap((other) => contradiction(at, entry, other)),
+  ]);
+  await appendToLayer(place, events, context.run.searchId);
+  const entries = kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }));
+  await context.run.put('kept', KEPT_ID, { schemaVersion: 1, entries });
+  return { kept: kept.length };
 }
 
 /** Both, until a person or a later count tells them apart. */

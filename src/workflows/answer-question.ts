@@ -30,7 +30,7 @@ import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
 import { GATE_ATTRIBUTES, searchCounters, type ShownAttributes } from './search-attributes';
 import { openAttributes } from './set-attributes';
-import { progressQuery, steeringHandlers, type Pause } from './steering';
+import { progressQuery, SteeringHandlers, type Pause } from './steering';
 
 export interface AnswerQuestionInput {
   readonly searchId: string;
@@ -57,9 +57,8 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let stopping = false;
   const steered: { search: SteeredSearch | null } = { search: null };
   let ended = false;
-  const attributes = openAttributes(input.searchAttributes);
-  const statusIs = (value: string) => ({ key: GATE_ATTRIBUTES.status, value });
-  const steering = steeringHandlers({
+  const ui = shownInUi(openAttributes(input.searchAttributes));
+  const steering = new SteeringHandlers({
     searchId: input.searchId,
     pause: input.pause,
     ended: () => ended || root.consideredCancelled,
@@ -67,13 +66,8 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       stopping = true;
       scope.cancel();
     },
-    onPause: (isPaused) => {
-      attributes.set([statusIs(isPaused ? 'paused' : 'running')]);
-    },
+    onPause: (isPaused) => ui.paused(isPaused),
   });
-  // The workflow's summary stays with its first run, but its memo is carried over continue-as-new.
-  const label = workflowInfo().memo?.['label'];
-  const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
   let iterations = 0;
   const hooks: SearchHooks = {
     now: () => steering.now(),
@@ -84,13 +78,13 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
     },
     onProgress: (now) => {
       progress = now;
-      setCurrentDetails(`${title}${progressMarkdown(now)}`);
+      ui.progress(now);
     },
     // So that a running search stays on the path that it began with (docs/changing-the-search.md).
     patched,
     afterIteration: (state) => {
       iterations += 1;
-      attributes.setNowAndThen(searchCounters(state));
+      ui.counted(state);
       const info = workflowInfo();
       const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
       return (full || info.targetWorkerDeploymentVersionChanged) && !root.consideredCancelled && !stopping
@@ -98,23 +92,35 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
         : 'go-on';
     },
   };
-  const ending: Ending = {
-    finished: (summary, state) => {
-      setCurrentDetails(`${title}${endingMarkdown(summary)}`);
-      attributes.set([statusIs(summary.status), ...searchCounters(state)]);
-    },
-    unrecorded: (reason) => {
-      setCurrentDetails(`${title}${failureMarkdown(reason)}`);
-      attributes.set([statusIs('failed')]);
-    },
-  };
-  const outcome = await scope.run(() => runMethod(input, hooks, () => steering.unpaused(), ending));
+  const outcome = await scope.run(() => runMethod(input, hooks, () => steering.unpaused(), ui));
   ended = true;
   // Answer late updates before the workflow closes.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   if (outcome.kind === 'finished') return outcome.summary;
   const state = steered.search?.state() ?? outcome.state;
   return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
+}
+
+/** Details and search attributes of the workflow. */
+function shownInUi(attributes: ReturnType<typeof openAttributes>) {
+  const statusIs = (value: string) => ({ key: GATE_ATTRIBUTES.status, value });
+  // The workflow's summary stays with its first run, but its memo is carried over continue-as-new.
+  const label = workflowInfo().memo?.['label'];
+  const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
+  const details = (markdown: string): void => setCurrentDetails(`${title}${markdown}`);
+  return {
+    progress: (now: Progress): void => details(progressMarkdown(now)),
+    paused: (isPaused: boolean): void => attributes.set([statusIs(isPaused ? 'paused' : 'running')]),
+    counted: (state: SearchState): void => attributes.setNowAndThen(searchCounters(state)),
+    finished: (summary: AnswerSummary, state: SearchState): void => {
+      details(endingMarkdown(summary));
+      attributes.set([statusIs(summary.status), ...searchCounters(state)]);
+    },
+    unrecorded: (reason: string): void => {
+      details(failureMarkdown(reason));
+      attributes.set([statusIs('failed')]);
+    },
+  };
 }
 
 /** What the UI shows of a finished search, however it ended. */

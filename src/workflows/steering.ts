@@ -51,16 +51,6 @@ const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
   stop: 'Answer now with the best so far: { author }',
 };
 
-export interface SteeringHandlers {
-  /** Registers the updates and queries for a search that begins. */
-  attach(search: SteeredSearch): void;
-  /** The time in milliseconds by which budgets are measured: it stops during a pause. */
-  now(): number;
-  /** Resolves when the search may spend again; null if it may now. */
-  unpaused(): Promise<void> | null;
-  readonly pause: Pause;
-}
-
 export interface SteeringOptions {
   readonly searchId: string;
   readonly pause: Pause | undefined;
@@ -69,74 +59,87 @@ export interface SteeringOptions {
   readonly onPause: (isPaused: boolean) => void;
 }
 
-export function steeringHandlers(options: SteeringOptions): SteeringHandlers {
-  let search: SteeredSearch | null = null;
-  let pause: Pause = options.pause ?? { pausedMs: 0, since: null };
-  let stopping = false;
-  let remarks = 0;
-  const store = proxyLocalActivities<StoreActivities>({ startToCloseTimeout: '30s', summary: 'keep a remark' });
+export class SteeringHandlers {
+  private search: SteeredSearch | null = null;
+  /** Read when the search continues as new. */
+  pause: Pause;
+  private stopping = false;
+  private remarks = 0;
+  private readonly store = proxyLocalActivities<StoreActivities>({
+    startToCloseTimeout: '30s',
+    summary: 'keep a remark',
+  });
 
-  const reasonAgainst = (steering: Steering): string | null => {
-    if (search === null || stopping || options.ended()) return 'the search is ending';
-    if (steering.kind === 'pause' && pause.since !== null) return 'it is paused already';
-    if (steering.kind === 'resume' && pause.since === null) return 'it is not paused';
-    return wrong(steering) ?? search.refusal(steering);
-  };
+  constructor(private readonly options: SteeringOptions) {
+    this.pause = options.pause ?? { pausedMs: 0, since: null };
+  }
 
-  async function apply(attached: SteeredSearch, steering: Steering): Promise<SteeringReply> {
-    if (steering.kind === 'pause') pause = { ...pause, since: Date.now() };
-    if (steering.kind === 'resume') pause = { pausedMs: pausedMs(), since: null };
+  /** The time in milliseconds by which budgets are measured: it stops during a pause. */
+  now(): number {
+    return Date.now() - this.pausedMs();
+  }
+
+  /** Resolves when the search may spend again; null if it may now. */
+  unpaused(): Promise<void> | null {
+    return this.pause.since === null ? null : condition(() => this.pause.since === null);
+  }
+
+  /** Registers the updates and queries for a search that begins; an earlier update waits for its handler. */
+  attach(search: SteeredSearch): void {
+    this.search = search;
+    for (const kind of Object.keys(DESCRIPTIONS) as SteeringKind[]) {
+      const update = defineUpdate<SteeringReply, [SteeringArgs<SteeringKind>]>(kind);
+      const command = (args: SteeringArgs<SteeringKind>): Steering => ({ ...args, kind }) as Steering;
+      setHandler(update, (args: SteeringArgs<SteeringKind>) => this.apply(search, command(args)), {
+        description: DESCRIPTIONS[kind],
+        validator: (args: SteeringArgs<SteeringKind>) => {
+          const reason = this.reasonAgainst(command(args));
+          if (reason !== null) throw ApplicationFailure.nonRetryable(`${kind} refused: ${reason}`, 'Refused');
+        },
+      });
+    }
+    const plans = () => search.state().trajectories.map(({ id, plan }) => ({ trajectory: id, plan }));
+    setHandler(planQuery, plans, { description: 'The plan of every trajectory' });
+    const memory = () => ({ updates: search.state().updates, facts: search.state().facts });
+    setHandler(memoryQuery, memory, { description: 'Updates and facts proved so far' });
+    setHandler(candidatesQuery, () => search.state().candidates, { description: 'Candidates so far' });
+  }
+
+  private pausedMs(): number {
+    const { pausedMs, since } = this.pause;
+    return pausedMs + (since === null ? 0 : Date.now() - since);
+  }
+
+  private reasonAgainst(steering: Steering): string | null {
+    if (this.search === null || this.stopping || this.options.ended()) return 'the search is ending';
+    if (steering.kind === 'pause' && this.pause.since !== null) return 'it is paused already';
+    if (steering.kind === 'resume' && this.pause.since === null) return 'it is not paused';
+    return wrong(steering) ?? this.search.refusal(steering);
+  }
+
+  private async apply(search: SteeredSearch, steering: Steering): Promise<SteeringReply> {
     if (steering.kind === 'pause' || steering.kind === 'resume') {
-      options.onPause(steering.kind === 'pause');
+      const isPause = steering.kind === 'pause';
+      this.pause = isPause ? { ...this.pause, since: Date.now() } : { pausedMs: this.pausedMs(), since: null };
+      this.options.onPause(isPause);
       return { remarkId: null };
     }
     const remark = remarkOf(steering);
     let remarkId: string | null = null;
     if (remark !== null) {
       // Counted before the await, so that two concurrent updates do not get the same id.
-      remarks = Math.max(remarks, attached.state().steered?.remarks.length ?? 0) + 1;
-      remarkId = `h${String(remarks)}`;
-      await store.saveRemark(options.searchId, { ...remark, remarkId });
+      this.remarks = Math.max(this.remarks, search.state().steered?.remarks.length ?? 0) + 1;
+      remarkId = `h${String(this.remarks)}`;
+      await this.store.saveRemark(this.options.searchId, { ...remark, remarkId });
     }
-    attached.steer({ steering, remarkId });
+    search.steer({ steering, remarkId });
     if (steering.kind === 'stop') {
-      stopping = true;
+      this.stopping = true;
       // In a separate workflow task: the reply to an update can get lost if the workflow ends in the same task.
-      void sleep(1, { summary: 'stop' }).then(options.stop);
+      void sleep(1, { summary: 'stop' }).then(this.options.stop);
     }
     return { remarkId };
   }
-
-  const pausedMs = (): number => pause.pausedMs + (pause.since === null ? 0 : Date.now() - pause.since);
-  // Handlers are set only when there is a search to steer; an earlier update waits for its handler.
-  const attach = (attached: SteeredSearch): void => {
-    search = attached;
-    for (const kind of Object.keys(DESCRIPTIONS) as SteeringKind[]) {
-      const update = defineUpdate<SteeringReply, [SteeringArgs<SteeringKind>]>(kind);
-      const command = (args: SteeringArgs<SteeringKind>): Steering => ({ ...args, kind }) as Steering;
-      setHandler(update, (args: SteeringArgs<SteeringKind>) => apply(attached, command(args)), {
-        description: DESCRIPTIONS[kind],
-        validator: (args: SteeringArgs<SteeringKind>) => {
-          const reason = reasonAgainst(command(args));
-          if (reason !== null) throw ApplicationFailure.nonRetryable(`${kind} refused: ${reason}`, 'Refused');
-        },
-      });
-    }
-    const plans = () => attached.state().trajectories.map(({ id, plan }) => ({ trajectory: id, plan }));
-    setHandler(planQuery, plans, { description: 'The plan of every trajectory' });
-    const memory = () => ({ updates: attached.state().updates, facts: attached.state().facts });
-    setHandler(memoryQuery, memory, { description: 'Updates and facts proved so far' });
-    setHandler(candidatesQuery, () => attached.state().candidates, { description: 'Candidates so far' });
-  };
-
-  return {
-    attach,
-    now: () => Date.now() - pausedMs(),
-    unpaused: () => (pause.since === null ? null : condition(() => pause.since === null)),
-    get pause() {
-      return pause;
-    },
-  };
 }
 
 /** Checks the arguments by hand, because other clients may send anything and the bundle has no zod. */

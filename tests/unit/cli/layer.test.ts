@@ -86,11 +86,11 @@ test('verify says what broke, exits with 1, and what rests on it is used no more
 
 test('a person rejects, edits and confirms, by name and with a reason', async () => {
   const { gate, json } = await shop();
-  const no = await gate('layer', 'reject', 'e0000000000000001', '--as', 'ann', '--note', 'old rows');
+  const no = await gate('layer', 'reject', 'e0000000000000001', '--author', 'ann', '--note', 'old rows');
   expect(no.out).toBe(`${CENTS.entryId} is rejected (rejected by ann: old rows): orders.total is in cents.\n`);
   expect(await json('list')).toMatchObject({ entries: [] });
-  await gate('layer', 'edit', 'e0000000000000001', 'Totals are cents.', '--as', 'bob');
-  await gate('layer', 'confirm', 'e0000000000000001', '--as', 'bob');
+  await gate('layer', 'edit', 'e0000000000000001', 'Totals are cents.', '--author', 'bob');
+  await gate('layer', 'confirm', 'e0000000000000001', '--author', 'bob');
   expect(await json('show', 'e0000000000000001')).toMatchObject({
     ...{ status: 'active', statement: 'Totals are cents.', confirmedBy: 'bob' },
     history: expect.arrayContaining(
@@ -101,7 +101,7 @@ test('a person rejects, edits and confirms, by name and with a reason', async ()
 
 test('diff tells what changed since a time', async () => {
   const { gate } = await shop();
-  await gate('layer', 'reject', 'e0000000000000002', '--as', 'ann');
+  await gate('layer', 'reject', 'e0000000000000002', '--author', 'ann');
   expect((await gate('layer', 'diff', '--since', '2026-01-02')).out).toBe(
     '~ e00000000 orders.id counts up without gaps. (active -> rejected)\n',
   );
