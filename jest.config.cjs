@@ -28,6 +28,7 @@ const withServers = {
 
 module.exports = {
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/scripts/jest-sequencer.cjs',
   // Most tests wait for a server or a process; one worker on two cores would leave half of them idle.
   maxWorkers: 2,
   projects: [
