@@ -7,6 +7,7 @@ import type { GoldQuestion, Lookup } from './questions';
 import { readRequest, sectionsNamed, type Asked, type ChatBody } from './request';
 import { ground } from './roles/ground';
 import { keep } from './roles/keep';
+import { learn } from './roles/learn';
 import { look } from './roles/look';
 import { evaluate, react, select } from './roles/others';
 import { plan } from './roles/plan';
@@ -26,7 +27,7 @@ export type SimulatedReply =
   /** The model cannot answer this request; `error` says why. */
   | { readonly kind: 'refused'; readonly error: string };
 
-const ROLES: Record<Role, (world: World) => Promise<object>> = {
+const ROLES: Record<Exclude<Role, 'learn'>, (world: World) => Promise<object>> = {
   ...{ look, keep, plan, propose, ground, evaluate, select, react },
 };
 
@@ -38,6 +39,8 @@ export async function simulateReply(
   const read = readRequest(body);
   if (read.kind === 'unclear') return { kind: 'refused', error: read.error };
   const { asked } = read;
+  // A database is learned without a question.
+  if (asked.role === 'learn') return { kind: 'text', role: asked.role, text: JSON.stringify(await learn({ asked })) };
   const found = options.lookup(asked.question);
   const fitting = found.filter(({ engine }) => asked.dialect === null || engine === asked.dialect);
   const question = fitting.length > 1 ? await bySchema(fitting, asked, options) : fitting[0];

@@ -58,6 +58,7 @@ const undecided: Reply = (request) => {
       return { reason: 'nothing is proved', choice: 0 };
     case 'look':
     case 'keep':
+    case 'learn':
     case 'react':
       throw new Error('this model plans');
   }

@@ -25,6 +25,8 @@ export class Labels {
         return label(input, `ground ${this.names(input.observations)}`);
       case 'select':
         return label(input, `select among ${String(input.candidates.length)} answers`);
+      case 'learn':
+        return label(input, `learn (turn ${String(input.turns.length + 1)})`);
       case 'keep':
         return label(input, 'read what was proved');
       case 'react':
@@ -39,6 +41,7 @@ export class Labels {
       case 'queries':
         return label(input, 'look');
       case 'commit':
+      case 'prove':
         return label(input, 'decide the claims');
       case 'check':
         return label(input, `check ${input.operators.join(', ')}${this.next(input.next)}`);

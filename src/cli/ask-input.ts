@@ -122,6 +122,8 @@ export function searchInput(
     readonly identity: string;
     /** Where no flag says it. */
     readonly memory: MemoryMode;
+    /** Of a lesson; default: the iterations of the preset. */
+    readonly turns?: number;
   },
 ): SearchInput {
   const { temperature, topP, maxOutputTokens, reasoning } = config.models;
@@ -140,6 +142,7 @@ export function searchInput(
       ...lookupsOf(config, flags, question),
       ...queriesOf(config, flags),
       ...layerOf(config, flags, options.memory),
+      ...(options.turns === undefined ? {} : { iterations: options.turns }),
       ...(config.showsValues ? {} : { profileValues: false as const }),
     },
   });

@@ -16,6 +16,7 @@ const ROLE_NAMES = [
   'select',
   'react',
   'keep',
+  'learn',
 ] as const satisfies readonly Role[];
 
 export interface ModelFlags {

@@ -16,6 +16,7 @@ import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
 import { layerCommand } from './layer';
+import { learnCommand } from './learn';
 import { listCommand } from './list';
 import { withExamples } from './options';
 import { reportCommand } from './report';
@@ -41,6 +42,7 @@ const COMMANDS: readonly CommandFactory[] = [
   forkCommand,
   dbCommand,
   layerCommand,
+  learnCommand,
   sqlCommand,
   workerCommand,
   devCommand,

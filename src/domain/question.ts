@@ -36,7 +36,7 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep']);
+export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep', 'learn']);
 export type Role = z.infer<typeof Role>;
 
 export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);
@@ -62,7 +62,8 @@ export type PresetName = z.infer<typeof PresetName>;
 export const MemoryMode = z.enum(['off', 'read', 'on']);
 export type MemoryMode = z.infer<typeof MemoryMode>;
 
-export const MethodName = z.enum(['gate', 'react']);
+/** `learn`: a database without a question (`gate learn`). */
+export const MethodName = z.enum(['gate', 'react', 'learn']);
 export type MethodName = z.infer<typeof MethodName>;
 
 export const Settings = z.object({

@@ -7,9 +7,11 @@ import { wordsOf } from '../schema/lexical';
 import type { HeldEntry } from './state';
 
 /** Characters of all entries that a prompt shows. */
-export const ENTRY_CHARS = 3_600;
+export const ENTRY_CHARS = 3_000;
 /** The most entries that a prompt shows. */
-export const MOST_ENTRIES = 16;
+export const MOST_ENTRIES = 12;
+/** Of the best one's score: what is further off only costs room. */
+const NEAR = 0.25;
 
 export interface Asked {
   readonly question: string;
@@ -39,7 +41,7 @@ export function relevantEntries(
   const taken: HeldEntry[] = [];
   let left = ENTRY_CHARS;
   for (const { entry, score } of scored) {
-    if (score <= 0 || taken.length === MOST_ENTRIES) break;
+    if (score <= NEAR * (scored[0]?.score ?? 0) || taken.length === MOST_ENTRIES) break;
     const length = chars(entry);
     if (length > left) continue;
     left -= length;
@@ -56,9 +58,11 @@ const WORDS = new WeakMap<LayerEntry, ReadonlySet<string>>();
 function wordsOfEntry({ entry, statement }: HeldEntry): ReadonlySet<string> {
   const known = WORDS.get(entry);
   if (known !== undefined && statement === entry.statement) return known;
-  const { rows, scope, tables, columns, operator } = entry;
+  const { rows, scope, tables, columns, operator, from } = entry;
   const words = new Set(
-    wordsOf([statement, rows, scope ?? '', operator?.intent ?? '', ...tables, ...columns].join(' ')),
+    wordsOf(
+      [statement, rows, scope ?? '', operator?.intent ?? '', from.question ?? '', ...tables, ...columns].join(' '),
+    ),
   );
   if (statement === entry.statement) WORDS.set(entry, words);
   return words;

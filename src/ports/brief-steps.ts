@@ -60,6 +60,7 @@ const GIVEN = {
   ground: given({ attempts: [] }),
   select: given({}),
   keep: given({}),
+  learn: given({ turns: [] }),
   react: given({ turns: [] }),
 };
 const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
@@ -71,6 +72,7 @@ const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   ground: GROUNDED,
   select: {},
   keep: { usual: { kept: 0 } },
+  learn: { usual: { done: false } },
   react: {},
 };
 
@@ -86,6 +88,7 @@ export const modelOutcome = (role: keyof typeof GIVEN): Shape => ({
 /** What a step on the database returns, by purpose. What it is given enters a history only where it runs elsewhere. */
 export const SQL_RESULT = {
   prepare: { usual: { knownUpdates: [], usage: {} }, inner: { knownUpdates: UPDATE, usage: USAGE } },
+  prove: { usual: { usage: {} }, inner: { usage: USAGE } },
   queries: { usual: { usage: {} }, inner: { usage: USAGE } },
   commit: (({ kind }) => (kind === 'answer' ? ANSWERED : { usual: { usage: {} }, inner: { usage: USAGE } })) as Shape,
   check: { usual: { failures: [], usage: {} }, inner: { next: NEXT, usage: USAGE } },

@@ -175,6 +175,19 @@ export interface Kept {
   readonly kept: number;
 }
 
+/** One turn of learning a database (`methods/learn.ts`). */
+export interface LearnInput extends ModelStepBase {
+  readonly role: 'learn';
+  /** Ids of the turns so far, and how many there may be. */
+  readonly turns: readonly string[];
+  readonly limit: number;
+}
+export interface Learned {
+  readonly turnId: string;
+  /** The model says that nothing is left. */
+  readonly done: boolean;
+}
+
 /** One action of the method `react`. */
 export interface ActInput extends ModelStepBase {
   readonly role: 'react';
@@ -198,6 +211,7 @@ interface Inputs {
   readonly ground: GroundInput;
   readonly select: SelectInput;
   readonly keep: KeepInput;
+  readonly learn: LearnInput;
   readonly react: ActInput;
 }
 interface Values {
@@ -208,6 +222,7 @@ interface Values {
   readonly ground: Grounded;
   readonly select: Selected;
   readonly keep: Kept;
+  readonly learn: Learned;
   readonly react: Acted;
 }
 
@@ -216,7 +231,7 @@ export type ModelRole = keyof Inputs;
 export function byRole<F>(step: F): Readonly<Record<ModelRole, F>> {
   return {
     ...{ look: step, evaluate: step, plan: step, propose: step },
-    ...{ ground: step, select: step, keep: step, react: step },
+    ...{ ground: step, select: step, keep: step, learn: step, react: step },
   };
 }
 

@@ -46,6 +46,8 @@ type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
 export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
 /** The conversation with which a search by `look-then-prove` begins. */
 export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit' | 'keep'>;
+/** Learning a database without a question. */
+export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep'>;
 /** The ReAct agent. */
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 

@@ -130,6 +130,17 @@ export type Committed =
     }
   | { readonly kind: 'decline'; readonly settled: boolean; readonly reason: string; readonly usage: UsageDelta };
 
+/** Runs the queries of a lesson and counts its claims. */
+export interface ProveInput extends StepBase {
+  readonly purpose: 'prove';
+  readonly turnId: string;
+}
+export interface Prove {
+  /** How many of its claims hold. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
+
 /** Runs the queries of an action of the method `react`. */
 export interface ToolInput extends StepBase {
   readonly purpose: 'tool';
@@ -155,6 +166,7 @@ interface Inputs {
   readonly prepare: PrepareInput;
   readonly queries: QueriesInput;
   readonly commit: CommitInput;
+  readonly prove: ProveInput;
   readonly check: CheckInput;
   readonly probe: ProbeInput;
   readonly settle: SettleInput;
@@ -166,6 +178,7 @@ interface Values {
   readonly prepare: Prepared;
   readonly queries: Queried;
   readonly commit: Committed;
+  readonly prove: Prove;
   readonly check: Checked;
   readonly probe: Probed;
   readonly settle: Settled;
@@ -178,7 +191,7 @@ export type SqlPurpose = keyof Inputs;
 /** The same function under the name of every purpose. */
 export function byPurpose<F>(step: F): Readonly<Record<SqlPurpose, F>> {
   return {
-    ...{ prepare: step, queries: step, commit: step, check: step, probe: step },
+    ...{ prepare: step, queries: step, commit: step, prove: step, check: step, probe: step },
     ...{ settle: step, candidate: step, tool: step, final: step },
   };
 }

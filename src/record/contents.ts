@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ChatMessage, ModelReply } from '../domain/model-call';
+import { LearnReply } from '../prompts/learn';
 import { LookReply } from '../prompts/look';
 import { RowDoubt, TableProfile } from '../schema/profile';
 import {
@@ -162,6 +163,8 @@ export const CONTENTS = {
     entries: z.array(z.object({ key: z.string(), entry: LayerEntry })),
     withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
   }),
+  /** One turn of learning a database. */
+  lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),
   /** What a search proved and the layer keeps, by the position of the reading. */
   kept: z.object({
     schemaVersion: version,

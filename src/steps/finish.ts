@@ -95,7 +95,14 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
     ...(await layerIn(run)),
   };
+  if (settings.method === 'learn') return { ...record, answer: lessonText(record) };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
+}
+
+/** What a lesson came to (`methods/learn.ts`). */
+function lessonText({ layer }: AnswerRecord): string {
+  const kept = layer?.kept.length ?? 0;
+  return kept === 0 ? 'nothing new was proved' : `${kept} ${kept === 1 ? 'convention' : 'conventions'} proved and kept`;
 }
 
 /** The answer text of a record with rows; null in output mode `sql`, whose records have no words. */

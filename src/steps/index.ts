@@ -12,6 +12,7 @@ import { evaluate } from './evaluate';
 import { finish } from './finish';
 import { ground } from './ground';
 import { keep } from './keep';
+import { learn, prove } from './learn';
 import { look, queries } from './look';
 import { plan } from './plan';
 import { prepare } from './prepare';
@@ -52,10 +53,12 @@ export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
     ground: step(deps, ground),
     select: step(deps, select),
     keep: step(deps, keep),
+    learn: step(deps, learn),
     react: step(deps, react),
     prepare: step(deps, prepare),
     queries: step(deps, queries),
     commit: step(deps, commit),
+    prove: step(deps, prove),
     check: step(deps, check),
     probe: step(deps, probe),
     settle: step(deps, settle),

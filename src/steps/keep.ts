@@ -25,11 +25,11 @@ type Proved = Claim & { readonly operator: string; readonly matching: number; re
 export async function keep(context: StepContext, step: KeepInput): Promise<ModelOutcome<Kept>> {
   const { description } = await context.run.get('schema', SCHEMA_ID);
   const claims = (await context.run.find('verdict', step.turnId))?.claims ?? [];
-  return keepClaims(context, step, { description, claims, question: context.input.question.text });
+  const question = context.settings.method === 'learn' ? null : context.input.question.text;
+  return keepClaims(context, step, { description, claims, question });
 }
 
-/** Also of a search that learns, without a question. */
-export async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
+async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
   const place = layerPlace(context);
   const { entries } = layerOf(await readLayer(place));
   const fresh = await freshClaims(context, made, entries);
@@ -124,7 +124,10 @@ async function store(
     ...contradicts.flatMap((other) => contradiction(at, entry, other)),
   ]);
   await appendToLayer(place, events, context.run.searchId);
-  const entries = kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }));
+  // Of earlier turns, too; a repeated step gives the same.
+  const before = (await context.run.find('kept', KEPT_ID))?.entries ?? [];
+  const all = [...before, ...kept.map(({ entry: { entryId, statement } }) => ({ entryId, statement }))];
+  const entries = [...new Map(all.map((each) => [each.entryId, each])).values()];
   await context.run.put('kept', KEPT_ID, { schemaVersion: 1, entries });
   return { kept: kept.length };
 }

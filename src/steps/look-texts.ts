@@ -30,6 +30,11 @@ function lookText({ queries }: LookReply, { tests }: Contents['observation']): s
   return queries.map(({ why }, at) => `${at + 1}. ${why}\n${shownRows(tests[at]?.result)}`).join('\n\n');
 }
 
+/** The same under its SQL, where the reply that wrote it does not come back. */
+export function queryText(number: number, { why, sql }: LookReply['queries'][number], result: SqlResult): string {
+  return `${number}. ${why}\n${sql}\n${shownRows(result)}`;
+}
+
 function shownRows(seen: SqlResult | undefined): string {
   if (seen === undefined) return 'not run';
   const result = seen.kind === 'rows' ? { ...seen, rows: seen.rows.map((row) => row.map(rounded)) } : seen;

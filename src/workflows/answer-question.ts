@@ -18,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import type { SearchState } from '../domain';
+import { runLearn } from '../methods/learn';
 import { runReact } from '../methods/react';
 import { runSearch } from '../search/search';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/run';
@@ -158,6 +159,7 @@ async function runMethod(
   const start = { searchId, settings, state };
   try {
     if (settings.method === 'react') return await runReact(start, steps, hooks);
+    if (settings.method === 'learn') return await runLearn(start, steps, hooks);
     return settings.procedure === undefined
       ? await runSearch(start, steps, hooks)
       : await runLookThenProve(start, steps, hooks);

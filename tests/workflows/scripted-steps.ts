@@ -94,6 +94,14 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       if (decode(input.turnId).includes('decline')) return declined;
       return answered(input.position, operators, settled);
     },
+    learn: async (input, options) => {
+      await on('learn', input, options);
+      return ok({ turnId: input.position, done: input.turns.length > 0 });
+    },
+    prove: async (input, options) => {
+      await on('prove', input, options);
+      return { proved: 1, usage: QUERY };
+    },
     keep: async (input, options) => {
       await on('keep', input, options);
       return ok({ kept: 1 });

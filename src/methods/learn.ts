@@ -1,0 +1,95 @@
+/**
+ * Learns a database without a question (docs/layer.md): turns of queries and claims, decided by the database, until the model says
+ * that nothing is left, nothing new is found, or a limit is reached; then what was proved is read and kept. Its state is a search
+ * state, so that checkpoints, limits, steering and records are those of a search.
+ */
+import type { EndedBy } from '../domain';
+import type { AnswerSummary, Kept, Learned, LearnSteps } from '../ports/search-steps';
+import { Run, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { SearchStopped } from '../search/findings';
+import { tryModel } from '../search/try-model';
+
+/** Turns in a row without a new proof, after which nothing more is expected. */
+const BARREN = 2;
+
+export function runLearn(start: SearchStart, steps: LearnSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  return new LearnLoop(start, steps, hooks).run();
+}
+
+class LearnLoop extends Run<LearnSteps> {
+  private get turns(): readonly string[] {
+    return this.state.looking?.turns ?? [];
+  }
+
+  /** Turns since the last proof; of `returned` in the state. */
+  private get barren(): number {
+    return this.state.looking?.returned ?? 0;
+  }
+
+  protected async iterate(): Promise<EndedBy | null> {
+    const { searchId, iteration } = this.state;
+    const position = `i${iteration}.learn`;
+    const findings = this.findings(this.state);
+    const outcome = await this.charged(findings, async () => {
+      const tried = await tryModel<Learned>(findings, (thisTry) =>
+        this.steps.learn({
+          ...{ role: 'learn', searchId, position, ...thisTry },
+          ...{ turns: this.turns, limit: this.start.settings.iterations },
+        }),
+      );
+      if (tried === null) {
+        findings.giveUp(position, 'lesson');
+        return null;
+      }
+      const { turnId, done } = tried.value;
+      findings.checkpoint('sql');
+      const proved = await this.steps.prove({ purpose: 'prove', searchId, position: `${position}.prove`, turnId });
+      findings.charge(proved.usage);
+      return { turnId, done, proved: proved.proved };
+    });
+    if (outcome instanceof SearchStopped) return outcome.endedBy;
+    if (outcome === null) return 'exhausted';
+    const returned = outcome.proved > 0 ? 0 : this.barren + 1;
+    const turns = [...this.turns, outcome.turnId];
+    this.state = { ...this.state, iteration: iteration + 1, looking: { phase: 'look', turns, returned } };
+    this.report(outcome.proved);
+    // The first turns may look before they claim.
+    if (outcome.done || (returned >= BARREN && turns.length > BARREN)) return 'finished';
+    return turns.length >= this.start.settings.iterations ? 'iterations' : null;
+  }
+
+  protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    if (this.turns.length > 0 && endedBy !== 'cancel' && this.start.settings.layer === 'on') await this.keep();
+    const status = this.turns.length === 0 ? 'abstained' : 'answered';
+    return this.conclude({ status, candidate: null, reason: `${this.turns.length} turns` }, endedBy);
+  }
+
+  /** Turn by turn, so that no reading is too long; what one of them cannot read, the others keep. */
+  private async keep(): Promise<void> {
+    const { searchId } = this.state;
+    for (const turnId of this.turns) {
+      const findings = this.findings(this.state);
+      try {
+        const position = `keep.${turnId}`;
+        const kept = await tryModel<Kept>(findings, (thisTry) =>
+          this.steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }),
+        );
+        if (kept === null) findings.giveUp(position, 'reading of what was proved');
+      } catch (error) {
+        if (error instanceof SearchStopped) return;
+        findings.note('step-failed', `keep.${turnId}`, reasonOf(error));
+      } finally {
+        this.charge(findings);
+      }
+    }
+  }
+
+  private report(proved: number): void {
+    const { state } = this;
+    this.hooks.onProgress({
+      ...{ iteration: this.turns.length, iterations: this.start.settings.iterations, trajectories: 1, open: 1 },
+      ...{ bottleneck: null, learned: proved === 0 ? null : `${proved} more conventions proved`, candidates: 0 },
+      ...{ usage: state.usage, plan: [], frontier: [] },
+    });
+  }
+}
