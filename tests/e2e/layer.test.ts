@@ -1,0 +1,107 @@
+/** The semantic layer as a user meets it: asked questions and a lesson, through Temporal, with calls counted at the endpoint. */
+import { join } from 'node:path';
+import Database from 'libsql';
+import type { AnswerRecord } from '../../src/domain';
+import { gateHome } from '../helpers/gate-process';
+import { startModelEndpoint } from '../helpers/model-endpoint';
+import { text } from '../unit/steps/fixtures';
+
+jest.setTimeout(240_000);
+
+/** Device B stores milliseconds. */
+const LAPS = `
+CREATE TABLE lap (car INTEGER, device TEXT, gap REAL, behind_s REAL);
+${Array.from({ length: 24 }, (_, at) => {
+  const seconds = (at + 1) / 4;
+  return `INSERT INTO lap VALUES (${at % 5}, '${at % 2 === 0 ? 'A' : 'B'}', ${at % 2 === 0 ? seconds : seconds * 1000}, ${seconds});`;
+}).join('\n')}
+`;
+const SECONDS = "CASE WHEN device = 'B' THEN gap / 1000 ELSE gap END";
+const CHECK = `SELECT count(*), sum(abs(${SECONDS} - behind_s) < 0.001), sum(abs(gap - behind_s) < 0.001) FROM lap`;
+const STATEMENT = 'lap.gap is in milliseconds where lap.device is B, else in seconds.';
+const commit = (car: number, more: object): object => ({
+  action: 'commit',
+  operators: [
+    { name: 'op_gap', intent: 'gaps in seconds', sql: `SELECT car, ${SECONDS} AS s FROM lap` },
+    { name: 'op_answer', intent: 'the mean', sql: `SELECT avg(s) AS gap FROM op_gap WHERE car = ${car}` },
+  ],
+  ...more,
+});
+const CLAIM = {
+  ...{ operator: 'op_gap', statement: STATEMENT, rows: 'laps', check: CHECK },
+  rivals: [{ reading: 'all seconds', instead: null }],
+};
+const KEEP = { claims: [{ claim: 1, keep: true, statement: STATEMENT, scope: null, restsOn: [], contradicts: [] }] };
+const LESSON = { notes: [], queries: [], open: ['Which clock?'], done: false };
+
+function reply(user: string): object {
+  if (user.includes('<rules>\nYou read what a database')) return KEEP;
+  if (user.includes('<rules>\nYou learn an undocumented'))
+    return user.includes('proved in this lesson')
+      ? { ...LESSON, done: true }
+      : { ...LESSON, claims: [{ statement: STATEMENT, rows: 'laps', check: CHECK, rivals: ['all seconds'] }] };
+  if (user.includes('k1: ')) return commit(1, { known: ['k1'] });
+  return commit(3, { claims: [CLAIM] });
+}
+
+async function home() {
+  const model = await startModelEndpoint({ reply: ({ messages }) => text(reply(messages[1]?.content ?? '')) });
+  const made = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model', GATE_MEMORY: 'on' } });
+  const path = join(made.folder, 'laps.sqlite');
+  const write = (sql: string): void => {
+    const database = new Database(path);
+    database.exec(sql);
+    database.close();
+  };
+  write(LAPS);
+  return { ...made, model, path, write };
+}
+
+test('what one question proved, the next one relies on; what the rows no longer show is withheld', async () => {
+  const { ask, here, model, path, write } = await home();
+  try {
+    const one = await ask(['How far behind is car 3?', '--db', path]);
+    expect(one).toMatchObject({ status: 'answered', layer: { shown: 0, kept: [{ statement: STATEMENT }] } });
+    expect(model.requests).toHaveLength(2);
+    const two = await ask(['How far behind is car 1?', '--db', path]);
+    expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
+    expect(two.claims).toEqual([
+      expect.objectContaining({
+        state: 'proved',
+        examined: 24,
+        entry: expect.objectContaining({ searchId: one.id }) as unknown,
+      }),
+    ]);
+    expect(model.requests).toHaveLength(3);
+    // The same question asked again is refreshed, with the entry's check.
+    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: two.id, reused: true });
+    expect(model.requests).toHaveLength(3);
+
+    write("UPDATE lap SET gap = gap / 1000 WHERE device = 'B'");
+    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
+    const three = await ask(['How far behind is car 2?', '--db', path]);
+    expect(three.layer?.shown ?? 0).toBe(0);
+  } finally {
+    await model.close();
+  }
+});
+
+test('a lesson proves without a question, and the next one begins with what is kept', async () => {
+  const { ask, here, model, path } = await home();
+  try {
+    const { code, out } = await here(['learn', '--db', path, '--turns', '4', '--json']);
+    const lesson = JSON.parse(out) as AnswerRecord;
+    expect([code, lesson.status, lesson.answer]).toEqual([0, 'answered', '1 convention proved and kept']);
+    // Two turns and one reading.
+    expect(model.requests).toHaveLength(3);
+    const listed = await here(['layer', 'list', '--db', path]);
+    expect(listed.out).toContain('24 of 24');
+    expect(listed.err).toContain('to be decided by a person: Which clock?');
+    const asked = await ask(['How far behind is car 1?', '--db', path]);
+    expect(asked.claims).toEqual([
+      expect.objectContaining({ entry: expect.objectContaining({ searchId: lesson.id }) as unknown }),
+    ]);
+  } finally {
+    await model.close();
+  }
+});
