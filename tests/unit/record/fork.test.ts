@@ -1,5 +1,5 @@
 /** A fork in-process: contents, journal and state of the parent until the fork, and nothing of it afterwards. */
-import type { SearchInput, Settings } from '../../../src/domain';
+import type { LayerEntry, SearchInput, Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState } from '../../../src/search/run';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
@@ -107,6 +107,25 @@ test('tables that a plan brought into view are in view for the fork, too', async
   const child = createRunStore(parent.store, CHILD, hash);
   expect(await child.find('schema-extra', 'i1.t0.plan')).toEqual(extra);
   expect(await child.find('schema-extra', 'i2.t0.plan')).toBeNull();
+});
+
+test('what the layer told is in the prompts of the fork, too; what the parent kept is not its own', async () => {
+  const parent = await finishedParent();
+  const entryId = 'e0123456789abcdef';
+  const entry: LayerEntry = {
+    ...{ schemaVersion: 1, entryId, statement: 'Marks of winners are times.', rows: 'marks', scope: null },
+    ...{ check: 'SELECT 6, 6, 0', matching: 6, examined: 6 },
+    rivals: [{ reading: 'all are gaps', matching: 0, examined: 6, refuted: true }],
+    ...{ tables: [], columns: [], operator: null, restsOn: [], from: { searchId: 'q-1', question: null } },
+    ...{ provedAt: '2026-11-20T09:30:00.000Z', schemaFingerprint: '' },
+  };
+  const withheld = [{ entryId, statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
+  await parent.run.put('known', 'schema', { schemaVersion: 1, entries: [{ key: 'k1', entry }], withheld });
+  await parent.run.put('kept', 'kept', { schemaVersion: 1, entries: [{ entryId, statement: 'A.' }] });
+  const { child, record } = await searchFork(parent, forkOf(parent, { layer: 'on' }));
+  const said = child.model.requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n');
+  expect(said).toContain('Marks of winners are times. [6 of 6 marks; rivals: all are gaps 0]');
+  expect(record.layer).toEqual({ shown: 1, withheld, kept: [] });
 });
 
 test('objects are written again before they are referred to, so that no sweep takes them', async () => {
