@@ -52,6 +52,17 @@ describe('gate', () => {
     ],
     ['an unknown preset', ['ask', 'x', '--preset', 'quick'], /Allowed choices are fast, thorough, paper/],
     ['too many queries an action', ['ask', 'x', '--react-queries', '9'], /give a whole number from 1 to 8/],
+    ['an unknown mode of memory', ['ask', 'x', '--memory', 'yes'], /Allowed choices are off, read, on/],
+    [
+      'memory for the baseline',
+      ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'on', '--method', 'react'],
+      /^gate: --memory on: method react has no memory; leave it out$/m,
+    ],
+    [
+      'memory for the preset of the paper',
+      ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--preset', 'paper'],
+      /^gate: --memory read: preset paper has no memory; leave it out$/m,
+    ],
     ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
