@@ -31,6 +31,8 @@ export interface BatchSummary {
   readonly seed: number;
   /** Method `react`, if above 1. */
   readonly queriesPerAction?: number;
+  /** How the searches used the semantic layers of their databases; left out: not at all. */
+  readonly memory?: Settings['layer'];
   readonly knowledge: boolean;
   readonly concurrency: number;
   readonly statuses: Readonly<Record<string, number>>;
@@ -79,7 +81,7 @@ const UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered']
 
 export function batchSummary(lines: readonly ResultLine[], input: SummaryInput): BatchSummary {
   const { batch, run } = input;
-  const { method, preset, models, seed, queriesPerAction } = batch.settings;
+  const { method, preset, models, seed, queriesPerAction, layer } = batch.settings;
   const scores = summarise(lines.map(({ verdict }) => verdict));
   const failures = lines.filter(({ verdict }) => verdict === 'infrastructure');
   const perSearch = [...new Map(lines.map((line) => [line.searchId, line.usage ?? NO_USAGE])).values()];
@@ -94,6 +96,7 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput):
     searches: batch.searches.length,
     ...{ method, preset, models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
     ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
+    ...(layer === undefined ? {} : { memory: layer }),
     statuses: countsOf(lines.map(({ status }) => status)),
     verdicts: scores.counts,
     judged: scores.judged,
@@ -125,12 +128,13 @@ export function summaryText(summary: BatchSummary, width: number): string {
   const { total, mean } = usage;
   const { queriesPerAction = 1 } = summary;
   const several = queriesPerAction > 1 ? `, up to ${queriesPerAction} queries an action` : '';
+  const memory = summary.memory === undefined ? '' : `, memory ${summary.memory}`;
   const apart = Object.entries(verdicts).filter(([verdict, count]) => count > 0 && APART.has(verdict as Verdict));
   return [
     textTable(head, rows, { width }),
     '',
     `EX ${percent(summary.ex)} of ${counted(summary.judged, 'judged question')}, ${percent(summary.exAnswerable)} of the answerable ones` +
-      ` (${summary.method}, preset ${summary.preset}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${summary.knowledge ? ', knowledge given' : ''})`,
+      ` (${summary.method}, preset ${summary.preset}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
     ...(reliability === null
       ? []
       : [

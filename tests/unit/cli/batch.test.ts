@@ -267,13 +267,13 @@ describe('queries of an action', () => {
 });
 
 describe('the summary', () => {
-  const summarised = async (lines: ResultLine[]) => {
+  const summarised = async (lines: ResultLine[], more: Partial<BatchFlags> = {}) => {
     const items = ['1', '2', '3'].map((id) => item(id));
     const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home);
     const batch = await planBatch({
       config,
       store: createMemoryStore(),
-      flags,
+      flags: { ...flags, ...more },
       name: 's',
       items,
       databases,
@@ -304,6 +304,15 @@ describe('the summary', () => {
     ]);
     expect(summary).toMatchObject({ complete: true, exAnswerable: 1 });
     expect(summary.reliability?.rs10).toBeCloseTo((100 * (2 - 10)) / 3);
+  });
+
+  test('a batch with memory is another benchmark, and says so', async () => {
+    const summary = await summarised([line('1')], { memory: 'read' });
+    expect(summary.memory).toBe('read');
+    expect(summaryText(summary, 100)).toContain(', seed 0, memory read)\n');
+    const without = await summarised([line('1')], { memory: 'off' });
+    expect(without).not.toHaveProperty('memory');
+    expect(summaryText(without, 100)).toContain(', seed 0)\n');
   });
 
   test('questions that share a search are charged once', async () => {
