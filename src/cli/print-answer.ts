@@ -5,6 +5,7 @@ import { capital, counted, cut, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/answer-text';
+import { withheldTexts } from '../text/claim-text';
 import { EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { sha256, type Services } from './services';
@@ -81,5 +82,6 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
   if (truncated) io.err(`cut after ${counted(rows.length, 'row')}: the query has more\n`);
   const partial = coverage === undefined ? null : coverageText(coverage);
   if (partial !== null) io.err(`${partial}\n`);
+  for (const text of withheldTexts(record)) io.err(`${text}\n`);
   io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
 }

@@ -5,7 +5,15 @@ import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
 import { reasonTexts, statedText } from '../text/answer-text';
-import { headingText, isToldByClaims, rivalText, uncheckedAssumptions } from '../text/claim-text';
+import {
+  headingText,
+  isToldByClaims,
+  keptText,
+  provedBeforeText,
+  rivalText,
+  uncheckedAssumptions,
+  withheldTexts,
+} from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { withFreshness } from '../record/freshness';
@@ -32,6 +40,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   const claims = (record.claims ?? []).filter((claim) => !isAbsence(claim));
   const evidence = record.evidence.filter((entry) => !isToldByClaims(entry, record.claims));
   const open = uncheckedAssumptions(record);
+  const kept = keptText(record);
   const sections = [
     headline(record),
     ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
@@ -49,6 +58,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
       `Ended   because ${endedBecause(record.endedBy)}`,
       `${label.padEnd(7)} ${when}`,
       ...(record.tableRanking === undefined ? [] : rankingLines(record.tableRanking, width)),
+      ...(kept === null ? [] : footLines('Kept', `for later questions: ${kept}`, width)),
       ...(places.report ? [`Report  ${places.report}`] : []),
       ...(places.ui ? [`UI      ${places.ui}`] : []),
     ].join('\n'),
@@ -68,7 +78,8 @@ function headline(record: AnswerRecord): string {
   const { answer, coverage } = record;
   // The words of an answer say it themselves.
   const partial = answer !== null || coverage === undefined ? null : coverageText(coverage);
-  const parts = [answer ?? statedText(record), partial, ...reasonTexts(record)]
+  const withheld = answer === null ? withheldTexts(record) : [];
+  const parts = [answer ?? statedText(record), partial, ...reasonTexts(record), ...withheld]
     .filter((text) => text !== null)
     .map((text) => visible(text));
   return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;
@@ -114,10 +125,12 @@ function claimText(claim: Claim, width: number): string {
   const paragraph = (label: string, text: string): string[] =>
     wrapped(text, width - 14, TEXT_LINES).map((part, at) => `    ${(at === 0 ? label : '').padEnd(9)} ${part}`);
   const because = state === 'failed' || state === 'open' ? reason : null;
+  const before = provedBeforeText(claim);
   return [
     `  ${operator ?? ''}  ${CLAIM_WORDS[state].says}: ${cut(headingText(claim), Math.max(20, width - 30))}`,
     ...paragraph('claimed', statement),
     ...(because === null ? [] : paragraph('because', because)),
+    ...(before === null ? [] : paragraph('known', before)),
     ...rivals.flatMap((rival) => paragraph('rival', `${rival.reading} (${rivalText(rival)})`)),
   ].join('\n');
 }
@@ -173,11 +186,11 @@ function usageText({ usage, method, preset, startedAt, endedAt }: AnswerRecord):
 
 function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width: number): string[] {
   const { warning } = ranking;
-  const note = warning === null ? [] : wrapped(warning, width - 8, TEXT_LINES);
-  return [
-    `Schema  ${rankingText(ranking)}`,
-    ...note.map((part, at) => `${at === 0 ? 'Note    ' : ' '.repeat(8)}${part}`),
-  ];
+  return [`Schema  ${rankingText(ranking)}`, ...(warning === null ? [] : footLines('Note', warning, width))];
+}
+
+function footLines(label: string, text: string, width: number): string[] {
+  return wrapped(text, width - 8, TEXT_LINES).map((part, at) => `${(at === 0 ? label : '').padEnd(8)}${part}`);
 }
 
 function bullet(texts: readonly string[], width: number): string[] {

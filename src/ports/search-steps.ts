@@ -55,4 +55,6 @@ export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
   /** Short lines on what is proved and what is open; absent if there are none. */
   readonly proof?: readonly string[];
+  /** How much of it the semantic layer keeps; absent: nothing. */
+  readonly kept?: number;
 };

@@ -4,7 +4,7 @@
  * quoted below it, because it may say more than was counted.
  */
 import type { AnswerRecord, Claim } from '../domain';
-import { headingText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
+import { headingText, keptText, provedBeforeText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
@@ -24,6 +24,7 @@ export function claimsBody(record: AnswerRecord, rerun: Rerun): Html | null {
   const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
   if (claims.length === 0 && unchecked.length === 0 && coverage === undefined) return null;
   const operators = new Set(record.evidence.map(({ operator }) => operator));
+  const kept = keptText(record);
   return markup`${claims.length > 0 && markup`<p class="soft">${claims.some(isAbsence) ? DECLINES : CLAIMS}</p>`}
     ${claims.map((claim, at) => claimCard(claim, at + 1, operators, rerun))}
     ${
@@ -33,7 +34,7 @@ export function claimsBody(record: AnswerRecord, rerun: Rerun): Html | null {
           ${unchecked.map(({ statement: words }) => markup`<li>“${words}”</li>`)}
         </ul>`
     }
-    ${coverage && coveragePart(coverage, operators, rerun)}`;
+    ${coverage && coveragePart(coverage, operators, rerun)}${kept !== null && markup`<p class="soft">Kept for later questions: ${kept}</p>`}`;
 }
 
 const CLAIMS =
@@ -50,13 +51,18 @@ function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>,
   const { state, reason, operator, statement: words, check } = claim;
   const { says, tone } = CLAIM_WORDS[state];
   const because = state === 'failed' || state === 'open' ? reason : null;
+  const before = provedBeforeText(claim);
   return markup`<article class="card ${CARDS[state]}" id="${claimAnchor(number)}">
     <p class="soft">
       Claim ${number} ${badge(says, tone)} ${operator !== null && markup`<code>${operator}</code> in the SQL`}
     </p>
     <h3>${capital(headingText(claim))}</h3>
     ${because !== null && markup`<p>Not shown: ${because}.</p>`}
-    <p>The model’s words: “${words}”</p>
+    <p>The model’s words: “${words}”</p>${
+      before !== null &&
+      markup`
+    <p>${capital(before)}.</p>`
+    }
     ${barsOf(claim)}
     ${details('The SQL that counted it', statement(claimAnchor(number), check, operators, rerun))}
   </article>`;

@@ -1,6 +1,7 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
-import type { AnswerRecord, SqlResult, SqlValue, WebObservation } from '../domain';
+import type { AnswerRecord, Claim, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../text/answer-text';
+import { keptText, provedBeforeText, withheldTexts } from '../text/claim-text';
 import { claimText } from '../sql/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
@@ -46,6 +47,7 @@ export function renderTraceText(trace: Trace): string {
   if (sources.length > 0) lines.push('', 'Sources', ...sources.map((source) => `  ${sourceText(source)}`));
   const notes = record?.steering ?? [];
   if (notes.length > 0) lines.push('', 'Steering', ...notes.map((note) => `  ${cut(noteText(note), WIDTH)}`));
+  lines.push(...layerLines(record));
   const usage = record?.usage ?? state?.usage;
   if (usage) {
     const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
@@ -83,6 +85,13 @@ function schemaLines({ shownTables }: Trace): string[] {
   ];
 }
 
+function layerLines(record: AnswerRecord | null): string[] {
+  if (record === null) return [];
+  const kept = keptText(record);
+  const told = [...withheldTexts(record), ...(kept === null ? [] : [`Kept for later questions: ${kept}`])];
+  return told.length === 0 ? [] : ['', ...told.map((line) => cut(line, 2 * WIDTH))];
+}
+
 function sourceText({ url, fetchedAt, lookup }: NonNullable<AnswerRecord['sources']>[number]): string {
   return `${lookup === undefined ? '' : `[${lookup}] `}${cut(url, WIDTH)} (${fetchedAt})`;
 }
@@ -91,9 +100,14 @@ function turnLines({ id, action, said, candidate, claims, looks }: TurnNode): st
   const made = candidate === null ? '' : ` · candidate ${candidate}`;
   return [
     `  ${id} ${TURN_WORDS[action]}${said === '' ? '' : `: ${cut(said, WIDTH)}`}${made}`,
-    ...claims.flatMap((claim) => claimText(claim).split('\n')).map((line) => `    ${indented(line)}`),
+    ...claims.flatMap(claimLines).map((line) => `    ${indented(line)}`),
     ...looks.flatMap(({ tests }) => tests.flatMap((test) => lookLines(test).map((line) => `    ${line}`))),
   ];
+}
+
+function claimLines(claim: Claim): string[] {
+  const before = provedBeforeText(claim);
+  return [...claimText(claim).split('\n'), ...(before === null ? [] : [`  ${before}`])];
 }
 
 /** `cut` takes blanks at the beginning away. */

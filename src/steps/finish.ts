@@ -38,7 +38,12 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   await writeIndex(context, record);
   const { id, status, endedBy, answer, sql, reason, usage } = record;
   const proof = proofLines(record);
-  return { id, status, endedBy, answer, sql, reason, usage, ...(proof.length === 0 ? {} : { proof }) };
+  const kept = record.layer?.kept.length ?? 0;
+  return {
+    ...{ id, status, endedBy, answer, sql, reason, usage },
+    ...(proof.length === 0 ? {} : { proof }),
+    ...(kept === 0 ? {} : { kept }),
+  };
 }
 
 async function makeRecord(context: StepContext, step: FinishInput): Promise<AnswerRecord> {

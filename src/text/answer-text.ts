@@ -5,7 +5,7 @@
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visibleLine } from './visible';
-import { claimCaveats, claimsProvedText, declineTexts } from './claim-text';
+import { claimCaveats, claimsProvedText, declineTexts, withheldTexts } from './claim-text';
 import { coverageText } from '../sql/coverage';
 import { cut } from './clip';
 import { fillSentence, showsRows } from './sentence';
@@ -13,7 +13,16 @@ import { valueText } from './value-text';
 
 type Answered = Pick<
   AnswerRecord,
-  'sentence' | 'examined' | 'columns' | 'rows' | 'truncated' | 'coverage' | 'evidence' | 'claims' | 'openAssumptions'
+  | 'sentence'
+  | 'examined'
+  | 'columns'
+  | 'rows'
+  | 'truncated'
+  | 'coverage'
+  | 'evidence'
+  | 'claims'
+  | 'openAssumptions'
+  | 'layer'
 >;
 type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions'>;
 
@@ -70,7 +79,7 @@ function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
 
 /**
  * What must be told with the sentence: how much it covers, what is not shown of what it claims, or what speaks against what
- * it assumes, the rows of a list, rows not fetched, other readings that the question allows.
+ * it assumes, what was proved before and holds no longer, the rows of a list, rows not fetched, other readings that the question allows.
  */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
@@ -79,6 +88,7 @@ export function caveatTexts(record: Answered): string[] {
   return [
     ...(partial === null ? [] : [partial]),
     ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
+    ...withheldTexts(record),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
     ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
     ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),

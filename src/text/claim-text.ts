@@ -9,6 +9,7 @@ import { grouped } from '../sql/coverage';
 import { cut } from './clip';
 
 type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
+type Layered = Pick<AnswerRecord, 'layer'>;
 
 /** The model's words for what one row is are cut here, so that they cannot pass for a sentence of the program. */
 const ROWS_CHARS = 60;
@@ -101,7 +102,38 @@ export function claimCaveats(record: Explained): string[] {
     ...uncheckedAssumptions(record)
       .filter(({ kind }) => kind === 'assumption')
       .map(({ statement }) => `Assumed without a check: ${quoted(statement)}`),
+    ...provedBeforeTexts(claims),
   ];
+}
+
+/** Of a claim that repeats an entry of the layer: `proved before, 2026-11-20 in q-…, counted again`; null: its own. */
+export function provedBeforeText({ entry }: Claim): string | null {
+  return entry === undefined ? null : `proved before, ${originText(entry)}, counted again`;
+}
+
+/** In one line, how many of the claims repeat entries of the layer, and where those come from. */
+function provedBeforeTexts(claims: readonly Claim[]): string[] {
+  const entries = claims.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
+  if (entries.length === 0) return [];
+  const which = entries.length === 1 ? '1 assumption was' : `${entries.length} assumptions were`;
+  return [`${which} proved before (${listed([...new Set(entries.map(originText))])}) and counted again.`];
+}
+
+function originText({ provedAt, searchId }: NonNullable<Claim['entry']>): string {
+  return `${provedAt.slice(0, 10)} in ${searchId}`;
+}
+
+/** Entries of the layer that concern the question and hold no longer, a line each. */
+export function withheldTexts({ layer }: Layered): string[] {
+  return (layer?.withheld ?? []).map(
+    ({ statement, why }) => `No longer holds: ${quoted(statement)}; ${cut(visibleLine(why), STATEMENT_CHARS)}`,
+  );
+}
+
+/** What the layer keeps of an answer: `"Device B stores milliseconds."; "…"; 2 more`; null: nothing. */
+export function keptText({ layer }: Layered): string | null {
+  const kept = layer?.kept ?? [];
+  return kept.length === 0 ? null : listed(kept.map(({ statement }) => quoted(statement)));
 }
 
 /** `NOT shown: "All devices store seconds."; it holds for 10 of 20 (50 %) only`. */

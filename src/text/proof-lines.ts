@@ -10,6 +10,7 @@ import {
   exceptionsText,
   notShownText,
   uncheckedAssumptions,
+  withheldTexts,
 } from './claim-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { cut } from './clip';
@@ -18,13 +19,15 @@ import { cut } from './clip';
 const LINES = 4;
 const CHARS = 100;
 
-type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions'>;
+type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'layer'>;
 
 export function proofLines(record: Explained): string[] {
   const { claims, evidence } = record;
-  const told = [...(claims === undefined ? stepLines(record) : claimLines(claims)), ...openLines(record)];
-  const isPlain = claims !== undefined && evidence.length > 0 && told.length === 0;
-  const lines = isPlain ? [claimsProvedText(claims, [])] : told;
+  const withheld = withheldTexts(record);
+  const proved = claims === undefined ? [...withheld, ...stepLines(record)] : claimLines(claims, withheld);
+  const told = [...proved, ...openLines(record)];
+  const isPlain = claims?.length === 0 && evidence.length > 0 && told.length === withheld.length;
+  const lines = isPlain ? [claimsProvedText(claims, []), ...withheld] : told;
   const left = lines.length - LINES;
   const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
   return shown.map((line) => cut(line, CHARS));
@@ -40,21 +43,23 @@ function stepLines({ evidence }: Explained): string[] {
 }
 
 /** What is not shown comes first: it must not be among the lines that are left out. */
-function claimLines(claims: readonly Claim[]): string[] {
+function claimLines(claims: readonly Claim[], withheld: readonly string[]): string[] {
   const own = claims.filter((claim) => !isAbsence(claim));
   return [
     ...own.filter((claim) => !isSettled(claim)).map(notShownText),
     ...declineTexts({ claims: [...claims] }),
+    ...withheld,
     ...own.filter(isSettled).map(settledText),
   ];
 }
 
 function settledText(claim: Claim): string {
-  const { statement, state, rivals } = claim;
+  const { statement, state, rivals, entry } = claim;
   if (state === 'immaterial') return `makes no difference: ${statement}`;
   const refuted = rivals.filter(({ verdict }) => verdict === 'refuted').length;
   const others = refuted === 0 ? '' : `, ${refuted} ${refuted === 1 ? 'rival' : 'rivals'} refuted`;
-  const counts = state === 'proved' ? `proved: ${countedText(claim) ?? ''}` : `holds for ${exceptionsText(claim)}`;
+  const proved = entry === undefined ? 'proved' : 'proved before and again';
+  const counts = state === 'proved' ? `${proved}: ${countedText(claim) ?? ''}` : `holds for ${exceptionsText(claim)}`;
   return `${counts}${others}: ${statement}`;
 }
 

@@ -33,7 +33,7 @@ export function progressMarkdown(progress: Progress): string {
 
 /** The outcome of a search and its proof. */
 export function endingMarkdown(summary: AnswerSummary): string {
-  const { id, status, endedBy, answer, reason, proof = [], sql, usage } = summary;
+  const { id, status, endedBy, answer, reason, proof = [], sql, kept = 0, usage } = summary;
   return joined([
     `**${status}** (ended by ${endedBy})`,
     answer === null ? '' : `**Answer** ${flat(answer)}`,
@@ -41,6 +41,7 @@ export function endingMarkdown(summary: AnswerSummary): string {
     proof.length === 0 ? '' : ['**Proof**', '', ...proof.map((line) => `- ${flat(line)}`)].join('\n'),
     answer !== null && proof.length === 0 ? '**Proof** no reading was tested' : '',
     sql === null ? '' : `\`\`\`sql\n${sql.replaceAll('```', '')}\n\`\`\``,
+    kept === 0 ? '' : `**Kept for later questions** ${String(kept)} (\`gate layer list\`)`,
     usageLine(usage),
     `All evidence: \`gate report ${id}\``,
   ]);

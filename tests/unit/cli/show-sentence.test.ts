@@ -96,6 +96,24 @@ describe('claims', () => {
     expect(text).not.toContain('Evidence');
   });
 
+  test('tell where they were proved before, and the foot what is kept', () => {
+    const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:30:00.000Z', searchId: 'q-1' };
+    const withheld = [{ entryId: 'e1', statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
+    const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: 'A day has one sprint.' }] };
+    const given = { ...record, answer: null, claims: [{ ...claim, entry }], layer };
+    const gone = 'No longer holds: "Gaps are in ms."; it holds for 12 of 24 (50 %) only';
+    const text = answerText(given, places, 100);
+    expect(text).toContain('    known     proved before, 2026-11-20 in q-1, counted again\n    rival');
+    expect(text).toMatch(/^Kept {4}for later questions: "A day has one sprint\."$/m);
+    expect(firstLines(text).split('\n').slice(1)).toEqual([gone]);
+    // The words of an answer say it themselves.
+    const words = answerText({ ...given, answer: answerWords(given) }, places, 100);
+    expect(words.split(gone)).toHaveLength(2);
+    let err = '';
+    printRows(given, { out: () => undefined, err: (printed) => void (err += printed) });
+    expect(err).toContain(`${gone}\n`);
+  });
+
   test('leave the evidence of a step that was proved in another way', () => {
     const text = answerText({ ...record, claims: [failed] }, places, 100);
     expect(text).toContain('Evidence\n  op_times  proved');

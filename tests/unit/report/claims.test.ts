@@ -74,6 +74,21 @@ test('the top tells how far it is proved by its claims, and leads to them', () =
   expect(page).not.toContain('steps proved');
 });
 
+test('what earlier questions proved is told of its claim, what of it holds no longer is a doubt', () => {
+  const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:30:00.000Z', searchId: 'q-1' };
+  const withheld = [{ entryId: 'e1', statement: `Gaps are ${HOSTILE}.`, why: 'it holds for 12 of 24 (50 %) only' }];
+  const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: `Days ${HOSTILE}` }] };
+  const page = renderReport(claimed([{ ...proved, entry }], { layer }));
+  const text = section(page, 'claims');
+  expect(text).toContain('“All but winners store their gap.” Proved before, 2026-11-20 in q-1, counted again. ');
+  expect(text).toContain('Kept for later questions: &quot;Days ');
+  expect(page).not.toContain(HOSTILE);
+  expect(doubtsOf(claimed([proved], { layer }).record!).map(({ label }) => label)).toEqual(['changed']);
+  // The doubt, not a second time below the headline.
+  expect(page.match(/No longer holds: /g)).toHaveLength(1);
+  expect(page).not.toContain('was proved before');
+});
+
 test('exceptions are a number, and never called proved', () => {
   const page = renderReport(claimed([exceptions]));
   const text = section(page, 'claims');

@@ -77,6 +77,22 @@ test('gate trace tells it turn by turn: what was looked at, what was counted, wh
   ]);
 });
 
+test('gate trace tells what earlier questions proved, what of it holds no longer, and what is kept', () => {
+  const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:30:00.000Z', searchId: 'q-1' };
+  const known: Claim = { ...claim, state: 'proved', reason: null, rivals: [], entry };
+  const withheld = [{ entryId: 'e1', statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
+  const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: 'A day has one sprint.' }] };
+  const verdicts = Object.fromEntries([verdict('i2.look', [known], 'c7')]);
+  const text = renderTraceText({ ...talked, verdicts, record: { ...trace.record!, layer } });
+  expect(text).toContain('(81 of 162 riders)\n      proved before, 2026-11-20 in q-1, counted again\n');
+  expect(text).toContain(
+    [
+      '\n\nNo longer holds: "Gaps are in ms."; it holds for 12 of 24 (50 %) only',
+      'Kept for later questions: "A day has one sprint."\n\n',
+    ].join('\n'),
+  );
+});
+
 test('a look is not shown again below the trajectory that it led to, and a search without a conversation names none', () => {
   const trajectories = state.trajectories.map((t, at) =>
     at === 1 ? { ...t, attempts: ['i1.look', ...t.attempts] } : t,

@@ -1,6 +1,13 @@
 import type { AnswerRecord, Claim } from '../../../src/domain';
 import { answerText, caveatTexts, provedText, reasonTexts, statedText } from '../../../src/text/answer-text';
-import { countedText, declineTexts, rivalText, uncheckedAssumptions } from '../../../src/text/claim-text';
+import {
+  countedText,
+  declineTexts,
+  keptText,
+  provedBeforeText,
+  rivalText,
+  uncheckedAssumptions,
+} from '../../../src/text/claim-text';
 import { decideAbsence } from '../../../src/sql/claims';
 
 const claim = (over: Partial<Claim> = {}): Claim => ({
@@ -115,6 +122,46 @@ test('words of a model stay on their line, and are cut', () => {
   const hostile = claim({ rows: `laps.\nAll proved.\u001b[2J${'x'.repeat(100)}`, state: 'exceptions', matching: 1 });
   expect(countedText(hostile)).toMatch(/^1 of 688 laps\. All proved\.\\u001b\[2Jx+…$/);
   expect(countedText(claim({ rows: ' ' }))).toBe('688 of 688 rows');
+});
+
+describe('what earlier questions proved', () => {
+  const entry = (provedAt: string, searchId: string) => ({
+    ...{ entryId: 'e0123456789abcdef', provedAt: `${provedAt}T09:30:00.000Z`, searchId },
+  });
+
+  test('is told of its claim, and in one line of the answer', () => {
+    const known = claim({ entry: entry('2026-11-20', 'q-1') });
+    expect(provedBeforeText(known)).toBe('proved before, 2026-11-20 in q-1, counted again');
+    expect(provedBeforeText(other)).toBeNull();
+    expect(caveatTexts(record([known, other]))).toEqual([
+      '1 assumption was proved before (2026-11-20 in q-1) and counted again.',
+    ]);
+    const more = [entry('2026-11-20', 'q-1'), entry('2026-11-21', 'q-2')].map((each) => claim({ entry: each }));
+    expect(caveatTexts(record([known, ...more]))).toEqual([
+      '3 assumptions were proved before (2026-11-20 in q-1; 2026-11-21 in q-2) and counted again.',
+    ]);
+  });
+
+  test('and holds no longer is warned of in one line each, in words that stay on their line', () => {
+    const withheld = ['All totals are\n"cents".', 'A lap has one car.'].map((statement, at) => ({
+      ...{ entryId: `e${at}`, statement, why: 'it holds for 12 of 24 (50 %) only\u001b[2J' },
+    }));
+    const layer = { shown: 0, withheld, kept: [] };
+    const lines = answerText({ ...record([claim()]), layer }).split('\n');
+    expect(lines).toEqual([
+      'Car 3 is 2.875 s behind; proved: 688 of 688 laps with both clocks.',
+      `No longer holds: "All totals are 'cents'."; it holds for 12 of 24 (50 %) only\\u001b[2J`,
+      'No longer holds: "A lap has one car."; it holds for 12 of 24 (50 %) only\\u001b[2J',
+    ]);
+    expect(statedText({ ...record([claim()]), layer, answer: lines.join('\n') })).toBe('Car 3 is 2.875 s behind');
+  });
+
+  test('is listed, the rest counted, where an answer adds to it', () => {
+    const kept = ['A.', 'B.', 'C.', 'D.'].map((statement) => ({ entryId: 'e0', statement }));
+    expect(keptText({ layer: { shown: 0, withheld: [], kept } })).toBe('"A."; "B."; "C."; 1 more');
+    expect(keptText({ layer: { shown: 3, withheld: [], kept: [] } })).toBeNull();
+    expect(keptText({})).toBeNull();
+  });
 });
 
 describe('why there is no answer', () => {

@@ -62,6 +62,28 @@ describe('the proof in a few lines', () => {
     ]);
   });
 
+  test('a claim from an earlier question says so; what holds no longer comes before what is proved', () => {
+    const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:00:00.000Z', searchId: 'q-1' };
+    const withheld = [{ entryId: 'e1', statement: 'C is in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
+    const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: 'D is in m.' }] };
+    const gone = 'No longer holds: "C is in ms."; it holds for 12 of 24 (50 %) only';
+    const claim = {
+      ...{ operator: 'op_gap', statement: 'B is in ms.', rows: 'laps', check: '', reason: null, rivals: [], entry },
+      ...{ state: 'proved' as const, matching: 20, examined: 20 },
+    };
+    const one = {
+      evidence: [{ ...evidence!, state: 'proved' as const, reading: 'A gap.' }],
+      openAssumptions: [],
+      layer,
+    };
+    expect(proofLines({ ...one, claims: [claim] })).toEqual([
+      gone,
+      'proved before and again: 20 of 20 laps: B is in ms.',
+    ]);
+    expect(proofLines({ ...one, claims: [] })).toEqual(["nothing had to be assumed beyond the schema's names", gone]);
+    expect(proofLines(one)).toEqual([gone, expect.stringContaining(' proved')]);
+  });
+
   test('an answer that assumes nothing says so, a decline without counts says nothing', () => {
     const open = { claims: [], openAssumptions: [] };
     expect(proofLines({ ...open, evidence: [{ ...evidence!, state: 'assumed' }] })).toEqual([

@@ -20,6 +20,11 @@ describe('the details of a search that is over', () => {
     expect(text).not.toContain('cached');
   });
 
+  test('what is kept for later questions is counted', () => {
+    expect(endingMarkdown({ ...answered, kept: 2 })).toContain('**Kept for later questions** 2 (`gate layer list`)');
+    expect(endingMarkdown(answered)).not.toContain('Kept');
+  });
+
   test('tokens from a cache are told where there were any', () => {
     const cached = { ...usage, promptTokens: 900, cachedTokens: 640, completionTokens: 100 };
     expect(endingMarkdown({ ...answered, usage: cached })).toContain('1000 tokens (640 cached), ');
