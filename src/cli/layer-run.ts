@@ -3,7 +3,6 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
-import { layerMarkdown } from '../layer/markdown';
 import { layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
@@ -31,14 +30,14 @@ export interface LayerFlags {
   readonly with?: string;
 }
 
-interface Opened extends Services {
+export interface Opened extends Services {
   readonly database: ResolvedDatabase;
   readonly place: LayerPlace;
   readonly events: readonly LayerEvent[];
   readonly layer: Layer;
 }
 
-async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
+export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
   const services = openServices(io);
   const database = resolveDatabase(services.config, db ?? onlyDatabase(services.config), io.cwd);
   const { known } = await recognise(services.store, database);
@@ -192,12 +191,6 @@ export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
   for (const held of diff.removed) io.out(line('-', held));
   for (const { after, what } of diff.changed) io.out(line('~', after, ` (${what.join('; ')})`));
   if (diff.added.length + diff.removed.length + diff.changed.length === 0) io.err('no difference\n');
-}
-
-export async function exportLayer(flags: LayerFlags, io: Io): Promise<void> {
-  const { layer, database } = await openLayer(flags, io);
-  if (flags.json) io.out(`${JSON.stringify(layer, null, 2)}\n`);
-  else io.out(layerMarkdown(database.name, layer));
 }
 
 async function append({ place }: Opened, event: LayerEvent & { readonly entryId: string }, flags: LayerFlags, io: Io) {

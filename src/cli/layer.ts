@@ -1,10 +1,13 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommandFactory } from './command';
+import type { ExportFlags } from './layer-export';
 import type { LayerFlags } from './layer-run';
 import { positiveNumber, withExamples } from './options';
 
 const DATABASE = 'a configured name, an SQLite file, or postgresql://… (default: the only configured one)';
+
+const FORMATS = ['markdown', 'ossie', 'dbt'];
 
 /** A subcommand on the layer of one database. */
 function action(name: string, description: string, ...examples: readonly string[]): Command {
@@ -50,9 +53,28 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       .addCommand(edit())
       .addCommand(diff())
       .addCommand(
-        action('export', 'the active entries as Markdown, for people', 'gate layer export --db shop > shop.md').action(
-          async (flags: LayerFlags) => (await work()).exportLayer(flags, io),
-        ),
+        action(
+          'export',
+          'the entries for people (markdown), semantic models (ossie: Apache Ossie, the former OSI) or dbt (sources and tests)',
+          'gate layer export --db shop > shop.md',
+          'gate layer export --db shop --format ossie > shop.json',
+          'gate layer export --db shop --format dbt --out ./dbt-project',
+        )
+          .addOption(new Option('--format <format>', 'markdown (default), ossie or dbt').choices(FORMATS))
+          .option('--out <folder>', 'write into this folder (default: standard output; dbt needs a folder)')
+          .action(async (flags: ExportFlags) => (await import('./layer-export')).exportLayer(flags, io)),
+      )
+      .addCommand(
+        action(
+          'import',
+          'prove the entries of an Ossie file here, and keep what the rows show; exit code 1 if one is not kept',
+          'gate layer import shop.json --db shop',
+        )
+          .argument('<file>', 'as gate layer export --format ossie writes it')
+          .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
+          .action(async (file: string, flags: LayerFlags) => {
+            outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);
+          }),
       ),
     'gate layer list --db shop',
     'gate layer verify --db shop',

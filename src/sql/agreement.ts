@@ -16,7 +16,7 @@ export const FLOOR = 5;
 export const NEARLY = 0.95;
 
 /** How many points (hundredths) lower a rival's share must be where the winner has exceptions itself. */
-const POINTS_APART = 2;
+export const POINTS_APART = 2;
 
 export type Standing = 'all' | 'with-exceptions' | 'fails' | 'too-few';
 

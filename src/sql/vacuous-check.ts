@@ -9,6 +9,7 @@ import { normaliseSql } from './body';
 import {
   argumentsOf,
   bare,
+  columnsIn,
   nameOf,
   operandsOf,
   readExpression,
@@ -38,6 +39,19 @@ export function vacuousCheck(check: string, side: number, dialect: Dialect): str
   if (filtered !== null)
     return `it counts ${filtered} among rows that were filtered by just that: leave it out of WHERE`;
   return null;
+}
+
+/** The queries that count: a check that was kept lists them as CTEs and selects all of their columns. */
+export function countingParts(check: string, dialect: Dialect): readonly string[] {
+  const query = readQuery(normaliseSql(check), dialect);
+  const select = selectOf(query);
+  const [only, second] = select?.columns ?? [];
+  const list =
+    query?.type === 'select_stmt' ? query.clauses.find((clause) => clause.type === 'with_clause') : undefined;
+  if (list === undefined || only?.value.type !== 'all_columns' || second !== undefined) return [check];
+  const read = columnsIn(select?.from ?? only.value);
+  const parts = list.tables.items.filter(({ table }) => read.includes(table.name.toLowerCase()));
+  return parts.map(({ expr }) => show(bare(expr)).trim());
 }
 
 /** `count(1)` is `count(*)`. */

@@ -1,0 +1,131 @@
+/**
+ * A layer as files of a dbt project: its tables as sources with what is proved of them, and each check as a singular test,
+ * which returns a row when the claim no longer holds, by the same rules as `gate layer verify` (`sql/agreement.ts`).
+ *
+ * 1. Text of a model or a database is data: YAML is written by its library, a comment is one line, and every brace that could
+ *    begin Jinja is written as an expression that gives that brace.
+ * 2. A check is one SELECT that the database's parser has read; it stands between brackets of its own.
+ */
+import { stringify } from 'yaml';
+import { FLOOR, NEARLY, POINTS_APART } from '../sql/agreement';
+import { normaliseSql } from '../sql/body';
+import { visibleLine } from '../text/visible';
+import type { HeldEntry } from './state';
+import { tablesOfLayer } from './tables';
+
+export interface DbtFile {
+  /** Inside the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface CountedEntry {
+  readonly held: HeldEntry;
+  /** How many columns its check gives. */
+  readonly width: number;
+}
+
+/** `schema`: where names without one are looked up. */
+export function dbtFiles(database: string, schema: string, entries: readonly CountedEntry[]): readonly DbtFile[] {
+  const source = fileName(database);
+  const tests = entries.flatMap(({ held, width }) => {
+    const text = testOf(held, width, database);
+    return text === null ? [] : [{ path: `tests/${held.entry.entryId}.sql`, text }];
+  });
+  const held = entries.map((each) => each.held);
+  return [{ path: `models/${source}/sources.yml`, text: sourcesOf(source, schema, held) }, ...tests];
+}
+
+/** A name that every file system and dbt take. */
+export function fileName(database: string): string {
+  return database.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'database';
+}
+
+function sourcesOf(source: string, schema: string, entries: readonly HeldEntry[]): string {
+  const tables = tablesOfLayer(entries).map((table) => ({ ...table, ...partsOf(table.name, schema) }));
+  const schemas = [...new Set(tables.map((table) => table.schema))].sort();
+  const sources = schemas.map((each) => ({
+    name: each === schema ? source : `${source}_${fileName(each)}`,
+    schema: plainJinja(each),
+    tables: tables
+      .filter((table) => table.schema === each)
+      .map(({ table, statements, columns }) => ({
+        ...{ name: plainJinja(table), ...describedBy(statements) },
+        ...(columns.length === 0
+          ? {}
+          : {
+              columns: columns.map(({ name, statements: said }) => ({ name: plainJinja(name), ...describedBy(said) })),
+            }),
+      })),
+  }));
+  return `# Written by gate layer export --format dbt.\n${stringify({ version: 2, sources }, { lineWidth: 0 })}`;
+}
+
+function partsOf(name: string, schema: string): { readonly schema: string; readonly table: string } {
+  const dot = name.indexOf('.');
+  return dot <= 0 ? { schema, table: name } : { schema: name.slice(0, dot), table: name.slice(dot + 1) };
+}
+
+function describedBy(statements: readonly string[]): { readonly description?: string } {
+  return statements.length === 0 ? {} : { description: plainJinja(statements.map(visibleLine).join('\n')) };
+}
+
+/** Null for a check that counts its rivals in no way that is known: it is not one of `sql/claims.ts`. */
+function testOf({ entry, statement, counts }: HeldEntry, width: number, database: string): string | null {
+  const { entryId, rivals, check } = entry;
+  const isRepeated = rivals.length > 0 && width === 2 + 2 * rivals.length;
+  if (!isRepeated && width !== 2 + rivals.length) return null;
+  const columns = [
+    ...['examined', 'matching'],
+    ...rivals.flatMap((_, at) => [...(isRepeated ? [`rival_${at + 1}_examined`] : []), `rival_${at + 1}`]),
+  ];
+  const [matching, examined] = [counts?.matching ?? entry.matching, counts?.examined ?? entry.examined];
+  const isWhole = matching === examined;
+  const fails = [
+    '(select count(*) from gate_check) <> 1',
+    `examined < ${FLOOR}`,
+    isWhole ? 'matching <> examined' : `matching > examined or 1.0 * matching < ${NEARLY} * examined`,
+    ...rivals.flatMap(({ refuted }, at) => (refuted ? [`not (${losing(at + 1, isRepeated)})`] : [])),
+  ];
+  const refuted = rivals
+    .filter((rival) => rival.refuted)
+    .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
+  return `${[
+    comment(`gate layer ${entryId} of ${database}: a row here says that it no longer holds.`),
+    comment(statement),
+    comment(`${matching} of ${examined} ${entry.rows || 'rows'}; not ${refuted.join(', ')}; proved ${entry.provedAt}`),
+    `with gate_check (${columns.join(', ')}) as (`,
+    plainJinja(normaliseSql(check)),
+    '),',
+    'gate_counts as (',
+    `  select ${columns.map((column) => `coalesce(${column}, 0) as ${column}`).join(', ')}`,
+    '  from (select 1 as one) as gate_one left join gate_check on 1 = 1',
+    ')',
+    'select * from gate_counts',
+    `where ${fails.join('\n   or ')}`,
+  ].join('\n')}\n`;
+}
+
+/** As `loses` says of counts that `repeatedCounts` read. Decimal factors: products of large counts stay in range. */
+function losing(rival: number, isRepeated: boolean): string {
+  const own = `rival_${rival}`;
+  const examined = isRepeated
+    ? `(case when ${own} < ${own}_examined and ${own}_examined < examined then examined else ${own}_examined end)`
+    : 'examined';
+  const [lower, higher] = [`1.0 * ${own} * examined`, `1.0 * matching * ${examined}`];
+  const apart = `100 * (${higher} - ${lower}) >= ${POINTS_APART}.0 * ${examined} * examined`;
+  return [
+    `${own} <= ${examined} and ${examined} > 0`,
+    `((matching = examined and ${own} < matching and ${lower} < ${higher}) or (matching <> examined and ${apart}))`,
+  ].join(' and ');
+}
+
+/** Nothing in it ends the line. */
+function comment(text: string): string {
+  return `-- ${plainJinja(visibleLine(text))}`;
+}
+
+/** Text that Jinja renders to itself. */
+export function plainJinja(text: string): string {
+  return text.replace(/\{(?=[{%#])/g, "{{ '{' }}");
+}

@@ -1,0 +1,147 @@
+/**
+ * A layer as a semantic model of Apache Ossie (the former Open Semantic Interchange), version 0.2.0.dev0, and back. Tables are
+ * datasets and columns are fields; `ai_context` says what the rows prove of them, for tools that read no more. Whole entries are
+ * `custom_extensions` of the model, one each, so that a file that is read again has lost nothing.
+ */
+import { z } from 'zod';
+import { EntryRival, LayerEntry, type Dialect } from '../domain';
+import { canonical } from '../domain/canonical';
+import type { HeldEntry } from './state';
+import { tablesOfLayer } from './tables';
+
+export const OSSIE_VERSION = '0.2.0.dev0';
+export const VENDOR = 'GATE';
+
+/** Only active entries are told as facts; all that are given are in the extensions. */
+export function ossieModel(database: string, dialect: Dialect, entries: readonly HeldEntry[]): object {
+  const shown = entries.filter(({ status }) => status === 'active');
+  const told = new Map(tablesOfLayer(shown).map((table) => [table.name.toLowerCase(), table]));
+  return {
+    version: OSSIE_VERSION,
+    semantic_model: [
+      {
+        name: database,
+        description: `What the rows of ${database} prove, with the figures in custom_extensions`,
+        datasets: tablesOfLayer(entries).map(({ name, columns }) => {
+          const table = told.get(name.toLowerCase());
+          const said = new Map(table?.columns.map((column) => [column.name, column.statements]));
+          return {
+            ...{ name, source: name, ...aiContext(table?.statements ?? []) },
+            fields: columns.map((column) => ({
+              name: column.name,
+              expression: { dialects: [{ dialect: DIALECT[dialect], expression: reference(column.name) }] },
+              ...aiContext(said.get(column.name) ?? []),
+            })),
+          };
+        }),
+        custom_extensions: entries.map((held) => ({
+          vendor_name: VENDOR,
+          data: JSON.stringify({ kind: 'layer-entry', schemaVersion: 1, dialect, ...held }),
+        })),
+      },
+    ],
+  };
+}
+
+const DIALECT: Readonly<Record<Dialect, string>> = {
+  sqlite: 'ANSI_SQL',
+  postgresql: 'ANSI_SQL',
+  snowflake: 'SNOWFLAKE',
+};
+
+function aiContext(statements: readonly string[]): { readonly ai_context?: { readonly instructions: string } } {
+  return statements.length === 0 ? {} : { ai_context: { instructions: statements.join('\n') } };
+}
+
+/** A column as SQL names it: bare where that is safe in every dialect. */
+function reference(column: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
+}
+
+/** What a file claims; nothing of it is proved, and its figures are not read. */
+const Claimed = z.object({
+  entryId: z.string(),
+  statement: z.string().min(1),
+  rows: z.string(),
+  scope: z.string().nullable(),
+  /** Empty: it has none. */
+  check: z
+    .string()
+    .nullish()
+    .transform((check) => check ?? ''),
+  rivals: z.array(EntryRival.pick({ reading: true, refuted: true })),
+  operator: LayerEntry.shape.operator,
+  restsOn: z.array(z.string()),
+});
+export type ClaimedEntry = z.infer<typeof Claimed>;
+
+const Held = z.object({
+  kind: z.literal('layer-entry'),
+  schemaVersion: z.literal(1),
+  /** As a person edited it. */
+  statement: z.string().min(1),
+  entry: Claimed,
+});
+
+const Extensions = z.array(z.strictObject({ vendor_name: z.string(), data: z.string() })).default([]);
+const Part = z.looseObject({ name: z.string(), custom_extensions: Extensions });
+const Model = Part.extend({
+  datasets: z.array(Part.extend({ source: z.string(), fields: z.array(Part).default([]) })).min(1),
+});
+const File = z.strictObject({ version: z.string(), semantic_model: z.array(Model) });
+
+/** The file cannot be imported; the message says why in one line. */
+export class OssieError extends Error {
+  override readonly name = 'OssieError';
+}
+
+/** The entries that a file claims, each once. Throws `OssieError`. */
+export function claimedEntries(text: string): readonly ClaimedEntry[] {
+  const json = parsed(text, 'it is no JSON');
+  const version = typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
+  if (version !== undefined && version !== OSSIE_VERSION)
+    throw new OssieError(`it has version ${JSON.stringify(version)}; only Ossie ${OSSIE_VERSION} is read`);
+  const file = fitting(File, json, 'it is no Ossie file');
+  const extensions = file.semantic_model.flatMap((model) => [
+    ...model.custom_extensions,
+    ...model.datasets.flatMap((dataset) => [
+      ...dataset.custom_extensions,
+      ...dataset.fields.flatMap((field) => field.custom_extensions),
+    ]),
+  ]);
+  const own = extensions.filter(({ vendor_name }) => vendor_name === VENDOR);
+  const claimed = own.map(({ data }, at) => {
+    const which = `custom extension ${at + 1} of vendor ${VENDOR}`;
+    const { entry, statement } = fitting(Held, parsed(data, `${which} is no JSON`), `${which} is of another schema`);
+    return { ...entry, statement };
+  });
+  return once(claimed);
+}
+
+/** The same entry twice is one; two that differ under one id are a mistake that nobody here can mend. */
+function once(claimed: readonly ClaimedEntry[]): readonly ClaimedEntry[] {
+  const byId = new Map<string, ClaimedEntry>();
+  for (const entry of claimed) {
+    const before = byId.get(entry.entryId);
+    if (before !== undefined && canonical(before) !== canonical(entry))
+      throw new OssieError(`it has two entries with the id ${entry.entryId} that differ`);
+    byId.set(entry.entryId, entry);
+  }
+  return [...byId.values()];
+}
+
+function parsed(text: string, problem: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new OssieError(problem, { cause: error });
+  }
+}
+
+function fitting<T extends z.ZodType>(schema: T, value: unknown, problem: string): z.infer<T> {
+  const fit = schema.safeParse(value);
+  if (fit.success) return fit.data;
+  const issue = fit.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `;
+  throw new OssieError(`${problem} (${where}${issue?.message ?? 'unexpected'})`, { cause: fit.error });
+}

@@ -1,0 +1,130 @@
+/** A layer as an Ossie file, and what is read of one. */
+import fc from 'fast-check';
+import type { Dialect, LayerEntry } from '../../../src/domain';
+import { claimedEntries, ossieModel, OssieError } from '../../../src/layer/ossie';
+import { layerOf } from '../../../src/layer/state';
+import { AT, entryOf } from '../../helpers/kept-layer';
+
+const heldOf = (...entries: LayerEntry[]) =>
+  layerOf(entries.map((entry) => ({ kind: 'proved', at: AT, entry }))).entries;
+const textOf = (entries: readonly LayerEntry[], dialect: Dialect = 'sqlite'): string =>
+  JSON.stringify(ossieModel('shop', dialect, heldOf(...entries)));
+
+const CENTS = entryOf({});
+const FEW = entryOf({
+  ...{ check: 'SELECT count(*), sum(a), 0 FROM "x.Y"', statement: 'few', examined: 9, matching: 9 },
+  ...{ tables: ['x.Y', 'orders'], columns: ['x.y.Col "1"'] },
+});
+
+test('tables are datasets and columns fields; only active entries are told, all are in the extensions', () => {
+  const told = { ai_context: { instructions: 'orders.total is in cents.' } };
+  const field = (name: string, expression = name) => ({
+    ...{ name, expression: { dialects: [{ dialect: 'SNOWFLAKE', expression }] } },
+  });
+  expect(ossieModel('shop', 'snowflake', heldOf(CENTS, FEW))).toEqual({
+    version: '0.2.0.dev0',
+    semantic_model: [
+      {
+        name: 'shop',
+        description: 'What the rows of shop prove, with the figures in custom_extensions',
+        datasets: [
+          {
+            ...{ name: 'orders', source: 'orders', ...told },
+            fields: [
+              { ...field('total'), ...told },
+              { ...field('paid'), ...told },
+            ],
+          },
+          { name: 'x.Y', source: 'x.Y', fields: [field('Col "1"', '"Col ""1"""')] },
+        ],
+        custom_extensions: heldOf(CENTS, FEW).map((held) => ({
+          vendor_name: 'GATE',
+          data: JSON.stringify({ kind: 'layer-entry', schemaVersion: 1, dialect: 'snowflake', ...held }),
+        })),
+      },
+    ],
+  });
+});
+
+test('whatever an entry says comes back', () => {
+  const text = fc.string({ unit: 'binary' });
+  const words = fc.string({ unit: 'binary', minLength: 1 });
+  const entry = fc
+    .record({
+      ...{
+        statement: words,
+        rows: text,
+        scope: fc.option(text),
+        check: words,
+        tables: fc.array(words, { minLength: 1 }),
+      },
+      rivals: fc.array(
+        fc.record({
+          reading: text,
+          matching: fc.option(fc.nat()),
+          examined: fc.option(fc.nat()),
+          refuted: fc.boolean(),
+        }),
+        { minLength: 1 },
+      ),
+      operator: fc.option(fc.record({ intent: text, sql: text })),
+    })
+    .map(entryOf);
+  fc.assert(
+    fc.property(entry, (made) => {
+      const [read, second] = claimedEntries(textOf([made]));
+      const { entryId, statement, rows, scope, check, operator, restsOn } = made;
+      expect(second).toBeUndefined();
+      expect(read).toEqual({
+        ...{ entryId, statement, rows, scope, check, operator, restsOn },
+        rivals: made.rivals.map(({ reading, refuted }) => ({ reading, refuted })),
+      });
+    }),
+  );
+});
+
+const extended = (change: (extension: Record<string, unknown>) => void): string => {
+  const file = JSON.parse(textOf([CENTS])) as {
+    semantic_model: { datasets: unknown[]; custom_extensions: { data: string }[] }[];
+  };
+  const [first] = file.semantic_model[0]!.custom_extensions;
+  const data = JSON.parse(first!.data) as Record<string, unknown>;
+  change(data);
+  file.semantic_model[0]!.custom_extensions.push({ ...first!, data: JSON.stringify(data) });
+  return JSON.stringify(file);
+};
+
+test('the same entry twice is one', () => {
+  expect(claimedEntries(extended(() => undefined))).toHaveLength(1);
+});
+
+test('extensions of other vendors, and what Ossie has besides, are passed over', () => {
+  const file = {
+    version: '0.2.0.dev0',
+    semantic_model: [
+      {
+        ...{ name: 'm', metrics: [], custom_extensions: [{ vendor_name: 'OTHER', data: 'no JSON' }] },
+        datasets: [{ name: 'd', source: 's', primary_key: ['id'], fields: [{ name: 'f', expression: {} }] }],
+      },
+    ],
+  };
+  expect(claimedEntries(JSON.stringify(file))).toEqual([]);
+});
+
+test.each([
+  ['', 'it is no JSON'],
+  ['version: 0.2.0.dev0', 'it is no JSON'],
+  ['[]', 'it is no Ossie file (Invalid input: expected object'],
+  ['null', 'it is no Ossie file'],
+  ['{"semantic_model":[]}', 'it is no Ossie file (version:'],
+  ['{"version":"0.1.1","semantic_model":[]}', 'it has version "0.1.1"; only Ossie 0.2.0.dev0 is read'],
+  ['{"version":"0.2.0.dev0","semantic_model":[{"name":"m","datasets":[]}]}', 'it is no Ossie file (semantic_model.0.'],
+  ['{"version":"0.2.0.dev0","semantic_model":[],"more":1}', 'it is no Ossie file'],
+  [extended((data) => (data['schemaVersion'] = 2)), 'custom extension 2 of vendor GATE is of another schema (schemaV'],
+  [extended((data) => (data['statement'] = '')), 'custom extension 2 of vendor GATE is of another schema (statement'],
+  [extended((data) => (data['statement'] = 'in euros')), `two entries with the id ${CENTS.entryId} that differ`],
+  [textOf([CENTS]).replace('{\\"kind', 'kind'), 'custom extension 1 of vendor GATE is no JSON'],
+])('a file that cannot be read: %.60s', (text, problem) => {
+  expect(() => claimedEntries(text)).toThrow(OssieError);
+  expect(() => claimedEntries(text)).toThrow(problem);
+});
