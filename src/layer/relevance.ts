@@ -26,14 +26,14 @@ export function relevantEntries(
   chars: (entry: HeldEntry) => number,
 ): readonly HeldEntry[] {
   const asked = [...new Set(wordsOf(question))];
-  const spread = new Map<string, number>();
-  for (const entry of entries) for (const word of wordsOfEntry(entry)) spread.set(word, (spread.get(word) ?? 0) + 1);
-  const weight = (word: string): number => Math.log(1 + entries.length / (spread.get(word) ?? entries.length));
+  const wordsOfAll = entries.map(wordsOfEntry);
+  const spread = asked.map((word) => wordsOfAll.reduce((count, words) => count + (words.has(word) ? 1 : 0), 0));
+  const weights = spread.map((count) => Math.log(1 + entries.length / Math.max(count, 1)));
   const highest = Math.max(...tables.map(({ score }) => score), Number.MIN_VALUE);
   const byTable = new Map(tables.map(({ name, score }) => [name.toLowerCase(), score / highest]));
-  const scored = entries.map((entry) => {
-    const words = wordsOfEntry(entry);
-    const said = asked.reduce((sum, word) => sum + (words.has(word) ? weight(word) : 0), 0);
+  const scored = entries.map((entry, which) => {
+    const words = wordsOfAll[which];
+    const said = asked.reduce((sum, word, at) => sum + (words?.has(word) === true ? (weights[at] ?? 0) : 0), 0);
     const read = entry.entry.tables.reduce((best, name) => Math.max(best, byTable.get(name.toLowerCase()) ?? 0), 0);
     return { entry, score: said + TABLE * read };
   });

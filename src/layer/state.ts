@@ -3,7 +3,7 @@
  * by time and content, so that several workers and machines see the same layer.
  */
 import type { EntryCounts, LayerEntry, LayerEvent } from '../domain';
-import { canonical, compareText } from '../domain/canonical';
+import { compareText } from '../domain/canonical';
 
 /** A proof over fewer rows is kept, but no search relies on it until a person confirms it. */
 export const FEW_ROWS = 20;
@@ -51,7 +51,8 @@ export interface Layer {
 /** `until`: as the layer was then (ISO time, inclusive). */
 export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
   const past = until === undefined ? events : events.filter(({ at }) => at <= until);
-  const sorted = [...new Map(past.map((event) => [canonical(event), event])).entries()]
+  // Parsed events have their fields in the order of the schema, so equal ones have equal texts.
+  const sorted = [...new Map(past.map((event) => [JSON.stringify(event), event])).entries()]
     .sort(([a, one], [b, other]) => compareText(one.at, other.at) || rank(one) - rank(other) || compareText(a, b))
     .map(([, event]) => event);
   const entries = new Map<string, Draft>();
