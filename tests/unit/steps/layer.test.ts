@@ -67,11 +67,15 @@ function questions(engine = laps()) {
         { look: [text(reply)], keep: keep.map(text) },
         { engine, store, searchId, settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) } },
       );
-      await runLookThenProve({ searchId, settings: made.input.settings, state: null }, made.steps, hooks);
+      const outcome = await runLookThenProve(
+        { searchId, settings: made.input.settings, state: null },
+        made.steps,
+        hooks,
+      );
       const record = await createRunStore(store, searchId, hash).get('result', searchId);
       return {
         ...made,
-        record,
+        ...{ record, outcome },
         first: made.model.requests[0]?.messages.map(({ content }) => content).join('\n') ?? '',
       };
     },
@@ -84,6 +88,7 @@ test('what a question proved is read, kept, and shown to the next one, which nee
   expect(one.first).not.toContain('proved these conventions before');
   expect(one.record.usage.llmCalls).toBe(2);
   expect(one.record.layer).toMatchObject({ shown: 0, withheld: [], kept: [{ statement: KEEP.claims[0]!.statement }] });
+  expect(one.outcome).toMatchObject({ summary: { kept: 1 } });
   const { entries } = await layer();
   expect(entries).toEqual([
     expect.objectContaining({
@@ -98,6 +103,8 @@ test('what a question proved is read, kept, and shown to the next one, which nee
   ]);
 
   const two = await ask(commit(1, { known: ['k1'] }));
+  expect(two.outcome).not.toHaveProperty('summary.kept');
+  expect(two.record.answer).toMatch(/\n1 assumption was proved before \(\d{4}-\d\d-\d\d in s1\) and counted again\.$/);
   expect(two.first).toContain(
     `k1: ${KEEP.claims[0]!.statement} [24 of 24 laps with a stored gap; rivals: all seconds 12]`,
   );
@@ -122,6 +129,9 @@ test('an entry that the rows no longer show is withheld, told, and broken in the
     ...{ shown: 0, kept: [] },
     withheld: [{ statement: KEEP.claims[0]!.statement, why: 'it holds for 12 of 24 (50 %) only' }],
   });
+  expect(two.record.answer).toContain(
+    `\nNo longer holds: "${KEEP.claims[0]!.statement}"; it holds for 12 of 24 (50 %) only`,
+  );
   expect((await layer()).entries[0]).toMatchObject({ status: 'broken', why: 'it holds for 12 of 24 (50 %) only' });
 });
 
