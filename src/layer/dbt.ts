@@ -85,7 +85,7 @@ function testOf({ entry, statement, counts }: HeldEntry, width: number, database
     '(select count(*) from gate_check) <> 1',
     `examined < ${FLOOR}`,
     isWhole ? 'matching <> examined' : `matching > examined or 1.0 * matching < ${NEARLY} * examined`,
-    ...rivals.flatMap(({ refuted }, at) => (refuted ? [`not (${losing(at + 1, isRepeated)})`] : [])),
+    ...rivals.flatMap(({ refuted }, at) => (refuted ? [`not (${losing(at + 1, isRepeated, isWhole)})`] : [])),
   ];
   const refuted = rivals
     .filter((rival) => rival.refuted)
@@ -107,17 +107,18 @@ function testOf({ entry, statement, counts }: HeldEntry, width: number, database
 }
 
 /** As `loses` says of counts that `repeatedCounts` read. Decimal factors: products of large counts stay in range. */
-function losing(rival: number, isRepeated: boolean): string {
+function losing(rival: number, isRepeated: boolean, isWhole: boolean): string {
   const own = `rival_${rival}`;
   const examined = isRepeated
     ? `(case when ${own} < ${own}_examined and ${own}_examined < examined then examined else ${own}_examined end)`
     : 'examined';
   const [lower, higher] = [`1.0 * ${own} * examined`, `1.0 * matching * ${examined}`];
+  const counted = `${own} <= ${examined} and ${examined} > 0`;
+  const fewer = `${own} < matching and ${lower} < ${higher}`;
+  // Where a row that does not match is a failure by itself, nothing else is to be compared.
+  if (isWhole) return `${counted} and ${fewer}`;
   const apart = `100 * (${higher} - ${lower}) >= ${POINTS_APART}.0 * ${examined} * examined`;
-  return [
-    `${own} <= ${examined} and ${examined} > 0`,
-    `((matching = examined and ${own} < matching and ${lower} < ${higher}) or (matching <> examined and ${apart}))`,
-  ].join(' and ');
+  return `${counted} and ((matching = examined and ${fewer}) or (matching <> examined and ${apart}))`;
 }
 
 /** Nothing in it ends the line. */
