@@ -7,7 +7,7 @@
  * first task of a search that began before its worker polled waited for 2.0 s in 5 of 16 starts, with one in none of 32.
  * All four are still read: an older server may have left tasks there.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
 import { dirname } from 'node:path';
@@ -99,7 +99,7 @@ async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> 
   exited.catch(() => undefined);
   try {
     if (child.pid !== undefined) options.onSpawn?.({ pid: child.pid, port, uiPort });
-    const version = await Promise.race([exited, untilReady(port, uiPort, START_TIMEOUT_MS)]);
+    const version = await Promise.race([exited, untilReady(child, port, uiPort, START_TIMEOUT_MS)]);
     child.unref();
     return { pid: child.pid ?? 0, port, uiPort, version };
   } catch (error) {
@@ -166,9 +166,14 @@ function serverArguments(options: ServerProcessOptions, port: number, uiPort: nu
   ];
 }
 
-async function untilReady(port: number, uiPort: number | null, timeoutMs: number): Promise<string> {
+async function untilReady(
+  child: Pick<ChildProcess, 'exitCode'>,
+  port: number,
+  uiPort: number | null,
+  timeoutMs: number,
+): Promise<string> {
   const deadline = Date.now() + timeoutMs;
-  while (Date.now() < deadline) {
+  while (child.exitCode === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
     if (await accepts(port)) {
       const version = await serverVersionAt(port, 1_000);
@@ -216,6 +221,7 @@ function listenOnce(port: number): Promise<number | null> {
 
 function startFailure(options: ServerProcessOptions, code: number | null): string {
   const lines = existsSync(options.logFile) ? readFileSync(options.logFile, 'utf8').trim().split('\n') : [];
-  const last = lines.at(-1)?.slice(0, 300) ?? '';
+  // A panic has its reason first and ends with the stack.
+  const last = (lines.find((line) => line.startsWith('panic: ')) ?? lines.at(-1) ?? '').slice(0, 300);
   return `the embedded Temporal server stopped at its start (exit ${String(code)}): ${last || 'no output'} (log: ${options.logFile})`;
 }
