@@ -86,7 +86,7 @@ Look for what neither names nor types say: units and scales by device, model, co
 Each turn, both in one reply:
 - queries: up to ${LEARN_QUERIES} SELECTs, run together: crosstabs, differences, sums against totals, over all rows. At most 40 rows of each are shown.
 - claims: up to ${LEARN_CLAIMS}. statement: general, for any later question, with table.column and the rule or formula to use. rows: what one examined row is. check: one SELECT of one row: examined, matching, then for each rival in order how many of the same examined rows match it; over all rows that can tell (20 or more where there are), against something independent: a stored total, a copy, another table, the order of events. One WITH that makes the rows, and counts of it, keeps it short. rivals: the readings that a careful person would try instead, a few words each. It is proved if all examined rows match and a rival matches fewer; from 95 % on it holds with exceptions. A condition counted among rows that it selected proves nothing, and neither does a range of values seen so far.
-- notes: short lines that you want to have next turn: what was looked at without a finding, what to look at. Results are shown once only; claims and notes come back.
+- notes: lines of at most ${NOTE_CHARS} characters that you want to have next turn: what was looked at without a finding, what to look at. Results are shown once only; claims and notes come back.
 - open: what no data can decide and a person should be asked, such as which clock is meant or what a code's letters stand for.
 - done: true when nothing that matters is left.`;
 

@@ -35,7 +35,7 @@ export async function appendToLayer(
   const [first] = events;
   if (first === undefined) return;
   const batch = Batch.parse({ schemaVersion: 1, events });
-  const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${place.hash(canonical(batch)).slice(0, 24)}`;
+  const name = `${first.at.replace(/[^0-9TZ]/g, '')}-${(place.store.nameOf ?? place.hash)(canonical(batch)).slice(0, 24)}`;
   const from = searchId === null ? '' : `.${searchId}`;
   await place.store.put(`${folderOf(place)}${name}${from}.json`, writeEnvelope(KIND, batch, place.hash), {
     overwrite: true,

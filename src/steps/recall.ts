@@ -12,6 +12,9 @@ import { rankedTables } from '../schema/table-relevance';
 import { now, runSql, type StepContext } from './context';
 import { entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
 
+/** A check that takes longer would hold up every question; it is not shown then, and `gate layer verify` gives it more time. */
+const CHECK_MS = 3_000;
+
 export async function recall(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const place = layerPlace(context);
@@ -25,8 +28,9 @@ export async function recall(context: StepContext, description: DatabaseDescript
   const question = [text, background ?? '', instructions ?? ''].join('\n');
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
   const relevant = relevantEntries(active, { question, tables }, ({ entry }) => entryText(entry).length);
+  const sqlTimeoutMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
   const { results, usage } = await runSql(
-    context,
+    { ...context, settings: { ...context.settings, sqlTimeoutMs } },
     relevant.map(({ entry }) => entry.check),
   );
   const seen = recounted(relevant, results);
