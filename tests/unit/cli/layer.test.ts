@@ -27,6 +27,9 @@ const IDS: LayerEntry = {
 
 async function shop(entry: object = {}, entries: readonly LayerEntry[] = [CENTS, IDS]) {
   const at = testProcess();
+  // What a person says later counts.
+  let now = at.io.now();
+  Object.assign(at.io, { now: () => (now += 1_000) });
   const file = join(at.home, 'shop.sqlite');
   const database = new Database(file);
   database.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, paid REAL)');
