@@ -3,6 +3,7 @@
  * decided elsewhere. Snowflake is read by the grammar of PostgreSQL. A text that cannot be read is null, and the rules then
  * say nothing about it (docs/decisions/2026-11-22-sql-is-read-by-parsers.md).
  */
+import { BoundedMap } from '../bounded-map';
 import { parse, show, type Node, type CompoundSelectStmt, type SelectStmt } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { plainSql } from './body';
@@ -14,8 +15,20 @@ export type Query = SelectStmt | CompoundSelectStmt;
 
 const WHOLE = { includeSpaces: true, includeNewlines: true, includeComments: true };
 
-/** Throws what the parser throws: a RangeError where the text is nested too deeply. */
-export function statementsOf(sql: string, dialect: Dialect): Node[] {
+/** A parse takes milliseconds, and a predicate is judged when it is read, when it is run and in every later prompt. */
+const READ = new BoundedMap<readonly Node[]>(512 * 1024);
+
+/** Throws what the parser throws: a RangeError where the text is nested too deeply. Nobody changes a tree. */
+export function statementsOf(sql: string, dialect: Dialect): readonly Node[] {
+  const key = `${dialect} ${sql}`;
+  const known = READ.get(key);
+  if (known !== undefined) return known;
+  const statements = parsed(sql, dialect);
+  READ.set(key, statements, key.length);
+  return statements;
+}
+
+function parsed(sql: string, dialect: Dialect): readonly Node[] {
   refuseDepth(sql, dialect, 200);
   const read = (text: string): Node[] =>
     parse(text, { dialect: dialect === 'sqlite' ? 'sqlite' : 'postgresql', ...WHOLE }).statements.filter(
