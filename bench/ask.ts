@@ -90,7 +90,19 @@ function figures(when: string, found: readonly FirstSql[], atMost: number, how: 
 function firstSqlMs(env: Record<string, string>, database: string, store: string): Promise<FirstSql> {
   const known = new Set(searches(store));
   const startedAt = Date.now();
-  const args = [GATE, 'ask', 'Dominant victories?', '--db', database, '--fresh', '--json'];
+  const args = [
+    GATE,
+    'ask',
+    'Dominant victories?',
+    '--db',
+    database,
+    '--preset',
+    'thorough',
+    '--memory',
+    'off',
+    '--fresh',
+    '--json',
+  ];
   const child = spawn(process.execPath, args, { env, cwd: env['HOME'], stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
