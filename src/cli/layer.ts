@@ -70,7 +70,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
           'prove the entries of an Ossie file here, and keep what the rows show; exit code 1 if one is not kept',
           'gate layer import shop.json --db shop',
         )
-          .argument('<file>', 'as gate layer export --format ossie writes it')
+          .argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it')
           .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
           .action(async (file: string, flags: LayerFlags) => {
             outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);

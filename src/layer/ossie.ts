@@ -3,6 +3,7 @@
  * datasets and columns are fields; `ai_context` says what the rows prove of them, for tools that read no more. Whole entries are
  * `custom_extensions` of the model, one each, so that a file that is read again has lost nothing.
  */
+import { isNode, isScalar, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { EntryRival, LayerEntry, type Dialect } from '../domain';
 import { canonical } from '../domain/canonical';
@@ -95,9 +96,9 @@ export class OssieError extends Error {
   override readonly name = 'OssieError';
 }
 
-/** The entries that a file claims, each once. Throws `OssieError`. */
+/** The entries that a file claims, each once: JSON or YAML. Throws `OssieError`. */
 export function claimedEntries(text: string): readonly ClaimedEntry[] {
-  const json = parsed(text, 'it is no JSON');
+  const json = /^\s*[{[]/.test(text) ? parsed(text, 'it is no JSON') : parsedYaml(text);
   const version = typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
   if (version !== undefined && version !== OSSIE_VERSION)
     throw new OssieError(`it has version ${JSON.stringify(version)}; only Ossie ${OSSIE_VERSION} is read`);
@@ -136,6 +137,47 @@ function parsed(text: string, problem: string): unknown {
   } catch (error) {
     throw new OssieError(problem, { cause: error });
   }
+}
+
+/** With more of them, a file that is small to send can be large to read. */
+const MAX_ALIASES = 100;
+
+function parsedYaml(text: string): unknown {
+  const no = (position: number, problem: string): OssieError => {
+    const line = text.slice(0, position).split('\n').length;
+    const told = /call stack/i.test(problem) ? 'nested too deeply' : problem.split(/[\n;]/)[0];
+    return new OssieError(`it is no YAML: line ${line}: ${told ?? ''}`);
+  };
+  // The library compares each key with each other one, which takes minutes for a hostile file.
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', uniqueKeys: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw no(error.pos[0], error.message);
+  let aliases = 0;
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        const name: unknown = isScalar(key) ? key.value : key;
+        if (keys.has(name)) throw no(positionOf(key), 'the same key twice');
+        keys.add(name);
+      }
+    },
+    Alias: (_, alias) => {
+      aliases += 1;
+      if (aliases > MAX_ALIASES) throw no(positionOf(alias), `more than ${MAX_ALIASES} aliases`);
+      if (alias.resolve(document) === undefined) throw no(positionOf(alias), `no anchor ${alias.source} before it`);
+    },
+  });
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+  } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause;
+    throw new OssieError('it is no YAML that is read: its aliases stand for too much', { cause });
+  }
+}
+
+function positionOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
 function fitting<T extends z.ZodType>(schema: T, value: unknown, problem: string): z.infer<T> {

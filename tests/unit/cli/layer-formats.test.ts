@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import { stringify } from 'yaml';
 import type { LayerEntry } from '../../../src/domain';
 import type { HeldEntry } from '../../../src/layer/state';
 import type { Imported } from '../../../src/steps/import-entries';
@@ -63,6 +64,21 @@ test('what is exported and imported is the same entry, proved here and now', asy
   );
   expect((await here.gate('layer', 'verify')).out).toBe('3 entries checked, all hold\n');
 });
+
+test.each([
+  ['JSON', (json: string) => json],
+  ['YAML', (json: string) => stringify(JSON.parse(json))],
+])(
+  'export, import from %s and export again give the same file, but for when and where it was proved',
+  async (_, written) => {
+    const first = await exported(await keptShop(ALL));
+    const here = await keptShop([]);
+    expect((await imported(here, written(first))).code).toBe(0);
+    const plain = (text: string): string =>
+      text.replace(/\\"(provedAt|since|schemaFingerprint|from)\\":(\\".*?\\"|\{.*?\})/g, '$1');
+    expect(plain(await exported(here))).toBe(plain(first));
+  },
+);
 
 test('what the layer holds is left as it is', async () => {
   const shop = await keptShop(ALL);
@@ -225,7 +241,8 @@ test('what is printed of a file moves no cursor and stays on its line', async ()
 
 describe('a file that cannot be imported is one line, and nothing is written', () => {
   test.each<[string, (text: string) => string, string]>([
-    ['no JSON', () => 'version: 1', 'layer.json: it is no JSON; nothing was imported'],
+    ['no JSON', () => '{"version"', 'layer.json: it is no JSON; nothing was imported'],
+    ['no YAML', () => 'version: 1\na: "', 'layer.json: it is no YAML: line 2: Missing closing "quote; nothing was'],
     ['another version', (text) => text.replace('0.2.0.dev0', '9'), 'it has version "9"; only Ossie 0.2.0.dev0 is read'],
     [
       'another schema',

@@ -1,5 +1,7 @@
 /** A layer as an Ossie file, and what is read of one. */
+import Ajv2020 from 'ajv/dist/2020';
 import fc from 'fast-check';
+import { stringify } from 'yaml';
 import type { Dialect, LayerEntry } from '../../../src/domain';
 import { claimedEntries, ossieModel, OssieError } from '../../../src/layer/ossie';
 import { layerOf } from '../../../src/layer/state';
@@ -46,33 +48,37 @@ test('tables are datasets and columns fields; only active entries are told, all 
   });
 });
 
-test('whatever an entry says comes back', () => {
-  const text = fc.string({ unit: 'binary' });
-  const words = fc.string({ unit: 'binary', minLength: 1 });
-  const entry = fc
-    .record({
-      ...{
-        statement: words,
-        rows: text,
-        scope: fc.option(text),
-        check: words,
-        tables: fc.array(words, { minLength: 1 }),
-      },
-      rivals: fc.array(
-        fc.record({
-          reading: text,
-          matching: fc.option(fc.nat()),
-          examined: fc.option(fc.nat()),
-          refuted: fc.boolean(),
-        }),
-        { minLength: 1 },
-      ),
-      operator: fc.option(fc.record({ intent: text, sql: text })),
-    })
-    .map(entryOf);
+const text = fc.string({ unit: 'binary' });
+const words = fc.string({ unit: 'binary', minLength: 1 });
+const anyEntry = fc
+  .record({
+    ...{
+      statement: words,
+      rows: text,
+      scope: fc.option(text),
+      check: words,
+      tables: fc.array(words, { minLength: 1 }),
+    },
+    rivals: fc.array(
+      fc.record({
+        reading: text,
+        matching: fc.option(fc.nat()),
+        examined: fc.option(fc.nat()),
+        refuted: fc.boolean(),
+      }),
+      { minLength: 1 },
+    ),
+    operator: fc.option(fc.record({ intent: text, sql: text })),
+  })
+  .map(entryOf);
+
+test.each([
+  ['JSON', (json: string) => json],
+  ['YAML', (json: string) => stringify(JSON.parse(json))],
+])('whatever an entry says comes back from %s', (_, written) => {
   fc.assert(
-    fc.property(entry, (made) => {
-      const [read, second] = claimedEntries(textOf([made]));
+    fc.property(anyEntry, (made) => {
+      const [read, second] = claimedEntries(written(textOf([made])));
       const { entryId, statement, rows, scope, check, operator, restsOn } = made;
       expect(second).toBeUndefined();
       expect(read).toEqual({
@@ -80,6 +86,37 @@ test('whatever an entry says comes back', () => {
         rivals: made.rivals.map(({ reading, refuted }) => ({ reading, refuted })),
       });
     }),
+  );
+});
+
+/** What Ossie 0.2.0.dev0 (apache/ossie, core-spec) says of the parts that are exported. */
+const strict = (properties: object, required: readonly string[]) => ({
+  ...{ type: 'object', additionalProperties: false, properties, required },
+});
+const list = (items: object) => ({ type: 'array', items });
+const string = { type: 'string' };
+const anyText = { ai_context: strict({ instructions: string }, []), description: string };
+const dialects = list(strict({ dialect: { enum: ['ANSI_SQL', 'SNOWFLAKE'] }, expression: string }, ['dialect']));
+const field = strict({ ...anyText, name: string, expression: strict({ dialects }, ['dialects']) }, ['name']);
+const dataset = strict({ ...anyText, name: string, source: string, fields: list(field) }, ['name', 'source']);
+const extension = strict({ vendor_name: string, data: string }, ['vendor_name', 'data']);
+const model = strict(
+  { ...anyText, name: string, datasets: { ...list(dataset), minItems: 1 }, custom_extensions: list(extension) },
+  ['name', 'datasets'],
+);
+const OSSIE = strict({ version: { const: '0.2.0.dev0' }, semantic_model: list(model) }, ['version', 'semantic_model']);
+
+test('whatever the entries are, the file has the form of Ossie', () => {
+  const fits = new Ajv2020().compile(OSSIE);
+  fc.assert(
+    fc.property(
+      fc.array(anyEntry, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom('sqlite', 'snowflake'),
+      (made, to) => {
+        fits(JSON.parse(textOf(made, to)));
+        expect(fits.errors ?? []).toEqual([]);
+      },
+    ),
   );
 });
 
@@ -112,8 +149,10 @@ test('extensions of other vendors, and what Ossie has besides, are passed over',
 });
 
 test.each([
-  ['', 'it is no JSON'],
-  ['version: 0.2.0.dev0', 'it is no JSON'],
+  ['', 'it is no Ossie file (Invalid input: expected object'],
+  ['{"version"', 'it is no JSON'],
+  ['version: 0.2.0.dev0', 'it is no Ossie file (semantic_model: '],
+  ['version: 0.1\nsemantic_model: []', 'it has version 0.1; only Ossie 0.2.0.dev0 is read'],
   ['[]', 'it is no Ossie file (Invalid input: expected object'],
   ['null', 'it is no Ossie file'],
   ['{"semantic_model":[]}', 'it is no Ossie file (version:'],
@@ -127,4 +166,23 @@ test.each([
 ])('a file that cannot be read: %.60s', (text, problem) => {
   expect(() => claimedEntries(text)).toThrow(OssieError);
   expect(() => claimedEntries(text)).toThrow(problem);
+});
+
+describe('bad YAML is told in one line, with its number', () => {
+  const nested = (times: number) =>
+    Array.from({ length: times }, (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join()}]`);
+  test.each([
+    ['a wrong indent', 'version: 1\nsemantic_model:\n  - name: m\n   datasets: []', 'line 4: Sequence item without'],
+    ['an open quote', 'a: 1\nb: "x\n', 'line 3: Missing closing'],
+    ['a key twice', 'a: 1\nb: 2\na: 3', 'line 3: the same key twice'],
+    ['an alias of nothing', 'a: 1\nb: *none', 'line 2: no anchor none before it'],
+    ['two documents', 'a: 1\n---\nb: 1', 'line 2: Source contains multiple documents'],
+    ['many aliases', `a: &a 1\nb: [${Array(200).fill('*a').join()}]`, 'line 2: more than 100 aliases'],
+    ['aliases of aliases', ['a0: &a0 [x]', ...nested(9)].join('\n'), 'its aliases stand for too much'],
+    ['depth', 'a: ' + '['.repeat(50_000), 'line 1: nested too deeply'],
+  ])('%s', (_, yaml, problem) => {
+    expect(() => claimedEntries(yaml)).toThrow(OssieError);
+    expect(() => claimedEntries(yaml)).toThrow(problem);
+    expect(() => claimedEntries(yaml)).toThrow(/^[^\n]*$/);
+  });
 });
