@@ -165,12 +165,14 @@ export function forkedSettings(
   const { looking } = state;
   const procedure = looking === undefined ? undefined : PRESETS[preset].procedure;
   const search = flags.preset === undefined ? null : presetOf({ preset, ...(procedure && { procedure }) });
-  const { procedure: _, secondDerivation: __, ...others } = before;
+  const { procedure: _, secondDerivation: __, ...withLayer } = before;
+  const { layer: ___, ...others } = withLayer;
   const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const models = { ...before.models, ...Object.fromEntries(given) };
   const further = flags.iterations ?? (search ?? presetOf(before)).iterations;
   const isReact = before.method === 'react';
-  const made = search === null ? before : { ...others, ...search };
+  // The baseline knows nothing of the layer (docs/layer.md).
+  const made = search === null ? before : { ...(preset === 'paper' ? others : withLayer), ...search };
   return {
     ...made,
     preset,

@@ -38,7 +38,8 @@ export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState
   const checkpoint = `i${parent.iteration + 1}`;
   const made = await run.find('checkpoint', checkpoint);
   if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
-  await copyContents(deps, fork.state, { from: parent.searchId, to: searchId, after: parent.iteration });
+  const without = input.settings.layer === undefined ? ['known'] : [];
+  await copyContents(deps, fork.state, { from: parent.searchId, to: searchId, after: parent.iteration, without });
   const state = forkedState(fork);
   if (hint !== null) await keepHint(run, state.steered?.remarks.at(-1) ?? 'h1', hint, nowMs);
   await run.put('input', searchId, input);
@@ -99,15 +100,18 @@ interface Copying {
   readonly from: string;
   readonly to: string;
   readonly after: number;
+  /** Kinds that the fork may not use. */
+  readonly without: readonly string[];
 }
 
 const AT_ONCE = 16;
 
-async function copyContents(deps: ForkDeps, state: SearchState, { from, to, after }: Copying): Promise<void> {
+async function copyContents(deps: ForkDeps, state: SearchState, copying: Copying): Promise<void> {
+  const { from, to, after, without } = copying;
   const prefix = `runs/${from}/`;
   const taken = (await deps.store.list(prefix)).filter((key) => {
     const [, kind, id] = /^([a-z-]+)\/(.+)\.json$/.exec(key.slice(prefix.length)) ?? [];
-    return kind !== undefined && id !== undefined && isBefore(kind, id, state, after);
+    return kind !== undefined && id !== undefined && !without.includes(kind) && isBefore(kind, id, state, after);
   });
   const renewed = new Map<string, Promise<void>>();
   const copy = async (key: string): Promise<void> => {

@@ -36,3 +36,10 @@ test('a search that began without a conversation gets none, and forks of an earl
     cMin: PRESETS.thorough.cMin,
   });
 });
+
+test('a fork keeps the layer of its parent, except as preset paper', () => {
+  const read: Settings = { ...fast, layer: 'read' };
+  expect(forked(read, talked).layer).toBe('read');
+  expect(forked(read, talked, { preset: 'thorough' }).layer).toBe('read');
+  expect(forked(read, talked, { preset: 'paper' })).not.toHaveProperty('layer');
+});

@@ -128,6 +128,13 @@ test('what the layer told is in the prompts of the fork, too; what the parent ke
   expect(record.layer).toEqual({ shown: 1, withheld, kept: [] });
 });
 
+test('a fork without the layer has nothing of what it told its parent', async () => {
+  const parent = await finishedParent();
+  await parent.run.put('known', 'schema', { schemaVersion: 1, entries: [], withheld: [] });
+  await storeFork({ store: parent.store, hash }, forkOf(parent));
+  expect(await createRunStore(parent.store, CHILD, hash).find('known', 'schema')).toBeNull();
+});
+
 test('objects are written again before they are referred to, so that no sweep takes them', async () => {
   const parent = await finishedParent();
   const { store } = parent;
