@@ -48,9 +48,8 @@ async function filesOf(format: 'markdown' | 'ossie' | 'dbt', opened: Opened, io:
   if (format === 'markdown') return [{ path: `${name}.md`, text: layerMarkdown(database.name, layer) }];
   const active = layer.entries.filter(({ status }) => status === 'active');
   if (format === 'ossie') {
-    const used = layer.entries.filter(({ status }) => status === 'active' || status === 'few-rows');
-    if (used.length === 0) throw nothingToExport(database.name);
-    const model = ossieModel(database.name, database.dialect, used);
+    if (active.length === 0) throw nothingToExport(database.name);
+    const model = ossieModel(database.name, database.dialect, active);
     return [{ path: `${name}.ossie.json`, text: `${JSON.stringify(model, null, 2)}\n` }];
   }
   if (active.length === 0) throw nothingToExport(database.name);

@@ -3,7 +3,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
-import { layerOf, type HeldEntry, type Layer } from '../layer/state';
+import { figuresOf, layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
@@ -66,9 +66,7 @@ async function shownEntries(
 
 export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
   const { layer, database } = await openLayer(flags, io);
-  const shown = layer.entries.filter(
-    ({ status }) => flags.all === true || status === 'active' || status === 'few-rows',
-  );
+  const shown = layer.entries.filter(({ status }) => flags.all === true || status === 'active');
   if (flags.json) {
     io.out(`${JSON.stringify({ database: database.name, ...layer, entries: shown }, null, 2)}\n`);
     return;
@@ -99,7 +97,7 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
   const lines = [
     held.statement,
     `status    ${held.status}${held.why === null ? '' : `: ${held.why}`}`,
-    `counted   ${figuresOf(held)} ${rows}${scope === null ? '' : ` (${scope})`}`,
+    `counted   ${figuresOf(held, rows)}${scope === null ? '' : ` (${scope})`}`,
     ...rivals.map(
       ({ reading, matching, refuted }) =>
         `rival     ${reading}: ${matching ?? 'not counted'}${refuted ? ', refuted' : ', the same answer'}`,
@@ -216,10 +214,6 @@ function findEntry({ entries }: Layer, wanted: string): HeldEntry {
     throw new UsageError(`'${wanted}' is the beginning of ${found.length} entries; give more of the id`);
   if (only === undefined) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
   return only;
-}
-
-function figuresOf({ entry, counts }: HeldEntry): string {
-  return `${counts?.matching ?? entry.matching} of ${counts?.examined ?? entry.examined}`;
 }
 
 function idOf(event: LayerEvent): string | null {

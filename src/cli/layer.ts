@@ -47,7 +47,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       .addCommand(show)
       .addCommand(verify)
       .addCommand(
-        decided('confirm', 'say that an entry is right: one over few rows, or of two that contradict each other'),
+        decided('confirm', 'say that an entry is right: of two that contradict each other, or one that was rejected'),
       )
       .addCommand(decided('reject', 'say that an entry is wrong: it and all that rests on it are used no more'))
       .addCommand(edit())

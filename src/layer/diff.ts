@@ -1,5 +1,5 @@
 /** What differs between two states of a layer, or between the layers of two databases. */
-import type { HeldEntry, Layer } from './state';
+import { figuresOf, type HeldEntry, type Layer } from './state';
 
 export interface LayerDiff {
   readonly added: readonly HeldEntry[];
@@ -30,11 +30,9 @@ function byId({ entries }: Layer): ReadonlyMap<string, HeldEntry> {
 }
 
 function differences(a: HeldEntry, b: HeldEntry): string[] {
-  const figures = ({ entry, counts }: HeldEntry): string =>
-    `${counts?.matching ?? entry.matching} of ${counts?.examined ?? entry.examined}`;
   return [
     ...(a.status === b.status ? [] : [`${a.status} -> ${b.status}`]),
     ...(a.statement === b.statement ? [] : [`"${a.statement}" -> "${b.statement}"`]),
-    ...(figures(a) === figures(b) ? [] : [`${figures(a)} -> ${figures(b)}`]),
+    ...(figuresOf(a) === figuresOf(b) ? [] : [`${figuresOf(a)} -> ${figuresOf(b)}`]),
   ];
 }

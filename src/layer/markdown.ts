@@ -1,8 +1,8 @@
 /** A layer for people: what each table's conventions are, with the figures behind them. */
-import type { HeldEntry, Layer } from './state';
+import { figuresOf, type HeldEntry, type Layer } from './state';
 
 export function layerMarkdown(database: string, { entries, questions }: Layer): string {
-  const used = entries.filter(({ status }) => status === 'active' || status === 'few-rows');
+  const used = entries.filter(({ status }) => status === 'active');
   const tables = [...new Set(used.map(({ entry }) => entry.tables[0] ?? 'no table'))].sort();
   const open = questions.filter(({ answer }) => answer === null);
   const lines = [
@@ -21,17 +21,17 @@ export function layerMarkdown(database: string, { entries, questions }: Layer): 
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function entryLine({ entry, statement, status, confirmedBy }: HeldEntry): string {
-  const { matching, examined, rows, rivals, scope, provedAt } = entry;
+function entryLine(held: HeldEntry): string {
+  const { entry, statement, confirmedBy } = held;
+  const { rows, rivals, scope, provedAt } = entry;
   const refuted = rivals
     .filter((rival) => rival.refuted)
     .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
   const told = [
-    `${matching} of ${examined} ${rows || 'rows'}`,
+    figuresOf(held, rows || 'rows'),
     ...(refuted.length === 0 ? [] : [`not ${refuted.join(', ')}`]),
     ...(scope === null ? [] : [scope]),
     `proved ${provedAt.slice(0, 10)}`,
-    ...(status === 'few-rows' ? ['few rows'] : []),
     ...(confirmedBy === null ? [] : [`confirmed by ${confirmedBy}`]),
   ];
   return `- ${plain(statement)} (${plain(told.join('; '))})`;

@@ -13,28 +13,22 @@ import { tablesOfLayer } from './tables';
 export const OSSIE_VERSION = '0.2.0.dev0';
 export const VENDOR = 'GATE';
 
-/** Only active entries are told as facts; all that are given are in the extensions. */
+/** `entries`: active ones. */
 export function ossieModel(database: string, dialect: Dialect, entries: readonly HeldEntry[]): object {
-  const shown = entries.filter(({ status }) => status === 'active');
-  const told = new Map(tablesOfLayer(shown).map((table) => [table.name.toLowerCase(), table]));
   return {
     version: OSSIE_VERSION,
     semantic_model: [
       {
         name: database,
         description: `What the rows of ${database} prove, with the figures in custom_extensions`,
-        datasets: tablesOfLayer(entries).map(({ name, columns }) => {
-          const table = told.get(name.toLowerCase());
-          const said = new Map(table?.columns.map((column) => [column.name, column.statements]));
-          return {
-            ...{ name, source: name, ...aiContext(table?.statements ?? []) },
-            fields: columns.map((column) => ({
-              name: column.name,
-              expression: { dialects: [{ dialect: DIALECT[dialect], expression: reference(column.name) }] },
-              ...aiContext(said.get(column.name) ?? []),
-            })),
-          };
-        }),
+        datasets: tablesOfLayer(entries).map(({ name, statements, columns }) => ({
+          ...{ name, source: name, ...aiContext(statements) },
+          fields: columns.map((column) => ({
+            name: column.name,
+            expression: { dialects: [{ dialect: DIALECT[dialect], expression: reference(column.name) }] },
+            ...aiContext(column.statements),
+          })),
+        })),
         custom_extensions: entries.map((held) => ({
           vendor_name: VENDOR,
           data: JSON.stringify({ kind: 'layer-entry', schemaVersion: 1, dialect, ...held }),

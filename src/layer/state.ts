@@ -4,15 +4,11 @@
  */
 import type { EntryCounts, LayerEntry, LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
-
-/** A proof over fewer rows is kept, but no search relies on it until a person confirms it. */
-export const FEW_ROWS = 20;
+import { FEW_ROWS } from '../sql/agreement';
 
 export type EntryStatus =
   /** Used by searches. */
   | 'active'
-  /** Proved over few rows only, and not confirmed. */
-  | 'few-rows'
   /** The rows no longer show it. */
   | 'broken'
   /** Contradicts another entry, or rests on one that is not active. */
@@ -177,7 +173,7 @@ function statusOf(
     if (other !== undefined && other.rejected === null && other.broken === null)
       return { status: 'suspended', why: `${by} contradicts it: ${why}` };
   }
-  const { entryId, restsOn, examined } = draft.entry;
+  const { entryId, restsOn } = draft.entry;
   const deeper = new Set([...above, entryId]);
   for (const id of restsOn) {
     const basis = all.get(id);
@@ -186,9 +182,14 @@ function statusOf(
     const status = basis === undefined ? 'missing' : statusOf(basis, all, deeper).status;
     if (status !== 'active') return { status: 'suspended', why: `it rests on ${id}, which is ${status}` };
   }
-  if (examined < FEW_ROWS && draft.confirmedBy === null)
-    return { status: 'few-rows', why: `only ${examined} rows were examined: confirm it to use it` };
   return { status: 'active', why: null };
+}
+
+/** The counts of now: `18 of 18, few rows`. */
+export function figuresOf({ entry, counts }: Pick<HeldEntry, 'entry' | 'counts'>, rows = ''): string {
+  const [matching, examined] = [counts?.matching ?? entry.matching, counts?.examined ?? entry.examined];
+  const few = examined < FEW_ROWS ? ', few rows' : '';
+  return `${matching} of ${examined}${rows === '' ? '' : ` ${rows}`}${few}`;
 }
 
 function byId(a: HeldEntry, b: HeldEntry): number {

@@ -12,6 +12,9 @@ export interface Agreement {
 /** Fewer rows than this decide nothing: three of three may be chance. */
 export const FLOOR = 5;
 
+/** Proofs over fewer rows than this count, and are said to be over few rows wherever they are shown again. */
+export const FEW_ROWS = 20;
+
 /** From this share on, and below all, a reading holds with exceptions: they are counted and shown, and it is not proved. */
 export const NEARLY = 0.95;
 

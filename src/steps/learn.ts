@@ -55,7 +55,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
   return {
     ...shown,
     held: visibleEntries(entries, description)
-      .filter(({ status }) => status === 'active' || status === 'few-rows')
+      .filter(({ status }) => status === 'active')
       .slice(0, HELD)
       .map(({ entry }) => entryText(entry)),
     proved: claims.filter(isSettled).map((claim) => claimText(claim).split('\n')[0] ?? ''),

@@ -4,6 +4,7 @@
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
 import { visibleLine } from './visible';
+import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
 import { grouped } from '../sql/coverage';
 import { cut } from './clip';
@@ -107,8 +108,10 @@ export function claimCaveats(record: Explained): string[] {
 }
 
 /** Of a claim that repeats an entry of the layer: `proved before, 2026-11-20 in q-…, counted again`; null: its own. */
-export function provedBeforeText({ entry }: Claim): string | null {
-  return entry === undefined ? null : `proved before, ${originText(entry)}, counted again`;
+export function provedBeforeText({ entry, examined }: Claim): string | null {
+  if (entry === undefined) return null;
+  const few = examined !== null && examined < FEW_ROWS ? ' over few rows' : '';
+  return `proved before${few}, ${originText(entry)}, counted again`;
 }
 
 /** In one line, how many of the claims repeat entries of the layer, and where those come from. */

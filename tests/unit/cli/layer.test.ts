@@ -69,6 +69,13 @@ test('list shows what is kept, with its figures; show says where it comes from',
   expect(shown).toContain(CENTS.check);
 });
 
+test('list, show and export say that a proof is over few rows', async () => {
+  const { gate } = await shop({}, [{ ...CENTS, matching: 6, examined: 6 }]);
+  expect((await gate('layer', 'list')).out).toMatch(/active +6 of 6, few rows +orders/);
+  expect((await gate('layer', 'show', CENTS.entryId)).out).toContain('counted   6 of 6 paid orders, few rows\n');
+  expect((await gate('layer', 'export')).out).toContain('(6 of 6 paid orders, few rows; not whole');
+});
+
 test('verify says what broke, exits with 1, and what rests on it is used no more; it can hold again', async () => {
   const { gate, write, json } = await shop();
   expect(await gate('layer', 'verify')).toMatchObject({ code: 0, out: '2 entries checked, all hold\n' });

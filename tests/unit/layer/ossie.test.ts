@@ -18,7 +18,7 @@ const FEW = entryOf({
   ...{ tables: ['x.Y', 'orders'], columns: ['x.y.Col "1"'] },
 });
 
-test('tables are datasets and columns fields; only active entries are told, all are in the extensions', () => {
+test('tables are datasets and columns fields, each with what is proved of it; whole entries are extensions', () => {
   const told = { ai_context: { instructions: 'orders.total is in cents.' } };
   const field = (name: string, expression = name) => ({
     ...{ name, expression: { dialects: [{ dialect: 'SNOWFLAKE', expression }] } },
@@ -37,7 +37,10 @@ test('tables are datasets and columns fields; only active entries are told, all 
               { ...field('paid'), ...told },
             ],
           },
-          { name: 'x.Y', source: 'x.Y', fields: [field('Col "1"', '"Col ""1"""')] },
+          {
+            ...{ name: 'x.Y', source: 'x.Y', ai_context: { instructions: 'few' } },
+            fields: [{ ...field('Col "1"', '"Col ""1"""'), ai_context: { instructions: 'few' } }],
+          },
         ],
         custom_extensions: heldOf(CENTS, FEW).map((held) => ({
           vendor_name: 'GATE',

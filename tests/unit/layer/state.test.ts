@@ -1,5 +1,5 @@
 /** What follows from the events of a layer, in whatever order they were written. */
-import { layerOf } from '../../../src/layer/state';
+import { figuresOf, layerOf } from '../../../src/layer/state';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 
 const id = (n: number): string => `e${String(n).padStart(16, '0')}`;
@@ -15,6 +15,7 @@ const entry = (n: number, more: Partial<LayerEntry> = {}): LayerEntry => ({
 const proved = (n: number, minute = 0, more: Partial<LayerEntry> = {}): LayerEvent => ({
   ...{ kind: 'proved', at: at(minute), entry: entry(n, more) },
 });
+const counted = (examined: number) => ({ matching: examined, examined, rivals: [] });
 const by = { author: 'ann', note: null };
 const statusOf = (events: readonly LayerEvent[], until?: string): Record<string, string> =>
   Object.fromEntries(layerOf(events, until).entries.map(({ entry: { entryId }, status }) => [entryId, status]));
@@ -39,10 +40,14 @@ test('as it was at a time', () => {
   expect(statusOf(events)).toEqual({ [id(1)]: 'rejected', [id(2)]: 'active' });
 });
 
-test('a proof over few rows waits for a person', () => {
-  const few = proved(1, 0, { matching: 19, examined: 19 });
-  expect(statusOf([few])).toEqual({ [id(1)]: 'few-rows' });
-  expect(statusOf([few, { kind: 'confirmed', entryId: id(1), at: at(1), ...by }])).toEqual({ [id(1)]: 'active' });
+test('a proof over few rows is used, and says so beside its figures, which are those of now', () => {
+  const few = proved(1, 0, { matching: 6, examined: 6 });
+  const more: LayerEvent = { kind: 'held-again', entryId: id(1), at: at(1), counts: counted(20) };
+  const less: LayerEvent = { kind: 'held-again', entryId: id(2), at: at(1), counts: counted(19) };
+  expect(statusOf([few])).toEqual({ [id(1)]: 'active' });
+  const figures = (...events: LayerEvent[]): string[] => layerOf(events).entries.map((held) => figuresOf(held, 'sums'));
+  expect(figures(few, proved(2))).toEqual(['6 of 6 sums, few rows', '50 of 50 sums']);
+  expect(figures(few, proved(2), more, less)).toEqual(['20 of 20 sums', '19 of 19 sums, few rows']);
 });
 
 test('what rests on an entry falls with it, and an entry that is withdrawn takes back all that rests on it', () => {

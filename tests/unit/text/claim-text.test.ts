@@ -132,6 +132,9 @@ describe('what earlier questions proved', () => {
   test('is told of its claim, and in one line of the answer', () => {
     const known = claim({ entry: entry('2026-11-20', 'q-1') });
     expect(provedBeforeText(known)).toBe('proved before, 2026-11-20 in q-1, counted again');
+    expect(provedBeforeText({ ...known, examined: 19 })).toBe(
+      'proved before over few rows, 2026-11-20 in q-1, counted again',
+    );
     expect(provedBeforeText(other)).toBeNull();
     expect(caveatTexts(record([known, other]))).toEqual([
       '1 assumption was proved before (2026-11-20 in q-1) and counted again.',
