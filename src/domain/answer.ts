@@ -183,6 +183,8 @@ export const AnswerRecord = z.object({
       shown: z.number().int(),
       /** Entries that concern the question, but whose checks no longer show them. */
       withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
+      /** Entries that concern the question, but whose checks did not end in time. Left out: none. */
+      unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
       /** What this search proved and the layer keeps. */
       kept: z.array(z.object({ entryId: EntryId, statement: z.string() })),
     })

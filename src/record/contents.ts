@@ -162,6 +162,8 @@ export const CONTENTS = {
     schemaVersion: version,
     entries: z.array(z.object({ key: z.string(), entry: LayerEntry })),
     withheld: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })),
+    /** Those whose checks did not end in time. Left out: none. */
+    unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
   }),
   /** One turn of learning a database. */
   lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),

@@ -3,7 +3,7 @@
  * shows it right below the answer.
  */
 import type { AnswerRecord } from '../domain';
-import { exceptionsText, notShownText, uncheckedAssumptions, withheldTexts } from '../text/claim-text';
+import { exceptionsText, notShownText, uncheckedAssumptions, uncheckedTexts, withheldTexts } from '../text/claim-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { claimAnchor } from './claims-section';
@@ -37,6 +37,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
       ),
     ...claimDoubts(record),
     ...withheldTexts(record).map((text) => doubt(sentence(text), 'changed')),
+    ...uncheckedTexts(record).map((text) => doubt(sentence(text), 'not checked')),
     ...openDoubts(record),
     ...disagreeing(record),
     ...untested(record),

@@ -1,7 +1,7 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
 import type { AnswerRecord, Claim, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../text/answer-text';
-import { keptText, provedBeforeText, withheldTexts } from '../text/claim-text';
+import { keptText, provedBeforeText, uncheckedTexts, withheldTexts } from '../text/claim-text';
 import { claimText } from '../sql/claims';
 import { cell, counted, cut, dollars, noteText, tokensText, wrapped } from './printable';
 import { rankedTable, shownText } from './ranking';
@@ -88,7 +88,11 @@ function schemaLines({ shownTables }: Trace): string[] {
 function layerLines(record: AnswerRecord | null): string[] {
   if (record === null) return [];
   const kept = keptText(record);
-  const told = [...withheldTexts(record), ...(kept === null ? [] : [`Kept for later questions: ${kept}`])];
+  const told = [
+    ...withheldTexts(record),
+    ...uncheckedTexts(record),
+    ...(kept === null ? [] : [`Kept for later questions: ${kept}`]),
+  ];
   return told.length === 0 ? [] : ['', ...told.map((line) => cut(line, 2 * WIDTH))];
 }
 

@@ -208,6 +208,7 @@ async function layerIn(run: RunStore): Promise<Pick<AnswerRecord, 'layer'>> {
     layer: {
       shown: known?.entries.length ?? 0,
       withheld: known?.withheld ?? [],
+      ...(known?.unchecked === undefined ? {} : { unchecked: known.unchecked }),
       kept: kept?.entries ?? [],
     },
   };

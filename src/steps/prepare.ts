@@ -52,7 +52,7 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(profiles.length === 0 ? {} : { profiled: true, doubts: profiles.flatMap(({ doubts = [] }) => doubts) }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
-    const recalled = await recall(context, description);
+    const recalled = await recall(context, description, dataRevision);
     return { knownUpdates: [], usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
   });
 }

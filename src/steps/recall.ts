@@ -1,6 +1,6 @@
 /**
  * What the layer of the database knows that may help a question: entries of its tables and words, within a budget. Their
- * checks run again first, together; one that fails is withheld and said to be broken.
+ * checks run again first, together, unless no row has changed since; one that fails is withheld and said to be broken.
  */
 import type { DatabaseDescription, LayerEvent } from '../domain';
 import { layerOf } from '../layer/state';
@@ -9,13 +9,19 @@ import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
 import { appendToLayer, readLayer } from '../record/layer-store';
 import { rankedTables } from '../schema/table-relevance';
-import { now, runSql, type StepContext } from './context';
+import { now, type StepContext } from './context';
+import { runChecks } from './counted-checks';
 import { entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
 
-/** A check that takes longer would hold up every question; it is not shown then, and `gate layer verify` gives it more time. */
+/** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
 const CHECK_MS = 3_000;
 
-export async function recall(context: StepContext, description: DatabaseDescription): Promise<UsageDelta> {
+/** `dataRevision`: of the rows, taken before; null: unknown. */
+export async function recall(
+  context: StepContext,
+  description: DatabaseDescription,
+  dataRevision: string | null,
+): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const place = layerPlace(context);
   const { entries } = layerOf(await readLayer(place));
@@ -29,19 +35,28 @@ export async function recall(context: StepContext, description: DatabaseDescript
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
   const relevant = relevantEntries(active, { question, tables }, ({ entry }) => entryText(entry).length);
   const sqlTimeoutMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
-  const { results, usage } = await runSql(
+  const { results, usage } = await runChecks(
     { ...context, settings: { ...context.settings, sqlTimeoutMs } },
     relevant.map(({ entry }) => entry.check),
+    dataRevision,
   );
   const seen = recounted(relevant, results);
   const holding = seen.filter(({ why, unseen }) => why === null && !unseen);
   const broken = seen.filter(({ why, unseen }) => why !== null && !unseen);
+  const late = relevant.filter((_, at) => results[at]?.kind === 'timeout');
   await context.run.put('known', SCHEMA_ID, {
     schemaVersion: 1,
     entries: holding.map(({ entry }, at) => ({ key: `k${at + 1}`, entry })),
     withheld: broken.map(({ held, why }) => ({
       ...{ entryId: held.entry.entryId, statement: held.statement, why: why ?? '' },
     })),
+    ...(late.length === 0
+      ? {}
+      : {
+          unchecked: late.map(({ entry, statement }) => ({
+            ...{ entryId: entry.entryId, statement, why: `its check did not end within ${sqlTimeoutMs / 1000} s` },
+          })),
+        }),
   });
   const at = now(context);
   await appendToLayer(

@@ -133,6 +133,13 @@ export function withheldTexts({ layer }: Layered): string[] {
   );
 }
 
+/** Entries of the layer that concern the question and were not used, because their checks did not end in time. */
+export function uncheckedTexts({ layer }: Layered): string[] {
+  return (layer?.unchecked ?? []).map(
+    ({ statement, why }) => `Not used: ${quoted(statement)}; ${cut(visibleLine(why), STATEMENT_CHARS)}`,
+  );
+}
+
 /** What the layer keeps of an answer: `"Device B stores milliseconds."; "…"; 2 more`; null: nothing. */
 export function keptText({ layer }: Layered): string | null {
   const kept = layer?.kept ?? [];

@@ -81,13 +81,17 @@ test('gate trace tells what earlier questions proved, what of it holds no longer
   const entry = { entryId: 'e0123456789abcdef', provedAt: '2026-11-20T09:30:00.000Z', searchId: 'q-1' };
   const known: Claim = { ...claim, state: 'proved', reason: null, rivals: [], entry };
   const withheld = [{ entryId: 'e1', statement: 'Gaps are in ms.', why: 'it holds for 12 of 24 (50 %) only' }];
-  const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: 'A day has one sprint.' }] };
+  const unchecked = [
+    { entryId: 'e3', statement: 'Laps are counted\nfrom 1.', why: 'its check did not end within 3 s' },
+  ];
+  const layer = { shown: 1, withheld, unchecked, kept: [{ entryId: 'e2', statement: 'A day has one sprint.' }] };
   const verdicts = Object.fromEntries([verdict('i2.look', [known], 'c7')]);
   const text = renderTraceText({ ...talked, verdicts, record: { ...trace.record!, layer } });
   expect(text).toContain('(81 of 162 riders)\n      proved before, 2026-11-20 in q-1, counted again\n');
   expect(text).toContain(
     [
       '\n\nNo longer holds: "Gaps are in ms."; it holds for 12 of 24 (50 %) only',
+      'Not used: "Laps are counted from 1."; its check did not end within 3 s',
       'Kept for later questions: "A day has one sprint."\n\n',
     ].join('\n'),
   );

@@ -61,11 +61,16 @@ function questions(engine = laps()) {
     store,
     engine,
     layer: async () => layerOf(await readLayer({ store, hash, database: 'races' })),
-    ask: async (reply: object, { keep = [], layer }: Options = {}) => {
+    ask: async (reply: object, { keep = [], layer, engine: other }: Options = {}) => {
       const searchId = `s${(asked += 1)}`;
       const made = await bench(
         { look: [text(reply)], keep: keep.map(text) },
-        { engine, store, searchId, settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) } },
+        {
+          engine: other ?? engine,
+          store,
+          searchId,
+          settings: { ...PRESETS.fast, ...(layer === null ? {} : { layer: layer ?? 'on' }) },
+        },
       );
       const outcome = await runLookThenProve(
         { searchId, settings: made.input.settings, state: null },
@@ -133,6 +138,27 @@ test('an entry that the rows no longer show is withheld, told, and broken in the
     `\nNo longer holds: "${KEEP.claims[0]!.statement}"; it holds for 12 of 24 (50 %) only`,
   );
   expect((await layer()).entries[0]).toMatchObject({ status: 'broken', why: 'it holds for 12 of 24 (50 %) only' });
+});
+
+test('an entry whose check does not end in time is not used, and told; it stays active', async () => {
+  const { ask, layer, engine } = questions();
+  await ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  const { entry } = (await layer()).entries[0]!;
+  const run = engine.run.bind(engine);
+  const slow: TestEngine = {
+    ...engine,
+    run: async (statements, options) =>
+      statements.includes(entry.check)
+        ? { takenAt: '2026-01-01T00:00:00.000Z', results: [{ kind: 'timeout', afterMs: options.timeoutMs }] }
+        : run(statements, options),
+  };
+  const plain = commit(1, { operators: [{ name: 'op_answer', intent: 'rows', sql: 'SELECT count(*) AS n FROM lap' }] });
+  const { record, first } = await ask({ ...plain, sentence: null }, { engine: slow });
+  expect(first).not.toContain('proved these conventions before');
+  const { entryId, statement } = entry;
+  const why = 'its check did not end within 3 s';
+  expect(record.layer).toEqual({ shown: 0, withheld: [], unchecked: [{ entryId, statement, why }], kept: [] });
+  expect((await layer()).entries[0]).toMatchObject({ status: 'active' });
 });
 
 test('read uses the layer and adds nothing; off sees nothing of it', async () => {
