@@ -3,6 +3,7 @@ import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, SqlResult } f
 import { canonical } from '../domain/canonical';
 import { decideClaim, readClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
+import { wordsOf } from '../schema/lexical';
 import type { HeldEntry } from '../layer/state';
 import type { LayerPlace } from '../record/layer-store';
 import { databaseKey, type StepContext } from './context';
@@ -112,20 +113,40 @@ function plainName(word: string): string {
   return word.replace(/^["`]|["`]$/g, '').toLowerCase();
 }
 
-/** How a prompt shows an entry: its statement, its figures, and the readings that it rules out. */
-export function entryText({ statement, scope, matching, examined, rows, rivals }: LayerEntry): string {
-  const refuted = rivals.filter((rival) => rival.refuted);
-  const against = refuted
+/**
+ * How a prompt shows an entry: its statement, its figures, and the readings that it rules out. A scope or rows whose every word the
+ * rest says already are left out.
+ */
+export function entryText({ statement, scope, matching, examined, rows, rivals, operator }: LayerEntry): string {
+  const told = scope === null || isSaid(scope, [statement, rows]) ? '' : ` (${scope})`;
+  const counted = rows.trim() === '' || isSaid(rows, [statement, told]) ? 'rows' : shortened(rows);
+  const against = rivals
+    .filter((rival) => rival.refuted)
     .slice(0, SHOWN_RIVALS)
     .map(({ reading, matching: of }) => `${shortened(reading)} ${of ?? '?'}`);
-  const figures = `${matching} of ${examined} ${shortened(rows.trim() === '' ? 'rows' : rows)}`;
-  return `${statement}${scope === null ? '' : ` (${scope})`} [${[figures, ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`])].join('; ')}]`;
+  const parts = [
+    `${matching} of ${examined} ${counted}`,
+    ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`]),
+    ...(operator === null || operator.sql.length > SQL_CHARS ? [] : [`SQL: ${oneLine(operator.sql)}`]),
+  ];
+  return `${statement}${told} [${parts.join('; ')}]`;
+}
+
+function isSaid(text: string, by: readonly string[]): boolean {
+  const said = new Set(by.flatMap(wordsOf));
+  return wordsOf(text).every((word) => said.has(word));
 }
 
 const SHOWN_RIVALS = 2;
 const PART_CHARS = 60;
+/** Longer SQL costs more than it tells. */
+const SQL_CHARS = 200;
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
 
 function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const line = oneLine(text);
   return line.length <= PART_CHARS ? line : `${line.slice(0, PART_CHARS - 1)}…`;
 }
