@@ -3,12 +3,13 @@
  * settles units, signs, filters and dates of the large one at once, so this is the most telling part of a profile.
  *
  * Groups are keys that both tables have, and periods: the days, months or years of the large table's dates. Besides all
- * rows, each value of a small column may be counted, left out or subtracted, and repeated rows may count once. Only
- * tables that were read whole are compared.
+ * rows, each value of a small column may be counted, left out or subtracted, and repeated rows may count once. Totals that
+ * none of these meets in every row are tried with days that begin at another hour and months that begin on another day.
+ * Only tables that were read whole are compared.
  */
 import { keyColumns } from '../table-text';
 import { isCategory, isKeyName, type ColumnFacts } from './counted';
-import { groupings, LEAST_TOTALS, type Grouping } from './groupings';
+import { groupings, LEAST_TOTALS, shiftedGroupings, type Grouping } from './groupings';
 import type { Profiled } from './joins';
 import { pieceOf, type ProfilePiece } from './piece';
 import { repeatedRows } from './repeated-rows';
@@ -25,19 +26,47 @@ const PLAIN_SHARE = 0.5;
 const CONDITION_SHARE = 0.8;
 const NEAR = 0.02;
 
-export function controlPieces(small: Profiled, large: Profiled): ProfilePiece[] {
-  const { rows, facts } = small;
-  if (large === small || !large.rows.whole || large.rows.read < rows.read * 1.5) return [];
-  if (!rows.whole || rows.read < LEAST_TOTALS || rows.read > MOST_TOTALS) return [];
-  const totals = facts.filter(isTotal);
-  if (totals.length === 0) return [];
-  const found = new Map<string, Match>();
-  for (const grouping of groupings(small, large).slice(0, MOST_GROUPINGS))
-    for (const match of matches(totals, grouping, large)) {
-      const known = found.get(match.total);
-      if (known === undefined || worth(match) > worth(known)) found.set(match.total, match);
-    }
-  return [...found.values()].map((match) => pieceOf(match.total, 'control', textOf(match)));
+/** What the numbers of a small table are totals of, one large table after the other. */
+export class Controls {
+  private readonly totals: readonly ColumnFacts[];
+  /** Totals that some table meets in every row. */
+  private readonly met = new Set<string>();
+
+  constructor(private readonly small: Profiled) {
+    const { rows, facts } = small;
+    const isControl = rows.whole && rows.read >= LEAST_TOTALS && rows.read <= MOST_TOTALS;
+    this.totals = isControl ? facts.filter(isTotal) : [];
+  }
+
+  of(large: Profiled): ProfilePiece[] {
+    return this.pieces(this.totals, large, () => ({
+      some: groupings(this.small, large).slice(0, MOST_GROUPINGS),
+      ...{ ways: partitions(large), conditions: 0 },
+    }));
+  }
+
+  /** After all plain ones: only what is met nowhere yet is tried. */
+  shiftedOf(large: Profiled): ProfilePiece[] {
+    const unmet = this.totals.filter(({ column }) => !this.met.has(column.name));
+    return this.pieces(unmet, large, () => ({
+      some: shiftedGroupings(this.small, large),
+      ...{ ways: partitions(large).filter(({ parts }) => parts === null), conditions: 1 },
+    }));
+  }
+
+  private pieces(totals: readonly ColumnFacts[], large: Profiled, tried: () => Tried): ProfilePiece[] {
+    const { rows } = large;
+    if (totals.length === 0 || large === this.small || !rows.whole || rows.read < this.small.rows.read * 1.5) return [];
+    const found = new Map<string, Match>();
+    const how = tried();
+    for (const grouping of how.some)
+      for (const match of matches(totals, grouping, large, how)) {
+        const known = found.get(match.total);
+        if (known === undefined || worth(match) > worth(known)) found.set(match.total, match);
+      }
+    for (const { total, equal, of } of found.values()) if (equal === of) this.met.add(total);
+    return [...found.values()].map((match) => pieceOf(match.total, 'control', textOf(match)));
+  }
 }
 
 function isTotal({ column, distinct }: ColumnFacts): boolean {
@@ -54,10 +83,17 @@ interface Match {
   readonly conditions: number;
 }
 
+interface Tried {
+  readonly some: readonly Grouping[];
+  readonly ways: readonly Partition[];
+  /** Of the groupings themselves. */
+  readonly conditions: number;
+}
+
 /** A condition has to explain clearly more rows than the sum without it. */
 const worth = ({ equal, near, of, conditions }: Match): number => equal / of + (near / of) * 0.1 - conditions * 0.15;
 
-function matches(totals: readonly ColumnFacts[], grouping: Grouping, large: Profiled): Match[] {
+function matches(totals: readonly ColumnFacts[], grouping: Grouping, large: Profiled, tried: Tried): Match[] {
   const names = [...new Set(grouping.totals)].filter((each) => each !== null);
   const at = new Map(names.map((name, index) => [name, index]));
   const groupOfRow = Int32Array.from(grouping.rows, (label) => (label === null ? -1 : (at.get(label) ?? -1)));
@@ -66,12 +102,12 @@ function matches(totals: readonly ColumnFacts[], grouping: Grouping, large: Prof
     values: names.map((name) => numberOf(column.values[grouping.totals.indexOf(name)] ?? null)),
   }));
   const best = new Map<string, Match>();
-  for (const { once, parts } of partitions(large))
+  for (const { once, parts } of tried.ways)
     for (const measure of measuresOf(large, grouping)) {
       const sums = sumsOf(groupOfRow, names.length, measure, parts, once);
       for (const signs of signings(parts?.labels.length ?? 1))
         for (const total of wanted) {
-          const conditions = (once === null ? 0 : 1) + (signs.every((sign) => sign === 1) ? 0 : 1);
+          const conditions = tried.conditions + (once === null ? 0 : 1) + (signs.every((sign) => sign === 1) ? 0 : 1);
           const compared = compare(total.values, sums, signs, conditions === 0);
           if (compared === null) continue;
           const match = {

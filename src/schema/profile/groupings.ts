@@ -20,10 +20,33 @@ export interface Grouping {
 export function groupings(small: Profiled, large: Profiled): Grouping[] {
   const parts = small.facts.flatMap((total) => [...keyParts(total, large), ...periodParts(total, large)]);
   const pairs = parts.flatMap((one, at) => parts.slice(at + 1).map((other) => joined(one, other)));
-  return [...parts, ...pairs].filter(({ totals }) => {
-    const named = totals.filter((each) => each !== null);
-    return named.length >= LEAST_TOTALS && new Set(named).size === named.length;
-  });
+  return [...parts, ...pairs].filter(isOneToOne);
+}
+
+/** The same with days that begin at another hour than midnight, and months that begin on another day than the first. */
+export function shiftedGroupings(small: Profiled, large: Profiled): Grouping[] {
+  const keys = small.facts.flatMap((total) => keyParts(total, large));
+  return small.facts.flatMap((total) =>
+    // Without a shift they are compared already, and tell what a shift would be joined with.
+    periodParts(total, large).flatMap((plain) => {
+      const wanted = [null, ...keys].filter((key) => isOneToOne(key === null ? plain : joined(key, plain)));
+      if (wanted.length === 0 || !meets(plain)) return [];
+      return shiftedParts(total, large, plain).flatMap((part) =>
+        wanted.map((key) => (key === null ? part : joined(key, part))),
+      );
+    }),
+  );
+}
+
+/** Whether the rows fall into the periods at all. */
+function meets({ totals, rows }: Grouping): boolean {
+  const periods = new Set(rows);
+  return totals.filter((label) => label !== null && periods.has(label)).length >= totals.length * 0.7;
+}
+
+function isOneToOne({ totals }: Grouping): boolean {
+  const named = totals.filter((each) => each !== null);
+  return named.length >= LEAST_TOTALS && new Set(named).size === named.length;
 }
 
 type Labels = readonly (string | null)[];
@@ -80,15 +103,81 @@ const PERIODS: readonly { readonly name: string; readonly is: RegExp; readonly r
   { name: 'year', is: /^(19|20)\d\d$/, read: (date) => date.slice(0, 4) },
 ];
 
+const periodOf = (total: ColumnFacts): (typeof PERIODS)[number] | undefined =>
+  PERIODS.find(({ is }) => total.distinct >= 2 && total.values.every(({ value }) => is.test(value)));
+
+const periodLabels = (total: ColumnFacts): (string | null)[] =>
+  total.column.values.map((value) => keyOf(value)?.replace(/[T ]00:00(:00)?$/, '') ?? null);
+
 function periodParts(total: ColumnFacts, large: Profiled): Grouping[] {
-  const period = PERIODS.find(({ is }) => total.distinct >= 2 && total.values.every(({ value }) => is.test(value)));
+  const period = periodOf(total);
   if (period === undefined) return [];
   return large.facts
     .filter(({ column }) => column.kind === 'time')
     .map(({ column, real }) => ({
       name: `${period.name} of ${column.name}`,
       columns: [column.name],
-      totals: total.column.values.map((value) => keyOf(value)?.replace(/[T ]00:00(:00)?$/, '') ?? null),
+      totals: periodLabels(total),
       rows: column.values.map((value, at) => (real[at] === true ? period.read(String(value)) : null)),
     }));
+}
+
+const DAY = 86_400;
+
+interface Shift {
+  readonly name: string;
+  /** The day whose period a time belongs to, in days since 1970. */
+  readonly day: (seconds: number, dayOfMonth: (day: number) => number) => number;
+}
+
+/** A day that begins at 07:00 has the date on which it begins, or that on which it ends. */
+const DAYS: readonly Shift[] = Array.from({ length: 23 }, (_, at) => at + 1).flatMap((hour) => {
+  const clock = `${String(hour).padStart(2, '0')}:00`;
+  const begun = (seconds: number): number => Math.floor((seconds - hour * 3600) / DAY);
+  return [
+    { name: `days from ${clock}`, day: begun },
+    { name: `days up to ${clock}`, day: (seconds) => begun(seconds) + 1 },
+  ];
+});
+
+/** From the 29th on, months differ in whether they have the day. */
+const MONTHS: readonly Shift[] = Array.from({ length: 27 }, (_, at) => at + 2).flatMap((first): Shift[] => {
+  const moved =
+    (early: number, late: (of: number) => number): Shift['day'] =>
+    (seconds, dayOfMonth) => {
+      const day = Math.floor(seconds / DAY);
+      const of = dayOfMonth(day);
+      return of < first ? day - early : day + late(of);
+    };
+  return [
+    { name: `months from day ${first}`, day: moved(28, () => 0) },
+    { name: `months up to day ${first - 1}`, day: moved(0, (of) => 32 - of) },
+  ];
+});
+
+function shiftedParts(total: ColumnFacts, large: Profiled, plain: Grouping): Grouping[] {
+  const period = periodOf(total);
+  const fact = large.facts.find(({ column }) => column.name === plain.columns[0]);
+  if (period === undefined || period.name === 'year' || fact === undefined) return [];
+  const times = Array.from(fact.scalars ?? []);
+  const isDated = times.every((seconds) => Number.isNaN(seconds) || seconds % DAY === 0);
+  if (period.name === 'day' && isDated) return [];
+  const dateOf = (day: number): Date => new Date(day * DAY * 1000);
+  const label = rememberedDays((day) => period.read(dateOf(day).toISOString()));
+  const dayOfMonth = rememberedDays((day) => dateOf(day).getUTCDate());
+  return (period.name === 'day' ? DAYS : MONTHS).map(({ name, day }) => ({
+    ...plain,
+    name: `${plain.name} (${name})`,
+    rows: times.map((seconds) => (Number.isNaN(seconds) ? null : label(day(seconds, dayOfMonth)))),
+  }));
+}
+
+/** There are many rows and few days. */
+function rememberedDays<T>(find: (day: number) => T): (day: number) => T {
+  const known = new Map<number, T>();
+  return (day) => {
+    const found = known.get(day) ?? find(day);
+    known.set(day, found);
+    return found;
+  };
 }

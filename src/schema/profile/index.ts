@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { keyColumns } from '../table-text';
 import { fillPieces, magnitudePieces, ownGroupings, type Grouping } from './categories';
-import { controlPieces } from './controls';
+import { Controls } from './controls';
 import { columnFacts, isCategory, type ColumnFacts } from './counted';
 import { derivedPieces } from './derived';
 import { columnPieces, type ColumnOptions } from './describe-column';
@@ -56,6 +56,7 @@ export async function profileTables(
 function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOptions): (() => ProfilePiece[])[] {
   const { rows, facts } = each;
   const joins = joinsOf(each, all);
+  const controls = new Controls(each);
   const surroundings = (fact: ColumnFacts) => ({ table: rows.table, leadsAway: leadsAway(fact, joins) });
   const described = [
     () => rowPieces(each, options),
@@ -73,7 +74,8 @@ function partsOf(each: Profiled, all: readonly Profiled[], options: ColumnOption
       const groupings = [...ownGroupings(rows, facts), ...reachedGroupings(each, joins, all)];
       return [...fillPieces(facts, groupings), ...magnitudePieces(rows, facts, groupings)];
     },
-    ...all.map((large) => () => controlPieces(each, large)),
+    ...all.map((large) => () => controls.of(large)),
+    ...all.map((large) => () => controls.shiftedOf(large)),
   ];
 }
 

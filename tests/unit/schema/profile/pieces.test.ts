@@ -312,6 +312,42 @@ describe('control totals', () => {
     );
   });
 
+  /** The totals of readings by `label`, the period that a control table has them under. */
+  async function shifted(type: string, label: (at: Date) => string): Promise<string> {
+    const readings = times(900, (at) => ({ at: new Date(Date.UTC(2024, 0, 3, 5 * at)), v: 3 + ((at * 29) % 83) }));
+    const sums = new Map<string, number>();
+    for (const { at, v } of readings) sums.set(label(at), (sums.get(label(at)) ?? 0) + v);
+    // The first and the last period are cut off.
+    const control: Given = { name: 'ctl', columns: [`per ${type}`, 'v int'], rows: [...sums].slice(1, -1) };
+    const read: Given = {
+      name: 'rdg',
+      columns: ['ts timestamp', 'v int'],
+      rows: readings.map(({ at, v }) => [at.toISOString().slice(0, 19), v]),
+    };
+    return said([read, control], 'ctl', 'v');
+  }
+  const moved = (at: Date, hours: number): Date => new Date(at.getTime() + hours * 3_600_000);
+
+  test('days that begin at seven are found, by the date on which they begin or end', async () => {
+    expect(await shifted('date', (at) => moved(at, -7).toISOString().slice(0, 10))).toMatch(
+      /= sum\(v\) of rdg by day of ts \(days from 07:00\) in all \d+ rows$/,
+    );
+    expect(await shifted('date', (at) => moved(at, 17).toISOString().slice(0, 10))).toMatch(
+      /= sum\(v\) of rdg by day of ts \(days up to 07:00\) in all \d+ rows$/,
+    );
+  });
+
+  test('months that begin on the 26th are found, by the month in which they begin or end', async () => {
+    const month = (at: Date, by: number): string =>
+      new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + by)).toISOString().slice(0, 7);
+    expect(await shifted('text', (at) => month(at, at.getUTCDate() < 26 ? -1 : 0))).toMatch(
+      /= sum\(v\) of rdg by month of ts \(months from day 26\) in all \d+ rows$/,
+    );
+    expect(await shifted('text', (at) => month(at, at.getUTCDate() < 26 ? 0 : 1))).toMatch(
+      /= sum\(v\) of rdg by month of ts \(months up to day 25\) in all \d+ rows$/,
+    );
+  });
+
   test('a number that controls nothing is no total of anything', async () => {
     const noise: Given = {
       name: 'ctl',
