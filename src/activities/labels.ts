@@ -43,6 +43,8 @@ export class Labels {
       case 'commit':
       case 'prove':
         return label(input, 'decide the claims');
+      case 'recount':
+        return label(input, 'count again what was kept before');
       case 'check':
         return label(input, `check ${input.operators.join(', ')}${this.next(input.next)}`);
       case 'probe':

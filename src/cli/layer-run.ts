@@ -93,7 +93,7 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
     io.out(`${JSON.stringify({ ...held, history }, null, 2)}\n`);
     return;
   }
-  const { rows, scope, rivals, from, provedAt, check, restsOn } = held.entry;
+  const { rows, scope, rivals, from, provedAt, check, operator, restsOn } = held.entry;
   const lines = [
     held.statement,
     `status    ${held.status}${held.why === null ? '' : `: ${held.why}`}`,
@@ -106,6 +106,7 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
     `proved    ${provedAt} in ${from.searchId}${from.question === null ? '' : `: ${from.question}`}`,
     ...(held.confirmedBy === null ? [] : [`confirmed by ${held.confirmedBy}`]),
     `check\n${check}`,
+    ...(operator === null ? [] : [`sql of a query that rested on it: ${operator.intent}\n${operator.sql}`]),
   ];
   io.out(`${lines.join('\n')}\n`);
 }

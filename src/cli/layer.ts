@@ -26,7 +26,7 @@ const work = () => import('./layer-run');
 
 export const layerCommand: CommandFactory = (io, outcome) => {
   const list = action('list', 'list the entries with their figures', 'gate layer list --db shop')
-    .option('--all', 'also those that are broken, suspended or rejected')
+    .option('--all', 'also those that are broken, suspended, superseded or rejected')
     .action(async (flags: LayerFlags) => (await work()).listEntries(flags, io));
   const show = ofEntry(
     action('show', 'show an entry: check, rivals, where it comes from', 'gate layer show e3f9 --db shop'),

@@ -36,8 +36,10 @@ export const LayerEntry = z.object({
   /** The tables that the check reads, and those of their columns that it names, as `table.column`. */
   tables: z.array(z.string()),
   columns: z.array(z.string()),
-  /** The SQL of the operator that took it for granted, and what its rows mean. */
-  operator: z.object({ intent: z.string(), sql: z.string() }).nullable(),
+  /** The SQL of the operator that took it for granted, what its rows mean, and what it reads. */
+  operator: z
+    .object({ intent: z.string(), sql: z.string(), tables: z.array(z.string()), columns: z.array(z.string()) })
+    .nullable(),
   /** Entries that have to hold for this one to mean anything. */
   restsOn: z.array(EntryId),
   /** Where it comes from; a search of `gate learn` has no question. */
@@ -70,6 +72,8 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('edited'), ...byPerson, statement: z.string().min(1) }),
   /** Two entries that cannot both be right: neither is used until a probe or a person decides. */
   z.object({ kind: z.literal('contradicted'), ...about, by: EntryId, why: z.string() }),
+  /** `by` says the same and more: this one is used no more, as long as that one is active. */
+  z.object({ kind: z.literal('superseded'), ...about, by: EntryId }),
   /** All checks ran (`gate layer verify`). */
   z.object({ kind: z.literal('verified'), at: When, checked: z.number().int(), broken: z.array(EntryId) }),
   /** What no data can decide, for a person (`gate learn`). */

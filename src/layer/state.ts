@@ -13,6 +13,8 @@ export type EntryStatus =
   | 'broken'
   /** Contradicts another entry, or rests on one that is not active. */
   | 'suspended'
+  /** Another entry says the same and more. */
+  | 'superseded'
   /** A person says that it is wrong. */
   | 'rejected';
 
@@ -101,6 +103,8 @@ interface Draft {
   broken: string | null;
   /** Entries that contradict it. */
   readonly contradicted: Map<string, string>;
+  /** Entries that say it as well, and more. */
+  readonly superseded: Set<string>;
   counts: EntryCounts | null;
   since: string;
 }
@@ -112,7 +116,7 @@ function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): voi
   const before = entries.get(entry.entryId);
   if (before === undefined) {
     const fresh = { statement: entry.statement, confirmedBy: null, rejected: null, broken: null, counts: null };
-    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), since: at });
+    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), superseded: new Set(), since: at });
     return;
   }
   const { matching, examined, rivals, provedAt, schemaFingerprint } = entry;
@@ -136,8 +140,9 @@ function happened(draft: Draft, event: OnEntry): void {
     case 'confirmed':
       draft.confirmedBy = event.author;
       draft.rejected = null;
-      // A person has decided between it and what contradicts it.
+      // A person has decided between it and what contradicts or replaces it.
       draft.contradicted.clear();
+      draft.superseded.clear();
       return;
     case 'rejected':
       draft.confirmedBy = null;
@@ -148,6 +153,9 @@ function happened(draft: Draft, event: OnEntry): void {
       return;
     case 'contradicted':
       draft.contradicted.set(event.by, event.why);
+      return;
+    case 'superseded':
+      draft.superseded.add(event.by);
       return;
     default:
       event satisfies never;
@@ -180,7 +188,14 @@ function statusOf(
     // Entries that rest on each other stand or fall by the others.
     if (deeper.has(id)) continue;
     const status = basis === undefined ? 'missing' : statusOf(basis, all, deeper).status;
-    if (status !== 'active') return { status: 'suspended', why: `it rests on ${id}, which is ${status}` };
+    // What another entry says as well is still so.
+    if (status !== 'active' && status !== 'superseded')
+      return { status: 'suspended', why: `it rests on ${id}, which is ${status}` };
+  }
+  for (const by of draft.superseded) {
+    const other = all.get(by);
+    if (other !== undefined && !deeper.has(by) && statusOf(other, all, deeper).status === 'active')
+      return { status: 'superseded', why: `${by} says it too, and more` };
   }
   return { status: 'active', why: null };
 }

@@ -4,10 +4,11 @@
  * state, so that checkpoints, limits, steering and records are those of a search.
  */
 import type { EndedBy } from '../domain';
-import type { AnswerSummary, Kept, Learned, LearnSteps } from '../ports/search-steps';
+import type { AnswerSummary, Learned, LearnSteps } from '../ports/search-steps';
 import { Run, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped } from '../search/findings';
 import { tryModel } from '../search/try-model';
+import { keepProved } from './keep-proved';
 
 /** Turns in a row without a new proof, after which nothing more is expected. */
 const BARREN = 2;
@@ -70,11 +71,7 @@ class LearnLoop extends Run<LearnSteps> {
     for (const turnId of this.turns) {
       const findings = this.findings(this.state);
       try {
-        const position = `keep.${turnId}`;
-        const kept = await tryModel<Kept>(findings, (thisTry) =>
-          this.steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }),
-        );
-        if (kept === null) findings.giveUp(position, 'reading of what was proved');
+        await keepProved(this.steps, findings, { searchId, position: `keep.${turnId}`, turnId });
       } catch (error) {
         if (error instanceof SearchStopped) return;
         findings.note('step-failed', `keep.${turnId}`, reasonOf(error));

@@ -8,7 +8,7 @@
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary, Committed, Kept, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
 import { mergeExpansions } from '../search/remember/merge';
@@ -18,6 +18,7 @@ import { decided } from '../search/select-answer';
 import { nextTrajectory } from '../search/state/archive';
 import { enforce } from '../search/steering';
 import { tryModel } from '../search/try-model';
+import { keepProved } from './keep-proved';
 import { runReact } from './react';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
@@ -210,10 +211,7 @@ class LookLoop extends Run<Steps> {
     const turnId = this.looking.turns.at(-1) ?? '';
     const findings = this.findings(this.state);
     try {
-      const kept = await tryModel<Kept>(findings, (thisTry) =>
-        this.steps.keep({ role: 'keep', searchId, position: 'keep', ...thisTry, turnId }),
-      );
-      if (kept === null) findings.giveUp('keep', 'reading of what was proved');
+      await keepProved(this.steps, findings, { searchId, position: 'keep', turnId });
     } catch (error) {
       if (error instanceof SearchStopped) findings.stoppedEarly();
       else findings.note('step-failed', 'keep', reasonOf(error));

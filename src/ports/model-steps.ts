@@ -173,6 +173,8 @@ export interface KeepInput extends ModelStepBase {
 export interface Kept {
   /** How many entries. */
   readonly kept: number;
+  /** Entries of before that cannot be right if these are: their checks are to run again (`recount`). */
+  readonly contradicted: readonly string[];
 }
 
 /** One turn of learning a database (`methods/learn.ts`). */

@@ -45,9 +45,11 @@ type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
 /** The search (Algorithm 1). */
 export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
 /** The conversation with which a search by `look-then-prove` begins. */
-export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit' | 'keep'>;
+export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit' | keyof KeepSteps>;
 /** Learning a database without a question. */
-export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep'>;
+export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | keyof KeepSteps>;
+/** Keeping what was proved. */
+export type KeepSteps = Pick<AllSteps, 'keep' | 'recount'>;
 /** The ReAct agent. */
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 

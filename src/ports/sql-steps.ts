@@ -141,6 +141,17 @@ export interface Prove {
   readonly usage: UsageDelta;
 }
 
+/** Runs the checks of entries of the layer again, and says there which no longer hold. */
+export interface RecountInput extends StepBase {
+  readonly purpose: 'recount';
+  readonly entries: readonly string[];
+}
+export interface Recount {
+  /** How many no longer hold. */
+  readonly broken: number;
+  readonly usage: UsageDelta;
+}
+
 /** Runs the queries of an action of the method `react`. */
 export interface ToolInput extends StepBase {
   readonly purpose: 'tool';
@@ -167,6 +178,7 @@ interface Inputs {
   readonly queries: QueriesInput;
   readonly commit: CommitInput;
   readonly prove: ProveInput;
+  readonly recount: RecountInput;
   readonly check: CheckInput;
   readonly probe: ProbeInput;
   readonly settle: SettleInput;
@@ -179,6 +191,7 @@ interface Values {
   readonly queries: Queried;
   readonly commit: Committed;
   readonly prove: Prove;
+  readonly recount: Recount;
   readonly check: Checked;
   readonly probe: Probed;
   readonly settle: Settled;
@@ -191,8 +204,8 @@ export type SqlPurpose = keyof Inputs;
 /** The same function under the name of every purpose. */
 export function byPurpose<F>(step: F): Readonly<Record<SqlPurpose, F>> {
   return {
-    ...{ prepare: step, queries: step, commit: step, prove: step, check: step, probe: step },
-    ...{ settle: step, candidate: step, tool: step, final: step },
+    ...{ prepare: step, queries: step, commit: step, prove: step, recount: step },
+    ...{ check: step, probe: step, settle: step, candidate: step, tool: step, final: step },
   };
 }
 

@@ -24,10 +24,12 @@ export const KeepReply = z.object({
     z.object({
       claim: z.int(),
       keep: z.boolean(),
-      statement: z.string(),
+      /** null: as claimed. */
+      statement: z.string().nullable(),
       scope: z.string().nullable(),
       restsOn: z.array(z.string()),
-      contradicts: z.array(z.string()),
+      replaces: z.array(z.string()),
+      contradicts: z.array(z.object({ key: z.string(), rival: z.int().nullable() })),
     }),
   ),
 });
@@ -50,20 +52,18 @@ export function renderKeep(input: KeepInput): ChatMessage[] {
 
 export function parseKeep(text: string, { claims }: KeepInput): Parsed<KeepReply> {
   return parseReply(text, KeepReply, (reply) =>
-    reply.claims.flatMap(({ claim, keep, statement }, at) => [
-      ...(claim >= 1 && claim <= claims.length
+    reply.claims.flatMap(({ claim }, at) =>
+      claim >= 1 && claim <= claims.length
         ? []
-        : [{ where: `claims[${at}].claim`, found: `found ${claim}`, allowed: `use 1 to ${claims.length}` }]),
-      ...(keep && statement.trim() === ''
-        ? [{ where: `claims[${at}].statement`, found: 'found ""', allowed: 'say what is kept, or set keep to false' }]
-        : []),
-    ]),
+        : [{ where: `claims[${at}].claim`, found: `found ${claim}`, allowed: `use 1 to ${claims.length}` }],
+    ),
   );
 }
 
 const RULES = `You read what a database has just counted, before it is kept for every later question about it. Others will rely on your wording and will not see the check. For each claim:
 - keep: false if what was kept before says it already (also in other words, or with its lists in another order), if it helps no other question (it is about one customer, one period, one filter of the question), if the check cannot fail (it compares a thing with itself, or counts rows that were filtered by the condition), if it counts something else than it says, if no rival is a reading that a careful person would try, or if it is a mere value of today (a highest number, a count of rows).
-- statement: one sentence, general, that says what the check counts and nothing more: tables and columns as table.column, the rule or formula to use. Of a code or a sign say what each side of the check is, so that nobody has to guess the rest. What was not counted stays out: other tables, other periods, why; but the everyday word that the counted rows bear out (cats, for rows whose breeds are cats; a night shift) may stand in brackets, because later questions use it. Figures of the counts stay out too; they are shown beside it.
+- statement: null where the claim's own sentence can stand as it is; else one sentence, general, that says what the check counts and nothing more: tables and columns as table.column, the rule or formula to use. Of a code or a sign say what each side of the check is, so that nobody has to guess the rest. What was not counted stays out: other tables, other periods, why; but the everyday word that the counted rows bear out (cats, for rows whose breeds are cats; a night shift) may stand in brackets, because later questions use it. Figures of the counts stay out too; they are shown beside it.
 - scope: which rows or which period the check looks at, where these are not all; else null.
 - restsOn: keys of what was kept before, without which it means nothing; mostly [].
-- contradicts: keys of what was kept before that cannot be true if this is; mostly [].`;
+- replaces: keys of what was kept before that this one says as well, and more, or more strictly; mostly [].
+- contradicts: what was kept before that cannot be true if this is, by key, and which rival of this claim, counted from 1, is its reading, if one is; mostly [].`;

@@ -11,7 +11,7 @@ import { openStep, type StepContext, type StepDeps } from './context';
 import { evaluate } from './evaluate';
 import { finish } from './finish';
 import { ground } from './ground';
-import { keep } from './keep';
+import { keep, recount } from './keep';
 import { learn, prove } from './learn';
 import { look, queries } from './look';
 import { plan } from './plan';
@@ -59,6 +59,7 @@ export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
     queries: step(deps, queries),
     commit: step(deps, commit),
     prove: step(deps, prove),
+    recount: step(deps, recount),
     check: step(deps, check),
     probe: step(deps, probe),
     settle: step(deps, settle),

@@ -23,7 +23,7 @@ export function layerPlace({ deps, input }: Pick<StepContext, 'deps' | 'input'>)
   return { store: deps.store, hash: deps.hash, database: databaseKey(input) };
 }
 
-/** Only what this reader's description shows: an entry on a hidden table or column is as if it did not exist. */
+/** Only what this reader's description shows: an entry on a hidden table or column, or its operator, is as if it did not exist. */
 export function visibleEntries(
   entries: readonly HeldEntry[],
   { tables }: Pick<DatabaseDescription, 'tables'>,
@@ -34,11 +34,15 @@ export function visibleEntries(
     names.add(table.name.toLowerCase());
     for (const { name } of table.columns) columns.add(`${table.name}.${name}`.toLowerCase());
   }
-  return entries.filter(
-    ({ entry }) =>
-      entry.tables.every((table) => names.has(table.toLowerCase())) &&
-      entry.columns.every((column) => columns.has(column.toLowerCase())),
-  );
+  const isVisible = (read: Pick<LayerEntry, 'tables' | 'columns'>): boolean =>
+    read.tables.every((table) => names.has(table.toLowerCase())) &&
+    read.columns.every((column) => columns.has(column.toLowerCase()));
+  return entries.flatMap((held) => {
+    const { entry } = held;
+    if (!isVisible(entry)) return [];
+    const { operator } = entry;
+    return operator === null || isVisible(operator) ? held : { ...held, entry: { ...entry, operator: null } };
+  });
 }
 
 /** `results`: of the entries' checks, in order. */

@@ -134,6 +134,15 @@ function bindings(plan: LoadedPlan, { operator, update }: LoadedOperator, body: 
 
 /** The updates and assumed bodies of the named operators and of all that they read (rule S10). */
 export function restsOn(plan: LoadedPlan, names: readonly string[]): { updates: string[]; assumedBodies: string[] } {
+  const loaded = reachedFrom(plan, names);
+  return {
+    updates: loaded.flatMap(({ update }) => (update === null ? [] : [update.updateId])),
+    assumedBodies: loaded.flatMap(({ body, update }) => (body !== null && update === null ? [body.bodyId] : [])),
+  };
+}
+
+/** The named operators and all that they read. */
+export function reachedFrom(plan: LoadedPlan, names: readonly string[]): readonly LoadedOperator[] {
   const reached = new Set<string>();
   const visit = (name: string): void => {
     const loaded = findLoaded(plan, name);
@@ -142,9 +151,5 @@ export function restsOn(plan: LoadedPlan, names: readonly string[]): { updates: 
     loaded.operator.inputs.forEach(visit);
   };
   names.forEach(visit);
-  const loaded = plan.operators.filter(({ operator }) => reached.has(operator.name));
-  return {
-    updates: loaded.flatMap(({ update }) => (update === null ? [] : [update.updateId])),
-    assumedBodies: loaded.flatMap(({ body, update }) => (body !== null && update === null ? [body.bodyId] : [])),
-  };
+  return plan.operators.filter(({ operator }) => reached.has(operator.name));
 }

@@ -31,7 +31,9 @@ const CLAIM = {
   ...{ operator: 'op_gap', statement: STATEMENT, rows: 'laps', check: CHECK },
   rivals: [{ reading: 'all seconds', instead: null }],
 };
-const KEEP = { claims: [{ claim: 1, keep: true, statement: STATEMENT, scope: null, restsOn: [], contradicts: [] }] };
+const KEEP = {
+  claims: [{ claim: 1, keep: true, statement: STATEMENT, scope: null, restsOn: [], replaces: [], contradicts: [] }],
+};
 const LESSON = { notes: [], queries: [], open: ['Which clock?'], done: false };
 
 function reply(user: string): object {

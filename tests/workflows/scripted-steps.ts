@@ -104,7 +104,11 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     },
     keep: async (input, options) => {
       await on('keep', input, options);
-      return ok({ kept: 1 });
+      return ok({ kept: 1, contradicted: [] });
+    },
+    recount: async (input, options) => {
+      await on('recount', input, options);
+      return { broken: 1, usage: QUERY };
     },
     plan: async (input, options) => {
       await on('plan', input, options);

@@ -13,7 +13,12 @@ const IDS = entryOf({
   ...{ statement: 'orders.id counts up without gaps.', scope: 'all orders', restsOn: [CENTS.entryId] },
   check:
     'WITH claim_1 (examined_1, matching_1, rival_1_1) AS (\nSELECT count(*), max(id) - min(id) + 1, sum(id > 50) FROM orders\n)\nSELECT * FROM claim_1',
-  operator: { intent: 'orders in their order', sql: 'SELECT id FROM orders' },
+  operator: {
+    intent: 'orders in their order',
+    sql: 'SELECT id FROM orders',
+    tables: ['orders'],
+    columns: ['orders.id'],
+  },
   columns: ['orders.id'],
 });
 const HOSTILE = entryOf({

@@ -23,6 +23,10 @@ const CENTS: LayerEntry = {
 const IDS: LayerEntry = {
   ...{ ...CENTS, entryId: 'e0000000000000002', statement: 'orders.id counts up without gaps.', columns: ['orders.id'] },
   ...{ check: 'SELECT count(*), max(id) - min(id) + 1, 0 FROM orders', restsOn: [CENTS.entryId] },
+  operator: {
+    ...{ intent: 'paid orders in their order', sql: 'SELECT id FROM orders WHERE paid > 0' },
+    ...{ tables: ['orders'], columns: ['orders.id', 'orders.paid'] },
+  },
 };
 
 async function shop(entry: object = {}, entries: readonly LayerEntry[] = [CENTS, IDS]) {
@@ -67,6 +71,9 @@ test('list shows what is kept, with its figures; show says where it comes from',
   expect(shown).toContain('rival     whole units: 0, refuted');
   expect(shown).toContain('in q-1: What was sold?');
   expect(shown).toContain(CENTS.check);
+  expect((await gate('layer', 'show', IDS.entryId)).out).toContain(
+    'sql of a query that rested on it: paid orders in their order\nSELECT id FROM orders WHERE paid > 0\n',
+  );
 });
 
 test('list, show and export say that a proof is over few rows', async () => {
@@ -122,7 +129,7 @@ test('diff tells what changed since a time', async () => {
 
 test('an entry on a column that the access list hides is as if it did not exist', async () => {
   const { gate, json } = await shop({ access: { deny: ['orders.paid'] } });
-  expect(await json('list', '--all')).toMatchObject({ entries: [{ entry: { entryId: IDS.entryId } }] });
+  expect(await json('list', '--all')).toMatchObject({ entries: [{ entry: { entryId: IDS.entryId, operator: null } }] });
   expect((await gate('layer', 'show', CENTS.entryId)).err).toContain(`no entry ${CENTS.entryId} in this layer`);
   expect((await gate('layer', 'export')).out).not.toContain('cents');
 });

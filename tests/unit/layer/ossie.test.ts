@@ -71,7 +71,7 @@ const anyEntry = fc
       }),
       { minLength: 1 },
     ),
-    operator: fc.option(fc.record({ intent: text, sql: text })),
+    operator: fc.option(fc.record({ intent: text, sql: text, tables: fc.array(words), columns: fc.array(words) })),
   })
   .map(entryOf);
 

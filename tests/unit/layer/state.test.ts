@@ -76,6 +76,34 @@ test('two that contradict each other are both suspended until one of them falls,
   expect(statusOf([...both, fallen])).toEqual({ [id(1)]: 'active', [id(2)]: 'broken' });
   const decided: LayerEvent = { kind: 'rejected', entryId: id(1), at: at(2), ...by };
   expect(statusOf([...both, decided])).toEqual({ [id(1)]: 'rejected', [id(2)]: 'active' });
+  const confirmed: LayerEvent = { kind: 'confirmed', entryId: id(2), at: at(2), ...by };
+  expect(statusOf([...both, confirmed])).toEqual({ [id(1)]: 'suspended', [id(2)]: 'active' });
+});
+
+describe('one that another says as well, and more', () => {
+  const events: LayerEvent[] = [
+    ...[proved(1), proved(2, 1), proved(3, 1, { restsOn: [id(1)] })],
+    { kind: 'superseded', at: at(1), entryId: id(1), by: id(2) },
+  ];
+  const then = (...more: LayerEvent[]) => statusOf([...events, ...more]);
+
+  test('is not used beside it; what rests on it is', () => {
+    expect(then()).toEqual({ [id(1)]: 'superseded', [id(2)]: 'active', [id(3)]: 'active' });
+    expect(layerOf(events).entries[0]!.why).toBe(`${id(2)} says it too, and more`);
+  });
+
+  test.each<[string, LayerEvent]>([
+    ['breaks', { kind: 'broken', entryId: id(2), at: at(2), why: 'no', counts: null }],
+    ['is rejected', { kind: 'rejected', entryId: id(2), at: at(2), ...by }],
+  ])('is back when that one %s', (_, event) => {
+    expect(then(event)).toMatchObject({ [id(1)]: 'active', [id(3)]: 'active' });
+  });
+
+  test('is back when a person confirms it, or when each is said to replace the other', () => {
+    expect(then({ kind: 'confirmed', entryId: id(1), at: at(2), ...by })).toMatchObject({ [id(1)]: 'active' });
+    const ring = then({ kind: 'superseded', at: at(1), entryId: id(2), by: id(1) });
+    expect(Object.values(ring)).toContain('active');
+  });
 });
 
 test('a later proof heals what was broken, but overrules no person', () => {

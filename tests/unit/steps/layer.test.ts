@@ -1,10 +1,11 @@
 /** The layer in searches, in-process: what one question proves serves the next, and is counted again first. */
 import { createMemoryStore } from '../../../src/adapters/scripted';
+import { LayerEvent } from '../../../src/domain';
 import { PRESETS } from '../../../src/config/presets';
 import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
-import { readLayer } from '../../../src/record/layer-store';
+import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { createRunStore } from '../../../src/steps';
 import { bench, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 
@@ -40,11 +41,14 @@ const commit = (car: number, more: Partial<LookReply>): object => ({
 const KEEP = {
   claims: [
     {
-      ...{ claim: 1, keep: true, scope: null, restsOn: [], contradicts: [] },
+      ...{ claim: 1, keep: true, scope: null, restsOn: [], replaces: [], contradicts: [] },
       statement: 'lap.gap is in milliseconds where lap.device is B, else in seconds.',
     },
   ],
 };
+
+const HELD = KEEP.claims[0]!.statement;
+const ANN = { author: 'ann', note: null };
 
 interface Options {
   readonly engine?: TestEngine;
@@ -56,11 +60,19 @@ interface Options {
 /** Questions one after the other on one database and store. */
 function questions(engine = laps()) {
   const store = createMemoryStore();
-  let asked = 0;
+  const place = { store, hash, database: 'races' };
+  const layer = async () => layerOf(await readLayer(place));
+  let [asked, told] = [0, 0];
   return {
     store,
     engine,
-    layer: async () => layerOf(await readLayer({ store, hash, database: 'races' })),
+    layer,
+    /** Of the entry with the words of `KEEP`, later than all searches. */
+    say: async (said: object) => {
+      const held = (await layer()).entries.find(({ statement }) => statement === HELD);
+      const at = `2026-01-01T00:00:0${(told += 1)}.000Z`;
+      await appendToLayer(place, [LayerEvent.parse({ ...said, entryId: held?.entry.entryId, at })]);
+    },
     ask: async (reply: object, { keep = [], layer, engine: other }: Options = {}) => {
       const searchId = `s${(asked += 1)}`;
       const made = await bench(
@@ -103,6 +115,11 @@ test('what a question proved is read, kept, and shown to the next one, which nee
         ...{ matching: 24, examined: 24, tables: ['lap'], from: { searchId: 's1', question: one.record.question } },
         columns: ['lap.device', 'lap.gap', 'lap.behind_s'],
         rivals: [{ reading: 'all seconds', matching: 12, examined: 24, refuted: true }],
+        operator: {
+          ...{ intent: 'the gap of each lap in seconds', tables: ['lap'] },
+          sql: expect.stringContaining(SECONDS) as unknown,
+          columns: ['lap.car', 'lap.device', 'lap.gap'],
+        },
       }) as unknown,
     }),
   ]);
@@ -111,7 +128,7 @@ test('what a question proved is read, kept, and shown to the next one, which nee
   expect(two.outcome).not.toHaveProperty('summary.kept');
   expect(two.record.answer).toMatch(/\n1 assumption was proved before \(\d{4}-\d\d-\d\d in s1\) and counted again\.$/);
   expect(two.first).toContain(
-    `k1: ${KEEP.claims[0]!.statement} [24 of 24 laps with a stored gap; rivals: all seconds 12]`,
+    `k1: ${KEEP.claims[0]!.statement} [24 of 24 laps with a stored gap; rivals: all seconds 12; SQL: `,
   );
   expect(two.record).toMatchObject({ status: 'answered', usage: { llmCalls: 1 }, layer: { shown: 1, kept: [] } });
   expect(two.record.claims).toEqual([
@@ -191,4 +208,97 @@ test('a reading that cannot be used costs its tries and loses no answer', async 
   expect(record).toMatchObject({ status: 'answered', usage: { llmCalls: 5 } });
   expect(record.givenUp).toEqual([expect.objectContaining({ step: 'keep' })]);
   expect((await layer()).entries).toEqual([]);
+});
+
+const keepAs = (more: object): object => ({ claims: [{ ...KEEP.claims[0]!, ...more }] });
+const idsOf = async ({ layer }: Pick<ReturnType<typeof questions>, 'layer'>): Promise<Record<string, string>> =>
+  Object.fromEntries((await layer()).entries.map(({ statement, status }) => [statement, status]));
+
+describe('what an entry says already', () => {
+  const again = (check: string): LookReply['claims'][number] => ({
+    ...{ ...CLAIM, statement: 'Gaps of B are in ms.', check },
+    rivals: [{ reading: 'seconds', instead: null }],
+  });
+  const OTHER_WORDS = `WITH x AS (SELECT abs(${SECONDS} - behind_s) AS off, gap - behind_s AS raw FROM lap) SELECT count(*) AS n, count(CASE WHEN abs(off) < 0.01 THEN 1 END) AS m, sum(abs(raw) < 0.01) FROM x`;
+
+  test.each(['confirmed', 'rejected'] as const)('is not read again, also where a person has %s it', async (kind) => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    await asked.say({ kind, ...ANN });
+    const { record } = await asked.ask(commit(2, { claims: [again(OTHER_WORDS)] }));
+    expect(record.claims).toEqual([expect.objectContaining({ state: 'proved', matching: 24 })]);
+    expect(record.usage.llmCalls).toBe(1);
+    expect((await asked.layer()).entries).toHaveLength(1);
+  });
+
+  test('is read again where a literal is another, and where the entry is broken', async () => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const other = again(OTHER_WORDS.replaceAll("device = 'B'", "device <> 'A'"));
+    await asked.ask(commit(2, { claims: [other] }), { keep: [keepAs({ statement: 'Other.' })] });
+    await asked.say({ kind: 'broken', why: 'no', counts: null });
+    await asked.ask(commit(1, { claims: [again(OTHER_WORDS)] }), { keep: [keepAs({ statement: 'Again.' })] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'broken', 'Other.': 'active', 'Again.': 'active' });
+  });
+});
+
+test('a claim that is worded well is kept in its own words', async () => {
+  const asked = questions();
+  await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [keepAs({ statement: null })] });
+  expect(await idsOf(asked)).toEqual({ [CLAIM.statement]: 'active' });
+});
+
+/** Proved on the same rows, in other words and with another check. */
+const STRICTER = {
+  ...{ operator: 'op_gap', statement: 'Gaps of B are milliseconds, to the thousandth.', rows: 'laps' },
+  check: `SELECT count(*), sum(${SECONDS} = behind_s), sum(gap = behind_s) FROM lap`,
+  rivals: [{ reading: 'all seconds', instead: null }],
+};
+
+test('an entry that a new one says as well, and more, is superseded; one that a person confirmed is not', async () => {
+  for (const isConfirmed of [false, true]) {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    if (isConfirmed) await asked.say({ kind: 'confirmed', ...ANN });
+    await asked.ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null, replaces: ['k1'] })] });
+    expect(await idsOf(asked)).toEqual({
+      [HELD]: isConfirmed ? 'active' : 'superseded',
+      [STRICTER.statement]: 'active',
+    });
+  }
+});
+
+describe('two entries that cannot both be right', () => {
+  const against = (rival: number | null): object => keepAs({ statement: null, contradicts: [{ key: 'k1', rival }] });
+
+  test('are told apart by the database: the old one no longer holds, and the new one stands', async () => {
+    const engine = laps();
+    const asked = questions(engine);
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const claim = {
+      ...{ ...STRICTER, statement: 'All gaps are seconds.' },
+      check: `SELECT count(*), sum(gap = behind_s), sum(${SECONDS} = behind_s) FROM lap`,
+      rivals: [{ reading: 'B in milliseconds', instead: null }],
+    };
+    // After the layer was read, somebody mends the rows.
+    const run: TestEngine['run'] = (statements, options) => {
+      if (statements.some((sql) => sql.includes('car = 2'))) engine.write('UPDATE lap SET gap = behind_s');
+      return engine.run(statements, options);
+    };
+    await asked.ask(commit(2, { claims: [claim] }), { engine: { ...engine, run }, keep: [against(1)] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'broken', 'All gaps are seconds.': 'active' });
+  });
+
+  test('are both suspended while both checks hold, until a person decides', async () => {
+    const asked = questions();
+    await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    await asked.ask(commit(2, { claims: [STRICTER] }), { keep: [against(1)] });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'suspended', [STRICTER.statement]: 'suspended' });
+    const held = (await asked.layer()).entries.find(({ statement }) => statement === HELD)!;
+    expect(held.why).toContain(`both cannot be right: ${STRICTER.statement}; there "all seconds" lost with 12 of 24`);
+    await asked.say({ kind: 'confirmed', ...ANN });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'active', [STRICTER.statement]: 'suspended' });
+    await asked.say({ kind: 'rejected', ...ANN });
+    expect(await idsOf(asked)).toEqual({ [HELD]: 'rejected', [STRICTER.statement]: 'active' });
+  });
 });

@@ -33,7 +33,9 @@ const CLAIM = {
   rivals: ['seconds everywhere'],
 };
 const KEEP = {
-  claims: [{ claim: 1, keep: true, statement: CLAIM.statement, scope: null, restsOn: [], contradicts: [] }],
+  claims: [
+    { claim: 1, keep: true, statement: CLAIM.statement, scope: null, restsOn: [], replaces: [], contradicts: [] },
+  ],
 };
 
 async function learn(turns: readonly object[], keep: readonly object[] = [KEEP], iterations = 6) {
