@@ -31,6 +31,9 @@ module.exports = {
   testSequencer: '<rootDir>/scripts/jest-sequencer.cjs',
   // Most tests wait for a server or a process; one worker on two cores would leave half of them idle.
   maxWorkers: 2,
+  // Jest runs these after those of the projects.
+  globalSetup: '<rootDir>/tests/helpers/run-folder.ts',
+  globalTeardown: '<rootDir>/tests/helpers/remove-run-folder.ts',
   projects: [
     project('unit'),
     project('contract', withServers),

@@ -3,16 +3,15 @@
  * one, and the workflow bundle in a file. `TEMPORAL_CLI_PATH` names a server binary; else it is found, or built, as in
  * production. What the tests need to know is in the environment (`temporal.ts` reads it).
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { userFolders } from '../../src/config/folders';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { startServerProcess } from '../../src/workers/temporal-process';
 import { writeWorkflowBundle } from '../../src/workers/workflow-bundle';
+import { runFolder } from './run-folder';
 
 export default async function globalSetup(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'gate-tests-'));
+  const folder = runFolder();
   const binary = await findTemporalBinary({
     env: process.env,
     cacheFolder: userFolders(process.env).cache,
@@ -26,7 +25,6 @@ export default async function globalSetup(): Promise<void> {
     }),
     writeWorkflowBundle(codePath),
   ]);
-  process.env.GATE_TEST_FOLDER = folder;
   process.env.GATE_TEST_TEMPORAL = `127.0.0.1:${String(server.port)}`;
   process.env.GATE_TEST_TEMPORAL_PID = String(server.pid);
   process.env.GATE_TEST_BUNDLE = codePath;
