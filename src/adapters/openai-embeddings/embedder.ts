@@ -6,22 +6,15 @@
  * 2. Vectors are asked for in base64, a fifth of the size; an endpoint that sends numbers all the same is understood.
  * 3. Errors are those of the chat model, with the names of the settings that are meant here.
  */
-import OpenAI, { APIError } from 'openai';
+import { APIError } from 'openai';
 import type { Embedder } from '../../ports';
-import { Deadline } from '../openai/deadline';
-import { timeoutError, toModelError, type CallContext } from '../openai/errors';
-import { checkedBaseUrl } from '../openai/model';
+import { openEndpoint, withinLimit, type EndpointConfig } from '../openai/endpoint';
+import type { CallContext } from '../openai/errors';
 import type { PriceTable } from '../openai/prices';
-import { transport } from '../openai/transport';
 import { toEmbedded } from './reply';
 
-export interface OpenAiEmbedderConfig {
+export interface OpenAiEmbedderConfig extends EndpointConfig {
   readonly model: string;
-  /** null for an endpoint that wants none: then no Authorization header is sent. */
-  readonly apiKey: string | null;
-  /** null for OpenAI itself. */
-  readonly baseUrl: string | null;
-  readonly timeoutMs: number;
   readonly batchSize: number;
   /** null: as long as the model makes them. */
   readonly dimensions?: number | null;
@@ -43,23 +36,10 @@ type Encoding = 'base64' | 'float';
 
 export function createOpenAiEmbedder(config: OpenAiEmbedderConfig): Embedder {
   const { model, apiKey, timeoutMs, batchSize } = config;
-  const baseUrl = checkedBaseUrl(config);
-  const endpoint = new URL(baseUrl).host;
+  const { client, endpoint } = openEndpoint(config);
   const prices = { ...EMBEDDING_PRICES, ...config.prices };
   const { key = 'schema.embeddings.apiKeyEnv', url = 'schema.embeddings.baseUrl' } = config.settings ?? {};
   const settings = { key, url, model: 'schema.embeddings.model', path: '/embeddings' };
-  const client = new OpenAI({
-    apiKey: apiKey ?? 'none',
-    baseURL: baseUrl,
-    maxRetries: 0,
-    ...transport(timeoutMs),
-    // Unset options are read from the environment: an address and its key come from the configuration alone.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    logLevel: 'off',
-    ...(apiKey === null && { defaultHeaders: { Authorization: null } }),
-  });
   const dimensions = config.dimensions ?? null;
   let encoding: Encoding = 'base64';
 
@@ -80,19 +60,14 @@ export function createOpenAiEmbedder(config: OpenAiEmbedderConfig): Embedder {
     endpoint,
     batchSize,
     requestTimeoutMs: timeoutMs,
-    async embed(texts, { signal }) {
-      signal.throwIfAborted();
+    embed(texts, { signal }) {
       const nowMs = (config.now ?? Date.now)();
       const context: CallContext = { endpoint, model, apiKey, timeoutMs, nowMs, settings };
-      const deadline = new Deadline(timeoutMs, signal);
-      try {
-        return toEmbedded(await send(texts, deadline.signal), texts, context, prices);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw deadline.passed ? timeoutError(context, error) : toModelError(error, context);
-      } finally {
-        deadline.clear();
-      }
+      return withinLimit(
+        () => context,
+        { signal, timeoutMs },
+        async (within) => toEmbedded(await send(texts, within), texts, context, prices),
+      );
     },
   };
 }

@@ -6,23 +6,17 @@
  * 2. The time limit covers the whole exchange, body included; an abort throws the signal's own reason.
  * 3. A reply without text is a reply: the caller charges it and decides.
  */
-import OpenAI, { APIError } from 'openai';
-import { ModelError, type LanguageModel, type ModelRequest } from '../../ports';
-import { Deadline } from './deadline';
-import { timeoutError, toModelError, type CallContext } from './errors';
+import { APIError } from 'openai';
+import type { LanguageModel, ModelRequest } from '../../ports';
+import { openEndpoint, withinLimit, type EndpointConfig } from './endpoint';
+import type { CallContext } from './errors';
 import { DEFAULT_PRICES, type PriceTable } from './prices';
 import { toReply } from './reply';
 import { narrower, refusesTheSchema, requestBody } from './request-shape';
 import type { Refusal, ReplyFormat, RequestShape } from './request-shape';
 import { ShapeMemory } from './shape-memory';
-import { transport } from './transport';
 
-export interface OpenAiConfig {
-  /** null for an endpoint that wants none: then no Authorization header is sent. */
-  readonly apiKey: string | null;
-  /** null for OpenAI itself. */
-  readonly baseUrl: string | null;
-  readonly timeoutMs: number;
+export interface OpenAiConfig extends EndpointConfig {
   /** Added to the default table, and winning over it. */
   readonly prices?: PriceTable;
   /** What to try first; an endpoint that refuses gets the next simpler one. */
@@ -30,32 +24,17 @@ export interface OpenAiConfig {
   readonly now?: () => number;
 }
 
-export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 /** Enough to give up every field of the shape once. */
 const MAX_SHAPES = 8;
 
 export function createOpenAiModel(config: OpenAiConfig): LanguageModel {
-  const baseUrl = checkedBaseUrl(config);
-  const endpoint = new URL(baseUrl).host;
+  const { client, endpoint } = openEndpoint(config);
   const prices = { ...DEFAULT_PRICES, ...config.prices };
   const shapes = new ShapeMemory(config.format ?? 'json_schema');
-  const client = new OpenAI({
-    apiKey: config.apiKey ?? 'none',
-    baseURL: baseUrl,
-    maxRetries: 0,
-    ...transport(config.timeoutMs),
-    // Unset options are read from the environment: an address and its key come from the configuration alone.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    logLevel: 'off',
-    ...(config.apiKey === null && { defaultHeaders: { Authorization: null } }),
-  });
 
   return {
     endpoint,
-    async complete(request, { signal }) {
-      signal.throwIfAborted();
+    complete(request, { signal }) {
       const context = (): CallContext => ({
         endpoint,
         model: request.model,
@@ -63,18 +42,12 @@ export function createOpenAiModel(config: OpenAiConfig): LanguageModel {
         timeoutMs: config.timeoutMs,
         nowMs: (config.now ?? Date.now)(),
       });
-      const deadline = new Deadline(config.timeoutMs, signal);
-      try {
+      return withinLimit(context, { signal, timeoutMs: config.timeoutMs }, async (within) => {
         const body = await inAcceptedShape(request, shapes, (shape) =>
-          client.chat.completions.create(requestBody(request, shape), { signal: deadline.signal }),
+          client.chat.completions.create(requestBody(request, shape), { signal: within }),
         );
         return toReply(body, request, context(), prices);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw deadline.passed ? timeoutError(context(), error) : toModelError(error, context());
-      } finally {
-        deadline.clear();
-      }
+      });
     },
   };
 }
@@ -105,29 +78,4 @@ async function inAcceptedShape(
 function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return null;
   return { param: typeof error.param === 'string' ? error.param : null, message: error.message };
-}
-
-/** The address to ask; also of the embeddings. */
-export function checkedBaseUrl({ baseUrl, apiKey }: Pick<OpenAiConfig, 'apiKey' | 'baseUrl'>): string {
-  if (baseUrl === null && apiKey === null) {
-    throw new ModelError(
-      'not-configured',
-      'No model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local endpoint',
-    );
-  }
-  const address = baseUrl ?? OPENAI_BASE_URL;
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ModelError(
-      'not-configured',
-      'OPENAI_BASE_URL is not an http or https address such as http://127.0.0.1:8000/v1',
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new ModelError(
-      'not-configured',
-      'OPENAI_BASE_URL holds a user name or password: put the key in OPENAI_API_KEY instead',
-    );
-  }
-  return address;
 }
