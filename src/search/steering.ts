@@ -6,7 +6,16 @@
  * 2. A veto withdraws an update with all its dependents (rule S10), and its SQL is not used again for that operator.
  * 3. A pin withdraws other readings of the same intent. A veto of a pinned reading removes the pin.
  */
-import type { Budgets, OperatorView, SearchState, Steered, Steering, Trajectory, UpdateView } from '../domain';
+import type {
+  Budgets,
+  OperatorView,
+  SearchState,
+  Steered,
+  Steering,
+  SteeringOf,
+  Trajectory,
+  UpdateView,
+} from '../domain';
 import type { HumanVerdict } from '../domain/state';
 import { applyBody, assumedBody, type NewBody } from './remember/update';
 import { exhaustedBudget } from './state/budgets';
@@ -31,6 +40,11 @@ export function budgetsOf(state: SearchState, settings: ControlSettings): Budget
   return state.steered?.budgets ?? settings.budgets;
 }
 
+/** Commands that carry nothing that could be wrong. */
+export function isBare(steering: Steering): steering is SteeringOf<'pause' | 'resume' | 'stop'> {
+  return steering.kind === 'pause' || steering.kind === 'resume' || steering.kind === 'stop';
+}
+
 /** Why the command is refused now; null if it is accepted. */
 export function refusal(
   state: SearchState,
@@ -40,6 +54,7 @@ export function refusal(
 ): string | null {
   if (settings.method === 'react' && (steering.kind === 'veto' || steering.kind === 'pin'))
     return 'the method react has no groundings: give it a hint';
+  if (isBare(steering)) return null;
   switch (steering.kind) {
     case 'hint':
       return tooMany(state);
@@ -60,10 +75,6 @@ export function refusal(
       if (operator !== null) return `operator ${steering.target} has no SQL yet: give a hint`;
       return `no operator or active update ${steering.target}; ${known(state)}`;
     }
-    case 'pause':
-    case 'resume':
-    case 'stop':
-      return null;
     default:
       return steering satisfies never;
   }

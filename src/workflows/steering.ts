@@ -18,6 +18,7 @@ import type { StoreActivities } from '../activities/store';
 import type { CandidateView, FactView, PlanView, Steering, SteeringKind, SteeringOf, UpdateView } from '../domain';
 import type { SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';
+import { isBare } from '../search/steering';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {
@@ -146,6 +147,7 @@ export class SteeringHandlers {
 function wrong(steering: Steering): string | null {
   const text = (value: unknown) => typeof value === 'string' && value.trim() !== '' && value.length <= 2_000;
   if (!text(steering.author)) return 'it needs an author';
+  if (isBare(steering)) return null;
   switch (steering.kind) {
     case 'hint':
       return text(steering.text) ? null : 'it needs a text of at most 2,000 characters';
@@ -155,10 +157,6 @@ function wrong(steering: Steering): string | null {
       return text(steering.target) && text(steering.reason) ? null : 'it needs a target and a reason';
     case 'budget':
       return wrongBudget(steering.budgets);
-    case 'pause':
-    case 'resume':
-    case 'stop':
-      return null;
     default:
       return steering satisfies never;
   }
