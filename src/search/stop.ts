@@ -12,7 +12,7 @@ export function stopReason(state: SearchState, settings: ControlSettings, nowMs:
   const budget = exhaustedBudget(state.usage, nowMs - state.startedAtMs, settings.budgets);
   const made = derivations(state.candidates).length;
   if (made >= settings.cMin && hasAgreement(state.candidates)) return 'agreement';
-  if (settings.secondDerivation === 'when-doubtful' && isSettled(state.candidates)) return 'settled';
+  if (settings.secondDerivation === 'when-doubtful' && isBeyondDoubt(state.candidates)) return 'settled';
   if (made >= settings.cMax) return 'candidates';
   if (budget !== null) return `budget:${budget}`;
   if (state.iteration > settings.iterations) return 'iterations';
@@ -33,7 +33,7 @@ export const hasAgreement = perObject((candidates: readonly CandidateView[]): bo
  * that the question is unanswerable, is a doubt, unless the data proved this one and no other. Of plans that find nothing to
  * plan with, the second has seen the reason of the first; a third was never seen to differ.
  */
-export const isSettled = perObject((candidates: readonly CandidateView[]): boolean => {
+export const isBeyondDoubt = perObject((candidates: readonly CandidateView[]): boolean => {
   const classes = resultClasses(candidates);
   const sound = classes.filter((members) => members.some(isSound));
   if (classes.length === 1) return sound.length === 1 || isTwiceUnanswerable(classes[0] ?? []);
