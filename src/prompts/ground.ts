@@ -64,17 +64,12 @@ export function renderGround(input: GroundInput): ChatMessage[] {
     ...(input.carryTests ? [testRules('execution')] : []),
     shared.replyRule(sketch(input.strict === 'model' ? GroundReply.omit({ interface: true }) : GroundReply)),
   ];
-  return shared.conversation(input.dialect, [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, false),
+  const shown = [
     shared.data('plan', planText(input.plan)),
     ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
     ...input.observed.map((observed) => shared.data(`observation ${observed.observationId}`, evidenceText(observed))),
-    shared.questionSection(input.question),
-    task(input),
-  ]);
+  ];
+  return shared.searchConversation(input, rules, shown, task(input));
 }
 
 export function parseGround(text: string, input: GroundInput): Parsed<GroundReply> {

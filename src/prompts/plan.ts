@@ -65,11 +65,7 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
         ]),
     shared.replyRule(sketch(tools.length === 0 ? planReply(input) : webReply(input, tools))),
   ];
-  return shared.conversation(input.dialect, [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, false),
+  const shown = [
     ...(input.knownIntents.length === 0
       ? []
       : [shared.data('known intents', input.knownIntents.map((intent) => `- ${intent}`).join('\n'))]),
@@ -83,9 +79,8 @@ export function renderPlan(input: PlanInput): ChatMessage[] {
           ...input.revise.evidence.map((evidence) => shared.data('evidence', evidenceText(evidence))),
           ...(input.revise.refit ?? []).map(({ operator, why }) => shared.data(`does not fit: ${operator}`, why)),
         ]),
-    shared.questionSection(input.question),
-    task(input),
-  ]);
+  ];
+  return shared.searchConversation(input, rules, shown, task(input));
 }
 
 export function parsePlan(text: string, input: PlanInput): Parsed<PlanReply> {

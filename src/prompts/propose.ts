@@ -51,17 +51,12 @@ export function renderPropose(input: ProposeInput): ChatMessage[] {
       : [web.lookupRules(tools, 'Before you propose you may look things up: tests [], done false, note saying why,')]),
     shared.replyRule(sketch(tools.length === 0 ? ProposeReply : webReply(tools))),
   ];
-  return shared.conversation(input.dialect, [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, false),
+  const shown = [
     shared.data('plan', planText(input.plan)),
     ...input.evidence.map((evidence) => shared.data('earlier evidence', evidenceText(evidence))),
     ...input.rollout.map((evidence) => shared.data('this attempt so far', evidenceText(evidence))),
-    shared.questionSection(input.question),
-    task(input),
-  ]);
+  ];
+  return shared.searchConversation(input, rules, shown, task(input));
 }
 
 export function parsePropose(text: string, input: ProposeInput): Parsed<ProposeReply> {

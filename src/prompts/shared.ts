@@ -197,6 +197,24 @@ export function conversation(dialect: Dialect, user: readonly string[]): ChatMes
   ];
 }
 
+/** Of a role of the search: what is `shown` to it alone stands between what the search knows and the question. */
+export function searchConversation(
+  input: PromptContext,
+  rules: readonly string[],
+  shown: readonly string[],
+  task: string,
+): ChatMessage[] {
+  return conversation(input.dialect, [
+    ...databaseSections(input),
+    rulesSection(rules),
+    ...searchSections(input),
+    ...knowledgeSections(input, false),
+    ...shown,
+    questionSection(input.question),
+    task,
+  ]);
+}
+
 /** Trailing semicolons are the most frequent slip of all, and harmless to drop. */
 export function tidySql(sql: string): string {
   return sql.replace(/[\s;]+$/, '').trimStart();
