@@ -1,5 +1,5 @@
 /** Roles `evaluate`, `select` and `react`. */
-import type { EvaluateReply, ReactReply, SelectReply } from '../../src/prompts';
+import type { EvaluateReply, ReactReply, SelectAnswerReply } from '../../src/prompts';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
 import { sectionsNamed } from '../request';
@@ -25,7 +25,7 @@ export function evaluate(world: World): Promise<EvaluateReply> {
   return Promise.resolve({ scores });
 }
 
-export function select(world: World): Promise<SelectReply> {
+export function select(world: World): Promise<SelectAnswerReply> {
   const candidates = sectionsNamed(world.asked, /^candidate \d+$/);
   const at = candidates.findIndex(({ text }) =>
     text.startsWith('unanswerable: ') ? !world.question.answerable : world.question.answerable && !isWrong(text),

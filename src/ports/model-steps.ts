@@ -148,7 +148,7 @@ export interface Grounded {
   readonly nextOperators: readonly string[];
 }
 
-export interface SelectInput extends ModelStepBase {
+export interface SelectAnswerInput extends ModelStepBase {
   readonly role: 'select';
   /** Best first, one per distinct result, at most 10. */
   readonly candidates: readonly {
@@ -159,7 +159,7 @@ export interface SelectInput extends ModelStepBase {
     readonly unanswerable: string | null;
   }[];
 }
-export interface Selected {
+export interface SelectedAnswer {
   /** null: the judge abstains. */
   readonly candidate: string | null;
   readonly reason: string;
@@ -211,7 +211,7 @@ interface Inputs {
   readonly plan: PlanInput;
   readonly propose: ProposeInput;
   readonly ground: GroundInput;
-  readonly select: SelectInput;
+  readonly select: SelectAnswerInput;
   readonly keep: KeepInput;
   readonly learn: LearnInput;
   readonly react: ActInput;
@@ -222,7 +222,7 @@ interface Values {
   readonly plan: Planned;
   readonly propose: Proposed;
   readonly ground: Grounded;
-  readonly select: Selected;
+  readonly select: SelectedAnswer;
   readonly keep: Kept;
   readonly learn: Learned;
   readonly react: Acted;

@@ -17,8 +17,8 @@ export {
 export type { ProposeInput } from './propose';
 export { parseGround, renderGround, groundSchema, GroundReply } from './ground';
 export type { GroundInput, ObservedText } from './ground';
-export { parseSelect, renderSelect, selectSchema, SelectReply } from './select';
-export type { CandidateText, SelectInput } from './select';
+export { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, SelectAnswerReply } from './select-answer';
+export type { CandidateText, SelectAnswerInput } from './select-answer';
 export { parseReact, renderReact, reactSchema } from './react';
 export type { ReactAction, ReactInput, ReactReply, ReactTurn } from './react';
 export { retryMessages } from './reply';

@@ -4,7 +4,7 @@
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
 import { isProved } from '../domain/control-view';
-import type { SearchSteps, Selected } from '../ports/search-steps';
+import type { SearchSteps, SelectedAnswer } from '../ports/search-steps';
 import { unanswerableReason } from './candidate';
 import type { Findings } from './findings';
 import { agrees, independentSupport, resultClasses, usable } from './state/independence';
@@ -68,8 +68,8 @@ export function judge(
   state: SearchState,
   classes: readonly RankedClass[],
   findings: Findings,
-): Promise<Tried<Selected> | null> {
-  return tryModel<Selected>(findings, (thisTry) =>
+): Promise<Tried<SelectedAnswer> | null> {
+  return tryModel<SelectedAnswer>(findings, (thisTry) =>
     steps.select({
       role: 'select',
       searchId: state.searchId,
@@ -85,7 +85,11 @@ export function judge(
 }
 
 /** Without a usable reply of the judge, the ranking by execution decides. */
-export function judged(state: SearchState, classes: readonly RankedClass[], tried: Tried<Selected> | null): Decision {
+export function judged(
+  state: SearchState,
+  classes: readonly RankedClass[],
+  tried: Tried<SelectedAnswer> | null,
+): Decision {
   const shown = classes.map(({ representative }) => representative);
   const selected = tried === null ? shown[0] : shown.find(({ id }) => id === tried.value.candidate);
   if (selected !== undefined) return decided(state, selected);

@@ -20,7 +20,7 @@ import { probe } from './probe';
 import { propose } from './propose';
 import { final, react, tool } from './react';
 import { createRunStore } from '../record/run-store';
-import { select } from './select';
+import { selectAnswer } from './select-answer';
 import { settle } from './settle';
 import { web } from './web';
 
@@ -51,7 +51,7 @@ export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
     plan: step(deps, plan),
     propose: step(deps, propose),
     ground: step(deps, ground),
-    select: step(deps, select),
+    select: step(deps, selectAnswer),
     keep: step(deps, keep),
     learn: step(deps, learn),
     react: step(deps, react),

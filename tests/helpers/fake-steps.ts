@@ -34,8 +34,8 @@ import type {
   Proposed,
   ProposeInput,
   SearchSteps,
-  Selected,
-  SelectInput,
+  SelectedAnswer,
+  SelectAnswerInput,
   Settled,
   SettleInput,
   UsageDelta,
@@ -49,7 +49,7 @@ export interface Script {
   plan?(input: PlanInput): Reply<Planned>;
   propose?(input: ProposeInput): Reply<Proposed>;
   ground?(input: GroundInput): Reply<Grounded>;
-  select?(input: SelectInput): Reply<Selected>;
+  select?(input: SelectAnswerInput): Reply<SelectedAnswer>;
   prepare?(input: PrepareInput): Partial<Prepared>;
   check?(input: CheckInput): Checked['failures'];
   probe?(input: ProbeInput): Probed['tests'];
@@ -113,7 +113,7 @@ export class FakeSteps implements SearchSteps {
   ground(input: GroundInput): Promise<ModelOutcome<Grounded>> {
     return this.model('ground', input, () => this.script.ground?.(input) ?? judged(input, []));
   }
-  select(input: SelectInput): Promise<ModelOutcome<Selected>> {
+  select(input: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
     const first = { candidate: input.candidates[0]?.id ?? null, reason: 'the first' };
     return this.model('select', input, () => this.script.select?.(input) ?? first);
   }

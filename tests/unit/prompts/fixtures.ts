@@ -11,7 +11,7 @@ import type {
   PromptContext,
   ProposeInput,
   ReactInput,
-  SelectInput,
+  SelectAnswerInput,
 } from '../../../src/prompts';
 
 /** The rules of a role's first prompt. */
@@ -167,7 +167,7 @@ export const evaluateInput: EvaluateInput = {
   exploration: 'code',
 };
 
-export const selectInput: SelectInput = {
+export const selectAnswerInput: SelectAnswerInput = {
   ...context,
   candidates: [
     {

@@ -7,7 +7,7 @@ import {
   renderPlan,
   renderPropose,
   renderReact,
-  renderSelect,
+  renderSelectAnswer,
   retryMessages,
 } from '../../../src/prompts';
 import type { ChatMessage } from '../../../src/ports';
@@ -45,7 +45,11 @@ const rendered: [string, ChatMessage[], ChatMessage[]][] = [
   ['propose', renderPropose({ ...poisoned(given.proposeInput), question }), renderPropose(given.proposeInput)],
   ['ground', renderGround({ ...poisoned(given.groundInput), question }), renderGround(given.groundInput)],
   ['evaluate', renderEvaluate({ ...poisoned(given.evaluateInput), question }), renderEvaluate(given.evaluateInput)],
-  ['select', renderSelect({ ...poisoned(given.selectInput), question }), renderSelect(given.selectInput)],
+  [
+    'select',
+    renderSelectAnswer({ ...poisoned(given.selectAnswerInput), question }),
+    renderSelectAnswer(given.selectAnswerInput),
+  ],
   ['look', renderLook({ ...poisonedLook(PLANTED), question }), renderLook(given.lookInput)],
   ['react', renderReact({ ...poisoned(given.reactInput), question }), renderReact(given.reactInput)],
 ];
@@ -125,7 +129,7 @@ const planted: Readonly<Record<string, (text: string) => ChatMessage[]>> = {
   propose: (text) => renderPropose({ ...poisoned(given.proposeInput, '', text), ...told(text) }),
   ground: (text) => renderGround({ ...poisoned(given.groundInput, '', text), ...told(text) }),
   evaluate: (text) => renderEvaluate({ ...poisoned(given.evaluateInput, '', text), ...told(text) }),
-  select: (text) => renderSelect({ ...poisoned(given.selectInput, '', text), ...told(text) }),
+  select: (text) => renderSelectAnswer({ ...poisoned(given.selectAnswerInput, '', text), ...told(text) }),
   look: (text) => renderLook({ ...poisonedLook(text), ...told(text) }),
   react: (text) => renderReact({ ...poisoned(given.reactInput, '', text), ...told(text) }),
   'react with the web': (text) =>

@@ -1,5 +1,5 @@
 /** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
-import { parseEvaluate, parseGround, parsePropose, parseReact, parseSelect } from '../../../src/prompts';
+import { parseEvaluate, parseGround, parsePropose, parseReact, parseSelectAnswer } from '../../../src/prompts';
 import type { Parsed } from '../../../src/prompts';
 import * as given from './fixtures';
 
@@ -227,7 +227,7 @@ describe('evaluate', () => {
 });
 
 describe('select', () => {
-  const parse = (choice: unknown) => parseSelect(json({ reason: 'r', choice }), given.selectInput);
+  const parse = (choice: unknown) => parseSelectAnswer(json({ reason: 'r', choice }), given.selectAnswerInput);
 
   it.each([0, 1, 2])('takes %d', (choice) => expect(parse(choice)).toMatchObject({ kind: 'ok', reply: { choice } }));
   it.each([-1, 3])('refuses %d', (choice) => refused(parse(choice), `choice: found ${choice}`, 'from 0 to 2'));

@@ -11,8 +11,8 @@ import {
   renderPlan,
   renderPropose,
   renderReact,
-  renderSelect,
-  selectSchema,
+  renderSelectAnswer,
+  selectAnswerSchema,
 } from '../../../src/prompts';
 import type { ChatMessage } from '../../../src/ports';
 import type { Dialect } from '../../../src/domain';
@@ -23,7 +23,7 @@ const roles: Record<string, (dialect: Dialect) => ChatMessage[]> = {
   propose: (dialect) => renderPropose({ ...given.proposeInput, dialect }),
   ground: (dialect) => renderGround({ ...given.groundInput, dialect }),
   evaluate: (dialect) => renderEvaluate({ ...given.evaluateInput, dialect }),
-  select: (dialect) => renderSelect({ ...given.selectInput, dialect }),
+  select: (dialect) => renderSelectAnswer({ ...given.selectAnswerInput, dialect }),
   look: (dialect) => renderLook({ ...given.lookInput, dialect }),
   react: (dialect) => renderReact({ ...given.reactInput, dialect }),
 };
@@ -57,7 +57,7 @@ describe('what does not change comes first', () => {
     renderPlan({ ...given.planInput, ...database, dialect, ...more }),
     renderPropose({ ...given.proposeInput, ...database, dialect, ...more }),
     renderGround({ ...given.groundInput, ...database, dialect, ...more }),
-    renderSelect({ ...given.selectInput, ...database, dialect, ...more }),
+    renderSelectAnswer({ ...given.selectAnswerInput, ...database, dialect, ...more }),
     renderLook({ ...given.lookInput, ...database, dialect, ...more }),
     renderReact({ ...given.reactInput, ...database, dialect, ...more }),
   ];
@@ -210,7 +210,7 @@ describe('modes', () => {
     ['propose', () => renderPropose(given.proposeInput), 610],
     ['ground without tests', () => renderGround({ ...given.groundInput, carryTests: false }), 500],
     ['evaluate', () => renderEvaluate({ ...given.evaluateInput, exploration: 'model' as const }), 320],
-    ['select', () => renderSelect(given.selectInput), 260],
+    ['select', () => renderSelectAnswer(given.selectAnswerInput), 260],
     ['look', () => renderLook(given.lookInput), 1050],
     ['react', () => renderReact({ ...given.reactInput, coverage: false }), 280],
     ['react with coverage', () => renderReact(given.reactInput), 310],
@@ -240,7 +240,7 @@ describe.each([
   proposeSchema,
   groundSchema,
   evaluateSchema,
-  selectSchema,
+  selectAnswerSchema,
   reactSchema(given.reactInput),
   { ...reactSchema({ ...given.reactInput, queriesPerAction: 8 }), name: 'react of several queries' },
 ])('the reply schema $name', ({ schema }) => {

@@ -10,7 +10,7 @@ import type {
   PlanInput,
   ProbeInput,
   ProposeInput,
-  SelectInput,
+  SelectAnswerInput,
 } from '../../../src/ports/search-steps';
 import {
   FakeSteps,
@@ -436,7 +436,7 @@ describe('a question without an answer', () => {
   test('one such reply beside one candidate goes to the judge', async () => {
     const replies = inTurn<ReturnType<NonNullable<Script['plan']>>>(no, planned(written('p1', 'a')));
     const { steps, end } = await search({ plan: replies }, testSettings('fast', { maxPlans: 2 }));
-    expect(steps.inputs<SelectInput>('select')[0]?.candidates).toEqual([
+    expect(steps.inputs<SelectAnswerInput>('select')[0]?.candidates).toEqual([
       { id: 'c2', agreesWith: 1, unanswerable: null },
       { id: 'c1', agreesWith: 1, unanswerable: 'wages are not stored' },
     ]);

@@ -1,7 +1,14 @@
-import { parseEvaluate, parseGround, parsePlan, parsePropose, parseReact, parseSelect } from '../../../src/prompts';
+import {
+  parseEvaluate,
+  parseGround,
+  parsePlan,
+  parsePropose,
+  parseReact,
+  parseSelectAnswer,
+} from '../../../src/prompts';
 import { evaluateSchema, planSchema, renderPlan } from '../../../src/prompts';
 import { extractJson } from '../../../src/prompts/json';
-import { renderReact, renderEvaluate, renderSelect, renderPropose, renderGround } from '../../../src/prompts';
+import { renderReact, renderEvaluate, renderSelectAnswer, renderPropose, renderGround } from '../../../src/prompts';
 import type { Gold } from '../../../simulated-model/gold';
 import { contentHashOf, simulateReply, type ReplyOptions } from '../../../simulated-model/reply';
 import type { ChatBody } from '../../../simulated-model/request';
@@ -153,7 +160,7 @@ describe('every role gives replies that its parser takes', () => {
         { ...candidate, sql: 'SELECT 1 FROM gold0' },
       ],
     };
-    expect(parseSelect(await reply(body(renderSelect(rivals), 'select')), rivals)).toMatchObject({
+    expect(parseSelectAnswer(await reply(body(renderSelectAnswer(rivals), 'select')), rivals)).toMatchObject({
       reply: { choice: 2 },
     });
     const acting = {

@@ -21,36 +21,36 @@ export interface CandidateText {
   readonly unanswerable: string | null;
 }
 
-export interface SelectInput extends PromptContext {
+export interface SelectAnswerInput extends PromptContext {
   readonly candidates: readonly CandidateText[];
 }
 
-export const SelectReply = z.object({ reason: z.string(), choice: z.int() });
-export type SelectReply = z.infer<typeof SelectReply>;
+export const SelectAnswerReply = z.object({ reason: z.string(), choice: z.int() });
+export type SelectAnswerReply = z.infer<typeof SelectAnswerReply>;
 
-export const selectSchema = replySchema('select', SelectReply);
+export const selectAnswerSchema = replySchema('select', SelectAnswerReply);
 
-export function renderSelect(input: SelectInput): ChatMessage[] {
+export function renderSelectAnswer(input: SelectAnswerInput): ChatMessage[] {
   const rules = [
     'You choose the answer among candidates that were executed, each with what was proved and what is still assumed.',
     RULES,
-    shared.replyRule(sketch(SelectReply)),
+    shared.replyRule(sketch(SelectAnswerReply)),
   ];
   const count = input.candidates.length;
-  return shared.conversation(input.dialect, [
-    ...shared.databaseSections(input),
-    shared.rulesSection(rules),
-    ...shared.searchSections(input),
-    ...shared.knowledgeSections(input, false),
+  const shown = [
     ...input.candidates.map((candidate, at) => shared.data(`candidate ${at + 1}`, candidateText(candidate))),
-    shared.questionSection(input.question),
+  ];
+  return shared.searchConversation(
+    input,
+    rules,
+    shown,
     `Task: choose 1${count > 1 ? ` to ${count}` : ''}, or 0 to abstain.`,
-  ]);
+  );
 }
 
-export function parseSelect(text: string, input: SelectInput): Parsed<SelectReply> {
+export function parseSelectAnswer(text: string, input: SelectAnswerInput): Parsed<SelectAnswerReply> {
   const count = input.candidates.length;
-  return parseReply(text, SelectReply, ({ choice }) =>
+  return parseReply(text, SelectAnswerReply, ({ choice }) =>
     unless(choice >= 0 && choice <= count, 'choice', `found ${choice}`, `use a whole number from 0 to ${count}`),
   );
 }

@@ -1,20 +1,23 @@
 /** Role `select`: the answer among distinct candidates, with their evidence in view, or abstention (design §3, step 9). */
-import { parseSelect, renderSelect, selectSchema, type CandidateText } from '../prompts';
+import { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, type CandidateText } from '../prompts';
 import { resultText } from '../text/preview';
-import type { ModelOutcome, Selected, SelectInput } from '../ports/search-steps';
+import type { ModelOutcome, SelectedAnswer, SelectAnswerInput } from '../ports/search-steps';
 import type { StepContext } from './context';
 import { loadPlan } from './load-plan';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 
-export async function select(context: StepContext, step: SelectInput): Promise<ModelOutcome<Selected>> {
+export async function selectAnswer(
+  context: StepContext,
+  step: SelectAnswerInput,
+): Promise<ModelOutcome<SelectedAnswer>> {
   const candidates = await Promise.all(step.candidates.map((each) => candidateText(context, each, step)));
   const prompt = { ...(await promptContext(context, step.memory)), candidates };
   return runModelStep(context, step, {
     role: 'select',
-    schema: selectSchema,
-    messages: () => renderSelect(prompt),
-    parse: (text) => parseSelect(text, prompt),
+    schema: selectAnswerSchema,
+    messages: () => renderSelectAnswer(prompt),
+    parse: (text) => parseSelectAnswer(text, prompt),
     read: (reply) => ({
       kind: 'ok',
       store: async () => {
@@ -27,8 +30,8 @@ export async function select(context: StepContext, step: SelectInput): Promise<M
 
 async function candidateText(
   context: StepContext,
-  { id, agreesWith, unanswerable }: SelectInput['candidates'][number],
-  step: SelectInput,
+  { id, agreesWith, unanswerable }: SelectAnswerInput['candidates'][number],
+  step: SelectAnswerInput,
 ): Promise<CandidateText> {
   if (unanswerable !== null) {
     const nothing = { sql: null, resultCsv: '', rowCount: 0, proved: [], openAssumptions: [], control: null };
