@@ -3,19 +3,21 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
+import { answerText, visibleQuestions } from '../layer/questions';
 import { figuresOf, layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
 import { visibleEntries } from '../steps/layer-entries';
 import { verifyEntries } from '../steps/verify-layer';
+import { visibleLine } from '../text/visible';
 import { openEngines } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { onlyDatabase } from './ask-input';
 import { recognise } from './seen-databases';
-import { authorOf } from './steer';
+import { authorOf, words } from './steer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
 
@@ -44,21 +46,22 @@ export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promi
   const place = { store: services.store, hash: sha256, database: identityKey(known) };
   const events = await readLayer(place);
   const layer = layerOf(events);
-  const entries = await shownEntries(services, database, layer);
-  return { ...services, database, place, events, layer: { ...layer, entries } };
+  return { ...services, database, place, events, layer: await shownLayer(services, database, layer) };
 }
 
-/** An entry on what an access list hides is as if it did not exist. Only then is the database opened. */
-async function shownEntries(
-  { config }: Services,
-  database: ResolvedDatabase,
-  { entries }: Layer,
-): Promise<readonly HeldEntry[]> {
+/** What is about something that an access list hides is as if it did not exist. Only then is the database opened. */
+async function shownLayer({ config }: Services, database: ResolvedDatabase, layer: Layer): Promise<Layer> {
   const { allow, deny } = database.access;
-  if (entries.length === 0 || allow.length + deny.length === 0) return entries;
+  const { entries, questions } = layer;
+  if (entries.length + questions.length === 0 || allow.length + deny.length === 0) return layer;
   const engines = openEngines(config, database.adHoc ? [database] : []);
   try {
-    return visibleEntries(entries, await checkDatabase(engines, database.name));
+    const description = await checkDatabase(engines, database.name);
+    return {
+      ...layer,
+      entries: visibleEntries(entries, description),
+      questions: visibleQuestions(questions, description),
+    };
   } finally {
     await engines.close();
   }
@@ -79,7 +82,12 @@ export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
     io.out(`${textTable(['entry', 'status', 'counted', 'statement'], rows, { width: io.columns, whole: 2 })}\n`);
   }
   if (left > 0) io.err(`${counted(left, 'more entry', 'more entries')} not in use: --all shows them\n`);
-  for (const { text, answer } of layer.questions) if (answer === null) io.err(`to be decided by a person: ${text}\n`);
+  for (const question of layer.questions) {
+    const { questionId, text, answer } = question;
+    if (answer === null)
+      io.err(`to be decided by a person: ${visibleLine(text)} (gate layer answer ${questionId.slice(0, 7)} "…")\n`);
+    else if (flags.all === true) io.err(`${visibleLine(answerText(question))}\n`);
+  }
 }
 
 export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
@@ -162,6 +170,22 @@ export async function decideEntry(
   const opened = await openLayer(flags, io);
   const { entryId } = findEntry(opened.layer, wanted).entry;
   await append(opened, { kind, entryId, ...by(flags, io) }, flags, io);
+}
+
+export async function answerQuestion(wanted: string, said: string, flags: LayerFlags, io: Io): Promise<void> {
+  const text = words(said, 'answer');
+  const { layer, place } = await openLayer(flags, io);
+  const found = layer.questions.filter(({ questionId }) => questionId.startsWith(wanted));
+  const [only, second] = found;
+  if (!/^q./.test(wanted) || only === undefined)
+    throw new CommandFailed(`no question ${wanted} in this layer; gate layer list shows those to be decided`);
+  if (second !== undefined)
+    throw new UsageError(`'${wanted}' is the beginning of ${found.length} questions; give more of the id`);
+  const at = new Date(io.now()).toISOString();
+  const answer = { at, author: authorOf(flags, io), text };
+  await appendToLayer(place, [{ kind: 'answered', questionId: only.questionId, ...answer }]);
+  if (flags.json) io.out(`${JSON.stringify({ ...only, answer }, null, 2)}\n`);
+  else io.out(`${visibleLine(answerText({ ...only, answer }))}\n`);
 }
 
 export async function editEntry(wanted: string, statement: string, flags: LayerFlags, io: Io): Promise<void> {

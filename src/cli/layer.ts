@@ -51,6 +51,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       )
       .addCommand(decided('reject', 'say that an entry is wrong: it and all that rests on it are used no more'))
       .addCommand(edit())
+      .addCommand(answer())
       .addCommand(diff())
       .addCommand(
         action(
@@ -95,6 +96,20 @@ export const layerCommand: CommandFactory = (io, outcome) => {
     ).action(async (entry: string, statement: string, flags: LayerFlags) =>
       (await work()).editEntry(entry, statement, flags, io),
     );
+  }
+
+  function answer(): Command {
+    return action(
+      'answer',
+      'answer a question that no data can decide; later questions are told, as what a person said',
+      'gate layer answer q3f9 "The clock of the depot." --db shop',
+    )
+      .option('--author <name>', 'who says it (default: your user name)')
+      .argument('<question>', 'id of a question (gate layer list shows it), or its beginning')
+      .argument('<text>', 'the answer')
+      .action(async (question: string, text: string, flags: LayerFlags) =>
+        (await work()).answerQuestion(question, text, flags, io),
+      );
   }
 
   function diff(): Command {

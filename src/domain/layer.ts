@@ -77,7 +77,11 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   /** All checks ran (`gate layer verify`). */
   z.object({ kind: z.literal('verified'), at: When, checked: z.number().int(), broken: z.array(EntryId) }),
   /** What no data can decide, for a person (`gate learn`). */
-  z.object({ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) }),
+  z.object({
+    ...{ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) },
+    /** The tables and columns that it names, in lower case. Left out: none. */
+    about: z.array(z.string()).optional(),
+  }),
   z.object({ kind: z.literal('answered'), at: When, questionId: z.string(), author: z.string(), text: z.string() }),
 ]);
 export type LayerEvent = z.infer<typeof LayerEvent>;

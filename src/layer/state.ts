@@ -35,6 +35,8 @@ export interface HeldEntry {
 export interface OpenQuestion {
   readonly questionId: string;
   readonly text: string;
+  /** The tables and columns that it names, in lower case. */
+  readonly about: readonly string[];
   readonly askedAt: string;
   readonly answer: { readonly author: string; readonly text: string; readonly at: string } | null;
 }
@@ -66,7 +68,7 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
         break;
       case 'asked':
         if (!questions.has(event.questionId))
-          questions.set(event.questionId, { ...event, askedAt: event.at, answer: null });
+          questions.set(event.questionId, { ...event, about: event.about ?? [], askedAt: event.at, answer: null });
         break;
       case 'answered': {
         const asked = questions.get(event.questionId);
@@ -81,8 +83,8 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
   }
   return {
     entries: [...entries.values()].map((draft) => held(draft, entries)).sort(byId),
-    questions: [...questions.values()].map(({ questionId, text, askedAt, answer }) => ({
-      ...{ questionId, text, askedAt },
+    questions: [...questions.values()].map(({ questionId, text, about, askedAt, answer }) => ({
+      ...{ questionId, text, about, askedAt },
       answer: answer === null ? null : { author: answer.author, text: answer.text, at: answer.at },
     })),
     verifiedAt,

@@ -165,6 +165,8 @@ export const CONTENTS = {
     /** Those whose checks did not end in time. Left out: none. */
     unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
   }),
+  /** What people answered to questions of lessons, as prompts show it. */
+  told: z.object({ schemaVersion: version, answers: z.array(z.string()) }),
   /** One turn of learning a database. */
   lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),
   /** What a search proved and the layer keeps, by the position of the reading. */

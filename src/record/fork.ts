@@ -38,7 +38,7 @@ export async function storeFork(deps: ForkDeps, fork: Fork): Promise<SearchState
   const checkpoint = `i${parent.iteration + 1}`;
   const made = await run.find('checkpoint', checkpoint);
   if (made !== null && made.searchId === searchId && (await run.find('input', searchId)) !== null) return made;
-  const without = input.settings.layer === undefined ? ['known'] : [];
+  const without = input.settings.layer === undefined ? ['known', 'told'] : [];
   await copyContents(deps, fork.state, { from: parent.searchId, to: searchId, after: parent.iteration, without });
   const state = forkedState(fork);
   if (hint !== null) await keepHint(run, state.steered?.remarks.at(-1) ?? 'h1', hint, nowMs);

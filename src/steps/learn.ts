@@ -2,9 +2,10 @@
  * Learning a database without a question: a model step whose reply is stored as a lesson, and one round trip that runs its queries
  * and counts its claims in one snapshot.
  */
-import type { Claim, LayerEvent, SqlResult } from '../domain';
+import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
 import { learnSchema, parseLearn, renderLearn, type LearnInput as LearnPrompt } from '../prompts/learn';
 import type { Learned, LearnInput, ModelOutcome, Prove, ProveInput } from '../ports/search-steps';
+import { namesIn } from '../layer/questions';
 import { layerOf } from '../layer/state';
 import { claimText, decideClaim, isSettled, readClaim, readCounts } from '../sql/claims';
 import { appendToLayer, readLayer } from '../record/layer-store';
@@ -99,7 +100,7 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
       ...{ schemaVersion: 1, turnId, candidateId: null, claims },
       found: asked.join('\n\n'),
     });
-    await ask(context, reply.open);
+    await ask(context, scope.description, reply.open);
     return { proved: claims.filter(isSettled).length, usage };
   });
 }
@@ -112,14 +113,17 @@ function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCoun
 }
 
 /** What no data can decide waits in the layer for a person. */
-async function ask(context: StepContext, open: readonly string[]): Promise<void> {
+async function ask(context: StepContext, description: DatabaseDescription, open: readonly string[]): Promise<void> {
   if (context.settings.layer !== 'on') return;
   const place = layerPlace(context);
   const known = new Set(layerOf(await readLayer(place)).questions.map(({ questionId }) => questionId));
   const at = now(context);
   const events = open.flatMap((text): LayerEvent[] => {
     const questionId = `q${context.deps.hash(text.trim().toLowerCase()).slice(0, 12)}`;
-    return known.has(questionId) || text.trim() === '' ? [] : [{ kind: 'asked', at, questionId, text: text.trim() }];
+    const about = namesIn(text, description);
+    return known.has(questionId) || text.trim() === ''
+      ? []
+      : [{ kind: 'asked', at, questionId, text: text.trim(), about }];
   });
   await appendToLayer(place, events, context.run.searchId);
 }

@@ -26,13 +26,14 @@ export async function promptContext(
 ): Promise<PromptContext> {
   const { run, input } = context;
   const { question } = input;
-  const [schema, updates, facts, touched, remarks, known] = await Promise.all([
+  const [schema, updates, facts, touched, remarks, known, told] = await Promise.all([
     run.get('schema', SCHEMA_ID),
     Promise.all(memory.updates.map((id) => run.get('update', id))),
     Promise.all(memory.facts.map((id) => run.get('fact', id))),
     Promise.all([...new Set(plans)].map((id) => run.find('profile', id))),
     Promise.all((memory.remarks ?? []).map((id) => run.get('remark', id))),
     run.find('known', SCHEMA_ID),
+    run.find('told', SCHEMA_ID),
   ]);
   const profiles = [...schema.profiles, ...touched.flatMap((each) => each?.profiles ?? [])];
   const extra = await extraTables(context, schema, views);
@@ -55,7 +56,7 @@ export async function promptContext(
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
     ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
-    remarks: remarks.map(({ author, text }) => `${author}: ${text}`),
+    remarks: [...remarks.map(({ author, text }) => `${author}: ${text}`), ...(told?.answers ?? [])],
     ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
   };
 }

@@ -29,7 +29,11 @@ const IDS: LayerEntry = {
   },
 };
 
-async function shop(entry: object = {}, entries: readonly LayerEntry[] = [CENTS, IDS]) {
+async function shop(
+  entry: object = {},
+  entries: readonly LayerEntry[] = [CENTS, IDS],
+  events: readonly LayerEvent[] = [],
+) {
   const at = testProcess();
   // What a person says later counts.
   let now = at.io.now();
@@ -45,10 +49,10 @@ async function shop(entry: object = {}, entries: readonly LayerEntry[] = [CENTS,
     ...{ store, hash: sha256 },
     database: identityKey(resolveDatabase(loadConfig(at.io), 'shop', at.home).identity),
   };
-  await appendToLayer(
-    place,
-    entries.map((each): LayerEvent => ({ kind: 'proved', at: AT, entry: each })),
-  );
+  await appendToLayer(place, [
+    ...entries.map((each): LayerEvent => ({ kind: 'proved', at: AT, entry: each })),
+    ...events,
+  ]);
   const write = (sql: string): void => {
     const open = new Database(file);
     open.exec(sql);
@@ -132,6 +136,45 @@ test('an entry on a column that the access list hides is as if it did not exist'
   expect(await json('list', '--all')).toMatchObject({ entries: [{ entry: { entryId: IDS.entryId, operator: null } }] });
   expect((await gate('layer', 'show', CENTS.entryId)).err).toContain(`no entry ${CENTS.entryId} in this layer`);
   expect((await gate('layer', 'export')).out).not.toContain('cents');
+});
+
+describe('what no data can decide', () => {
+  const asked: LayerEvent[] = [
+    { kind: 'asked', at: AT, questionId: 'q00a', text: 'Which clock?', about: [] },
+    { kind: 'asked', at: AT, questionId: 'q00b', text: 'Is paid net?', about: ['paid'] },
+  ];
+
+  test('is answered by a person, by name', async () => {
+    const { gate, json } = await shop({}, [CENTS], asked);
+    expect((await gate('layer', 'list')).err).toContain(
+      'to be decided by a person: Which clock? (gate layer answer q00a "…")\n',
+    );
+    const { out } = await gate('layer', 'answer', 'q00a', 'UTC', '--author', 'ann');
+    expect(out).toMatch(/^ann \(\d{4}-\d\d-\d\d\), asked "Which clock\?": UTC\n$/);
+    expect((await gate('layer', 'list')).err).not.toContain('Which clock?');
+    expect((await gate('layer', 'list', '--all')).err).toContain('asked "Which clock?": UTC');
+    expect(await json('list')).toMatchObject({ questions: [{ answer: { author: 'ann', text: 'UTC' } }, {}] });
+  });
+
+  test('is hidden with the column that it names', async () => {
+    const { gate } = await shop({ access: { deny: ['orders.paid'] } }, [], asked);
+    const { err } = await gate('layer', 'list');
+    expect(err).toContain('Which clock?');
+    expect(err).not.toContain('net?');
+  });
+
+  test.each([
+    [['q00', 'UTC'], 2, "'q00' is the beginning of 2 questions"],
+    [['q1', 'UTC'], 1, 'no question q1 in this layer'],
+    [['', 'UTC'], 1, 'no question in this layer'],
+    [['q00a', ' '], 2, 'answer'],
+  ])('bad input: gate layer answer %j', async (args, code, line) => {
+    const { gate } = await shop({}, [], asked);
+    const ended = await gate('layer', 'answer', ...args);
+    expect(ended.code).toBe(code);
+    expect(ended.err).toContain(line);
+    expect(ended.err.trim().split('\n')).toHaveLength(1);
+  });
 });
 
 test('export for people', async () => {

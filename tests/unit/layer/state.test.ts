@@ -119,6 +119,12 @@ test('questions to a person, and their answers', () => {
     { kind: 'answered', at: at(1), questionId: 'q1', author: 'ann', text: 'UTC' },
   ];
   expect(layerOf(events).questions).toEqual([
-    { questionId: 'q1', text: 'Which clock?', askedAt: at(0), answer: { author: 'ann', text: 'UTC', at: at(1) } },
+    {
+      questionId: 'q1',
+      text: 'Which clock?',
+      about: [],
+      askedAt: at(0),
+      answer: { author: 'ann', text: 'UTC', at: at(1) },
+    },
   ]);
 });

@@ -302,3 +302,21 @@ describe('two entries that cannot both be right', () => {
     expect(await idsOf(asked)).toEqual({ [HELD]: 'rejected', [STRICTER.statement]: 'active' });
   });
 });
+
+test('a question is told what a person answered, apart from what is proved; others are not', async () => {
+  const asked = questions();
+  const at = '2026-01-01T00:00:00.000Z';
+  await appendToLayer({ store: asked.store, hash, database: 'races' }, [
+    { kind: 'asked', at, questionId: 'q1', text: 'Which runner-up counts in events with shared places?', about: [] },
+    { kind: 'asked', at, questionId: 'q2', text: 'Whose clock is it?', about: [] },
+    { kind: 'answered', at, questionId: 'q1', author: 'ann', text: 'The first by car.' },
+    { kind: 'answered', at, questionId: 'q2', author: 'ann', text: 'The timekeeper of the day.' },
+  ]);
+  const { first } = await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+  expect(first).toContain('People who know this database said');
+  expect(first).toContain(
+    '- ann (2026-01-01), asked "Which runner-up counts in events with shared places?": The first by car.',
+  );
+  expect(first).not.toContain('timekeeper');
+  expect((await asked.ask(commit(3, { claims: [CLAIM] }), { layer: null })).first).not.toContain('first by car');
+});
