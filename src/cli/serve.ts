@@ -6,7 +6,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { compose, type Composition } from '../workers/composition';
 import type { GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
-import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
+import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
@@ -14,6 +14,7 @@ import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { UsageError } from './errors';
+import type { HealthServer } from './health';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import { batchPorts } from './services';
@@ -35,6 +36,11 @@ export interface ServeOptions {
   readonly ready: (databases: readonly string[], endpoint: string) => void;
   /** Left out: all queues. */
   readonly parts?: ServedParts;
+  /** Stops when no task came for so long and nothing runs; left out: it goes on until it is interrupted. */
+  readonly exitWhenIdleMs?: number;
+  /** For how long running steps may finish after an interrupt. */
+  readonly graceMs?: number;
+  readonly health?: HealthServer;
 }
 
 export async function serveUntilInterrupted(
@@ -51,7 +57,8 @@ export async function serveUntilInterrupted(
   const limited = modelQueues(config, composition, parts?.models);
   const names = asked.map(({ name }) => name);
   const servings = new Map(asked.map((database) => [database.name, servingOf(config, composition, [database])]));
-  const workers = await startWorkers(config, session, { composition, limited, servings }, io);
+  const { graceMs = DEFAULT_GRACE_MS } = serving;
+  const workers = await startWorkers(config, session, { composition, limited, servings, graceMs }, io);
   const forget = announce(config, {
     ...{ pid: process.pid, databases: names, queues: workers.taskQueues },
     ...{ address: session.address, namespace: session.namespace, store: storeLocation(config.store) },
@@ -60,17 +67,22 @@ export async function serveUntilInterrupted(
   const interrupts = watchInterrupts(io);
   interrupts.quit.addEventListener('abort', () => process.exit(1));
   void interrupts.first.then(() => {
-    io.err('stopping: running steps may finish; interrupt again to quit at once\n');
+    io.err(
+      `stopping: running steps may finish (up to ${graceMs / 1000} s), then they are tried again elsewhere; interrupt again to quit at once\n`,
+    );
     workers.stop();
   });
   const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
   serving.ready(served, composition.model.endpoint);
   const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
+  serving.health?.readyWhen(() => readiness(session.gate, workers));
+  const stopTimer = stopWhenIdle(workers, serving.exitWhenIdleMs, io);
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
     if (workers.taskQueues.length === 0) await interrupts.first;
     await workers.run();
   } finally {
+    stopTimer();
     stopWatching();
     interrupts.stopListening();
     forget();
@@ -78,7 +90,33 @@ export async function serveUntilInterrupted(
   }
 }
 
+const READY_WITHIN_MS = 1_000;
+
+async function readiness({ client }: GateClient, workers: GateWorkers): Promise<string | null> {
+  if (!workers.polling()) return 'not polling';
+  const { connection } = client;
+  return connection
+    .withDeadline(Date.now() + READY_WITHIN_MS, () => client.workflowService.getSystemInfo({}))
+    .then(
+      () => null,
+      () => 'Temporal does not answer',
+    );
+}
+
+/** Looks four times a second: what arrives between two looks is seen by the steps that it brings. */
+function stopWhenIdle(workers: GateWorkers, idleMs: number | undefined, io: Pick<Io, 'err'>): () => void {
+  if (idleMs === undefined) return () => undefined;
+  const timer = setInterval(() => {
+    if (workers.idleMs() < idleMs) return;
+    clearInterval(timer);
+    io.err(`stopping: nothing to do for ${idleMs / 1000} s\n`);
+    workers.stop();
+  }, 250);
+  return () => clearInterval(timer);
+}
+
 interface Served {
+  readonly graceMs: number;
   readonly composition: Composition;
   readonly limited: readonly ModelQueue[];
   readonly servings: ReadonlyMap<string, Serving>;
@@ -87,13 +125,13 @@ interface Served {
 async function startWorkers(
   { temporal: { versioning } }: Config,
   { target, embedded }: TemporalSession,
-  { composition, limited, servings }: Served,
+  { composition, limited, servings, graceMs }: Served,
   io: Pick<Io, 'err' | 'bundle'>,
 ): Promise<GateWorkers> {
   const version = versioning === null || embedded !== null ? null : workerVersion(versioning);
   const workers = await createGateWorkers({
     ...{ ...target, steps: composition.steps, bundle: io.bundle ?? (await workflowBundle()) },
-    ...{ batch: batchPorts(composition.store), version, modelQueues: limited },
+    ...{ batch: batchPorts(composition.store), version, modelQueues: limited, graceMs },
     databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
   if (version !== null)

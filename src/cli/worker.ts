@@ -1,8 +1,10 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { collect, withExamples } from './options';
-import type { ServedParts } from './serve';
+import { collect, port, positiveNumber, withExamples } from './options';
 import type { CommandFactory } from './command';
+import type { HealthServer } from './health';
+import type { Io } from './io';
+import type { ServedParts, ServeOptions } from './serve';
 
 export const workerCommand: CommandFactory = (io) =>
   withExamples(
@@ -20,37 +22,75 @@ export const workerCommand: CommandFactory = (io) =>
         'serve only these queues: workflow, model:NAME (separated by commas; default: all)',
         collectParts,
       )
+      .option(
+        '--exit-when-idle <seconds>',
+        'stop with exit code 0 when nothing runs and no task came for so long: for containers that scale to zero',
+        positiveNumber,
+      )
+      .option(
+        '--grace <seconds>',
+        'for how long running steps may finish after SIGTERM; then they are tried again elsewhere (default: 5)',
+        positiveNumber,
+      )
+      .option('--health-port <n>', 'answer GET /livez and GET /readyz on this port', port)
+      .addOption(new Option('--health-host <address>', 'where to listen for them').default('127.0.0.1'))
       .addOption(new Option('--background').hideHelp())
-      .action(async (flags: { db?: readonly string[]; serve?: ServedParts; background?: boolean; debug?: boolean }) => {
-        const { loadConfig } = await import('../config');
-        const { openTemporal } = await import('./temporal-session');
-        const { checkParts, serveUntilInterrupted } = await import('./serve');
-        const { DATABASE_VARIABLE } = await import('./background');
-        const config = loadConfig(io);
-        const given = io.env[DATABASE_VARIABLE];
-        checkParts(config, flags.serve);
-        const session = await openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
+      .action(async (flags: WorkerFlags) => {
+        const { startHealthServer } = await import('./health');
+        const health =
+          flags.healthPort === undefined ? null : await startHealthServer(flags.healthHost, flags.healthPort);
+        if (health !== null) io.err(`health on ${health.url}\n`);
         try {
-          const databases = [...(flags.db ?? []), ...(flags.background && given ? [given] : [])];
-          const ready = (names: readonly string[], endpoint: string): void =>
-            io.err(
-              `serving ${names.join(', ') || 'no database'} with model endpoint ${endpoint} on Temporal ${session.address}; Ctrl-C stops\n`,
-            );
-          const parts = flags.serve === undefined ? {} : { parts: flags.serve };
-          await serveUntilInterrupted(
-            config,
-            session,
-            { databases, debug: flags.debug ?? false, background: flags.background ?? false, ready, ...parts },
-            io,
-          );
+          await work(flags, health, io);
         } finally {
-          await session.close();
+          await health?.close();
         }
       }),
     'gate worker',
     'TEMPORAL_ADDRESS=temporal.internal:7233 gate worker --db sales',
     'gate worker --serve model:gpt-5.4-mini',
+    'gate worker --exit-when-idle 60 --grace 25 --health-port 8080 --health-host 0.0.0.0',
   );
+
+interface WorkerFlags {
+  readonly db?: readonly string[];
+  readonly serve?: ServedParts;
+  readonly exitWhenIdle?: number;
+  readonly grace?: number;
+  readonly healthPort?: number;
+  readonly healthHost: string;
+  readonly background?: boolean;
+  readonly debug?: boolean;
+}
+
+async function work(flags: WorkerFlags, health: HealthServer | null, io: Io): Promise<void> {
+  const { loadConfig } = await import('../config');
+  const { openTemporal } = await import('./temporal-session');
+  const { checkParts, serveUntilInterrupted } = await import('./serve');
+  const { DATABASE_VARIABLE } = await import('./background');
+  const config = loadConfig(io);
+  const given = io.env[DATABASE_VARIABLE];
+  checkParts(config, flags.serve);
+  const session = await openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
+  try {
+    const serving: ServeOptions = {
+      databases: [...(flags.db ?? []), ...(flags.background && given ? [given] : [])],
+      debug: flags.debug ?? false,
+      background: flags.background ?? false,
+      ready: (names, endpoint) =>
+        io.err(
+          `serving ${names.join(', ') || 'no database'} with model endpoint ${endpoint} on Temporal ${session.address}; Ctrl-C stops\n`,
+        ),
+      ...(flags.serve === undefined ? {} : { parts: flags.serve }),
+      ...(flags.exitWhenIdle === undefined ? {} : { exitWhenIdleMs: flags.exitWhenIdle * 1000 }),
+      ...(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 }),
+      ...(health === null ? {} : { health }),
+    };
+    await serveUntilInterrupted(config, session, serving, io);
+  } finally {
+    await session.close();
+  }
+}
 
 /** Written as `workflow` and `model:NAME`. */
 function collectParts(text: string, before?: ServedParts): ServedParts {

@@ -19,6 +19,7 @@ import type { createSteps } from '../steps';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
+import { createLoadMeter } from './load-meter';
 import { releaseAbandonedSteps } from './abandoned-steps';
 import { processIdentity } from './process-identity';
 import { databaseQueue } from './task-queues';
@@ -47,7 +48,10 @@ export interface WorkersOptions {
   readonly version?: WorkerVersion | null;
   /** How values become history (`encryption.ts`); default: nothing is encrypted. */
   readonly dataConverter?: DataConverter;
-  /** For how long running steps may finish after a stop; then they are cut off and retried elsewhere. */
+  /**
+   * For how long running steps may finish after a stop; then they are cancelled and retried elsewhere. One that does not react
+   * to that is left behind after another `FORCE_MS`.
+   */
   readonly graceMs?: number;
 }
 
@@ -57,7 +61,15 @@ export interface GateWorkers {
   run(): Promise<void>;
   /** Idempotent. */
   stop(): void;
+  /** For how long nothing ran and no task came; 0 while something runs. To be asked at least once a second. */
+  idleMs(): number;
+  /** All of them run and poll. */
+  polling(): boolean;
 }
+
+/** What is left for cancelled steps to end, and for the last results to be sent. */
+export const FORCE_MS = 10_000;
+export const DEFAULT_GRACE_MS = 5_000;
 
 let installed = false;
 
@@ -76,6 +88,7 @@ export function installLogger(level: LogLevel, write: (line: string) => void): v
 export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
   const connection = await NativeConnection.connect({ ...options.connectionOptions, address: options.address });
   const workers: Worker[] = [];
+  const meter = createLoadMeter();
   try {
     for (const specification of await specifications(options)) {
       const converter = { dataConverter: options.dataConverter ?? dataConverter };
@@ -85,6 +98,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...converter,
           ...buildOf(options.version ?? null),
           ...specification,
+          interceptors: { activity: [meter.interceptor] },
           ...{ connection, namespace: options.namespace, identity: processIdentity() },
         }),
       );
@@ -102,6 +116,8 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
   return {
     taskQueues: workers.map((worker) => worker.options.taskQueue),
     stop,
+    idleMs: () => meter.idleMs(workers),
+    polling: () => workers.every((worker) => isPolling(worker)),
     run: async () => {
       try {
         void takeOver(connection, options.namespace, workers);
@@ -111,6 +127,12 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
       }
     },
   };
+}
+
+/** Every worker has steps; only those of a model's own queue poll no workflows. */
+function isPolling(worker: Worker): boolean {
+  const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
+  return runState === 'RUNNING' && workflowPollerState !== 'FAILED' && activityPollerState === 'POLLING';
 }
 
 /** Steps of killed processes are taken over at once; without that they are after their heartbeat timeout. */
@@ -145,7 +167,8 @@ const COMMON = {
 
 async function specifications(options: WorkersOptions): Promise<WorkerOptions[]> {
   const { steps, databases, ownQueues = [], maxModelCalls = 256 } = options;
-  const grace = { shutdownGraceTime: options.graceMs ?? 5_000 };
+  const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
+  const grace = { shutdownGraceTime: graceMs, shutdownForceTime: graceMs + FORCE_MS };
   const plainBundle = options.bundle ?? (await workflowBundle());
   const encodes = options.dataConverter?.failureConverterPath !== undefined;
   const workflows = { workflowBundle: encodes ? await withEncodedFailures(plainBundle) : plainBundle };

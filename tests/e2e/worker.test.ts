@@ -1,0 +1,109 @@
+/** `gate worker` in a container: it says when it is ready, ends when there is nothing to do, and drains in a stated time. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import { freePort } from '../helpers/free-port';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { startModelEndpoint } from '../helpers/model-endpoint';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+import { unique } from '../helpers/temporal';
+
+jest.setTimeout(240_000);
+
+const QUESTION = 'How many drivers are there?';
+const OTHER = 'How many points did each team score in sprints in total, best team first?';
+
+let data: TestData;
+let model: SimulatedModel;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+
+/** A user whose configuration names the database; its name. */
+function user(baseUrl: string): { readonly home: GateHome; readonly db: string } {
+  const [home, db] = [gateHome({ baseUrl }), unique('sprint')];
+  const path = data.databases[0]?.split('=')[1];
+  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases: { [db]: { path } } }));
+  return { home, db };
+}
+
+/** Status and text of a path; null when nothing listens. */
+async function probe(port: number, path: string): Promise<{ status: number; text: string } | null> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${String(port)}${path}`);
+    return { status: response.status, text: (await response.text()).trim() };
+  } catch {
+    return null;
+  }
+}
+
+test('a worker is ready once it polls, answers what arrives, and ends with 0 when it has had nothing to do', async () => {
+  const { home, db } = user(model.baseUrl);
+  // Loads the code of the command here, so that the question below comes well before the worker is idle.
+  await home.ask([OTHER, '--db', db]);
+  const port = await freePort();
+  const worker = home.start(['worker', '--exit-when-idle', '8', '--health-port', String(port)]);
+  while ((await probe(port, '/livez')) === null) await sleep(20);
+  expect(await probe(port, '/livez')).toEqual({ status: 200, text: 'ok' });
+  const seen: (string | undefined)[] = [];
+  while (seen.at(-1) !== 'ok') {
+    seen.push((await probe(port, '/readyz'))?.text);
+    await sleep(20);
+  }
+  expect(new Set(seen)).toEqual(new Set(['starting', 'ok']));
+  expect((await probe(port, '/metrics'))?.status).toBe(404);
+
+  const { out } = await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
+  const { id } = JSON.parse(out) as { id: string };
+  expect(await home.here(['result', id, '--wait'])).toMatchObject({ code: 0 });
+  const { code, err } = await worker.ended;
+  expect(code).toBe(0);
+  expect(err).toMatch(/stopping: nothing to do for 8 s\n$/);
+  expect(await probe(port, '/livez')).toBeNull();
+});
+
+test('after SIGTERM a worker is not ready; a step that does not end in the grace time is begun again by the next', async () => {
+  const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
+  const { home, db } = user(endpoint.baseUrl);
+  const port = await freePort();
+  const arguments_ = ['worker', '--grace', '2', '--health-port', String(port)];
+  const first = home.start(arguments_);
+  await first.said(/Ctrl-C stops/);
+  await home.here(['ask', QUESTION, '--db', db, '--detach', '--json']);
+  await endpoint.arrived(1);
+  expect((await probe(port, '/readyz'))?.status).toBe(200);
+  const begun = performance.now();
+  first.child.kill('SIGTERM');
+  await first.said(/running steps may finish \(up to 2 s\)/);
+  expect(await probe(port, '/readyz')).toEqual({ status: 503, text: 'not polling' });
+  expect((await first.ended).code).toBe(0);
+  const seconds = (performance.now() - begun) / 1000;
+  expect(seconds).toBeGreaterThan(1.9);
+  expect(seconds).toBeLessThan(10);
+
+  const second = home.start(['worker', '--grace', '1']);
+  await endpoint.arrived(2);
+  second.child.kill('SIGTERM');
+  expect((await second.ended).code).toBe(0);
+  await endpoint.close();
+});
+
+test('a port that is taken and a number that is none are one line each', async () => {
+  const { home } = user(model.baseUrl);
+  const taken = new URL(model.baseUrl).port;
+  const refused = await home.run(['worker', '--health-port', taken]);
+  expect(refused).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^gate: .*the port is in use; choose another/) as string,
+  });
+  const wrong = await home.here(['worker', '--exit-when-idle', 'soon']);
+  expect(wrong.code).toBe(2);
+  expect(wrong.err).toContain('give a number above 0');
+});
