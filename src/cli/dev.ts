@@ -1,5 +1,5 @@
 /** `gate dev`: the embedded Temporal with its UI and a worker, kept running; `--stop` ends what was left running. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { counted } from '../report/printable';
 import { port, withExamples } from './options';
 import type { CommandFactory } from './command';
@@ -8,6 +8,7 @@ import { startUiCodec } from './ui-codec';
 interface DevFlags {
   readonly port?: number;
   readonly uiPort?: number;
+  readonly temporalVersion?: string;
   readonly stop?: boolean;
   readonly debug?: boolean;
 }
@@ -18,6 +19,12 @@ export const devCommand: CommandFactory = (io) =>
       .description('run the embedded Temporal server with its UI and a worker until stopped')
       .option('--port <n>', 'port of the server (default: a free one)', port)
       .option('--ui-port <n>', 'port of the UI (default: 8833 or a free one)', port)
+      .addOption(
+        new Option(
+          '--temporal-version <version>',
+          'version of the server (default: GATE_TEMPORAL_VERSION, else the one found, else 1.29)',
+        ).choices(['1.29', '1.32']),
+      )
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
       .action(async (flags: DevFlags) => {
         const { loadConfig } = await import('../config');
@@ -40,11 +47,17 @@ export const devCommand: CommandFactory = (io) =>
           ...(flags.uiPort ? { uiPort: flags.uiPort } : {}),
         };
         const codec = config.encryption === null ? null : await startUiCodec(config);
-        const session = await openTemporal(config, io.env, {
-          ...ports,
-          ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
-          onProgress: (line) => io.err(`${line}\n`),
-        }).catch(async (error: unknown) => {
+        const { VERSION_VARIABLE } = await import('../workers/temporal-servers');
+        const chosen = flags.temporalVersion === undefined ? {} : { [VERSION_VARIABLE]: flags.temporalVersion };
+        const session = await openTemporal(
+          config,
+          { ...io.env, ...chosen },
+          {
+            ...ports,
+            ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
+            onProgress: (line) => io.err(`${line}\n`),
+          },
+        ).catch(async (error: unknown) => {
           await codec?.close();
           throw error;
         });
@@ -69,5 +82,6 @@ export const devCommand: CommandFactory = (io) =>
         }
       }),
     'gate dev',
+    'gate dev --temporal-version 1.32',
     'gate dev --stop',
   );

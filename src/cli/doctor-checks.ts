@@ -10,7 +10,8 @@ import { counted, cut } from '../report/printable';
 import { compose, openEngines } from '../workers/composition';
 import { embeddedServerInfo } from '../workers/embedded-server';
 import { openStore } from '../workers/open-store';
-import { findPresentBinary } from '../workers/temporal-binary';
+import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
+import { askedServer, lackingFeatures, SERVERS } from '../workers/temporal-servers';
 import { connectClient } from '../workers/client';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
@@ -54,7 +55,7 @@ export async function examine(io: Io, options: { readonly call: boolean; readonl
     ...model,
     ...embeddings,
     ...limitsIn(config),
-    temporal,
+    ...temporal,
     ...queues,
     store,
     encryptionOf(config),
@@ -162,26 +163,45 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
   });
 }
 
-async function checkTemporal(config: Config, io: Io): Promise<Finding> {
+async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
   const what = 'Temporal';
-  return finding(what, async () => {
+  try {
     const configured = configuredTemporal(config, io.env);
     if (configured !== null) {
-      await (await connectClient(configured)).close();
-      return ok(what, `${configured.address}, namespace ${configured.namespace}`);
+      const gate = await connectClient(configured);
+      const { serverVersion } = await gate.client.workflowService.getSystemInfo({}).finally(() => gate.close());
+      const { address, namespace } = configured;
+      return [ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`), featuresOf(serverVersion)];
     }
     const running = await embeddedServerInfo(embeddedPlace(config));
-    if (running !== null) return ok(what, `embedded server ${running.version} is up on port ${running.port}`);
-    const binary = findPresentBinary({ env: io.env, cacheFolder: config.folders.cache });
-    if (binary !== null) return ok(what, `embedded server, from ${binary}`);
+    if (running !== null)
+      return [
+        ok(what, `embedded server ${running.version} is up on port ${running.port}`),
+        featuresOf(running.version),
+      ];
+    const cacheFolder = config.folders.cache;
+    const binary = findPresentBinary({ env: io.env, cacheFolder });
+    if (binary !== null) {
+      const version = binaryVersion(binary, cacheFolder);
+      if (version === null) return [ok(what, `embedded server, from ${binary}`)];
+      return [ok(what, `embedded server ${version}, from ${binary}`), featuresOf(version)];
+    }
+    const { version, build } = askedServer(io.env) ?? SERVERS[0];
     const go = (io.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'go')));
     const fix = 'put the temporal CLI on PATH, or set TEMPORAL_ADDRESS';
-    return note(
-      what,
-      `will be fetched at the first question (download${go ? ', else built by Go in about 2 minutes' : ''})`,
-      go ? null : fix,
-    );
-  });
+    const how = `download${go ? `, else built by Go in ${build.takes}` : ''}`;
+    return [
+      note(what, `${version} will be fetched at the first question (${how})`, go ? null : fix),
+      featuresOf(version),
+    ];
+  } catch (error) {
+    return [missing(what, errorText(error, false), 'see there')];
+  }
+}
+
+function featuresOf(version: string): Finding {
+  const lacking = lackingFeatures(version).map(({ what, from }) => `${what} (needs ${from})`);
+  return ok('Temporal features', lacking.length === 0 ? 'all' : `all but: ${lacking.join('; ')}`);
 }
 
 /** Model queues and searches that no worker serves. A Temporal that does not answer is reported by another check. */

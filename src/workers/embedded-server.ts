@@ -16,9 +16,16 @@ import { z } from 'zod';
 import type { Environment, Folders } from '../config/folders';
 import { sha256 } from '../sha256';
 import { isAlive, withFileLock } from './file-lock';
-import { findTemporalBinary } from './temporal-binary';
-import { isServerProcess, serverVersionAt, startServerProcess, stopServerProcess } from './temporal-process';
-import type { ServerProcess } from './temporal-process';
+import { binaryVersion, findTemporalBinary } from './temporal-binary';
+import {
+  isServerProcess,
+  ServerStartError,
+  serverVersionAt,
+  startServerProcess,
+  stopServerProcess,
+  type ServerProcess,
+} from './temporal-process';
+import { askedServer, databaseSuffix, isAsked } from './temporal-servers';
 
 export const ServerInfo = z.object({
   schemaVersion: z.literal(1),
@@ -66,6 +73,11 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
   const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
     const running = await runningServer(files);
+    const asked = askedServer(options.env);
+    if (running !== null && asked !== null && !isAsked(running.version, asked))
+      throw new ServerStartError(
+        `the embedded server that runs is Temporal ${running.version}; stop it before you ask for ${asked.version}: gate dev --stop`,
+      );
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
     mkdirSync(files.users, { recursive: true });
     writeFileSync(files.user(process.pid), '');
@@ -104,7 +116,9 @@ function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
     log: join(home, 'server.log'),
-    database: join(state, name === null ? 'temporal.sqlite' : `temporal-${name}.sqlite`),
+    /** A newer server does not read the file of an older one. */
+    database: (version: string | null) =>
+      join(state, `temporal${name === null ? '' : `-${name}`}${databaseSuffix(version)}.sqlite`),
     users,
     user: (pid: number) => join(users, String(pid)),
   };
@@ -117,13 +131,14 @@ function findBinary({ env, folders, onProgress }: EmbeddedOptions): Promise<stri
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   rmSync(files.users, { recursive: true, force: true });
   const { port, uiPort, uiCodecEndpoint } = options;
+  const databaseFile = files.database(binaryVersion(binary, options.folders.cache));
   const infoOf = (server: ServerProcess): ServerInfo => ({
-    ...{ schemaVersion: 1, ...server, databaseFile: files.database, keep: false },
+    ...{ schemaVersion: 1, ...server, databaseFile, keep: false },
     uiCodecEndpoint: uiCodecEndpoint ?? null,
   });
   try {
     const server = await startServerProcess({
-      ...{ binary, databaseFile: files.database, logFile: files.log, port, uiPort, uiCodecEndpoint },
+      ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint },
       onSpawn: (spawned) => save(files, infoOf({ ...spawned, version: 'starting' })),
     });
     const info = infoOf(server);

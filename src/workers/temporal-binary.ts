@@ -1,29 +1,29 @@
 /**
- * Finds the Temporal CLI, whose dev server is the embedded one (design §6): `TEMPORAL_CLI_PATH`, `temporal` on PATH,
- * our cache, Temporal's own download, and last a build by Go into the cache (about two minutes, once).
+ * Finds the command whose dev server is the embedded one (design §6): `TEMPORAL_CLI_PATH`, `temporal` on PATH, our cache,
+ * Temporal's own download, and last a build by Go into the cache (minutes, once). Which versions there are is in
+ * `temporal-servers.ts`; one that is asked for is found, or it is an error.
  * Only one process downloads or builds at a time; the result appears in the cache whole or not at all.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   accessSync,
   constants,
   createWriteStream,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Environment } from '../config/folders';
 import { withFileLock } from './file-lock';
+import { askedServer, isAsked, SERVERS, VERSION_VARIABLE, type TemporalServer } from './temporal-servers';
 
-/** The last release that `go install` can build: later ones have a replace directive. */
-export const TEMPORAL_CLI_VERSION = 'v1.5.1';
-const GO_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
-const DOWNLOADS = 'https://temporal.download';
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const HEADERS_TIMEOUT_MS = 5_000;
 const BODY_TIMEOUT_MS = 300_000;
@@ -33,7 +33,7 @@ export interface BinarySearch {
   /** The user's cache folder of this program. */
   readonly cacheFolder: string;
   readonly onProgress?: (line: string) => void;
-  /** Where the CLI is downloaded from. */
+  /** Where the CLI is downloaded from, in place of the server's own address. */
   readonly downloads?: string;
 }
 
@@ -45,7 +45,8 @@ export class NoTemporalError extends Error {
 export async function findTemporalBinary(search: BinarySearch): Promise<string> {
   const present = findPresentBinary(search);
   if (present !== null) return present;
-  const cached = cachedBinary(search.cacheFolder);
+  const server = askedServer(search.env) ?? SERVERS[0];
+  const cached = cachedBinary(search.cacheFolder, server);
   return withFileLock(
     join(search.cacheFolder, 'temporal', 'binary.lock'),
     async () => {
@@ -55,7 +56,7 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
         ['download', download],
         ['go install', buildWithGo],
       ] as const) {
-        const problem = await fetchBinary(search, cached).then(
+        const problem = await fetchBinary(search, server, cached).then(
           () => null,
           (error: unknown) => error as Error,
         );
@@ -72,33 +73,68 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
 }
 
 /** Without download or build; null when there is none. */
-export function findPresentBinary({ env, cacheFolder }: BinarySearch): string | null {
+export function findPresentBinary({ env, cacheFolder }: Pick<BinarySearch, 'env' | 'cacheFolder'>): string | null {
+  const asked = askedServer(env);
   const given = env['TEMPORAL_CLI_PATH'];
   if (given) {
-    if (isExecutable(given)) return given;
-    throw new NoTemporalError(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
+    if (!isExecutable(given))
+      throw new NoTemporalError(`TEMPORAL_CLI_PATH: ${given} is no executable file; correct the path or unset it`);
+    const version = asked === null ? null : binaryVersion(given, cacheFolder);
+    if (asked === null || version === null || isAsked(version, asked)) return given;
+    throw new NoTemporalError(
+      `TEMPORAL_CLI_PATH: ${given} is Temporal ${version}, and ${VERSION_VARIABLE} asks for ${asked.version}; unset one of them`,
+    );
   }
   const onPath = onPathNamed(EXECUTABLE, env);
-  if (onPath !== null) return onPath;
-  const cached = cachedBinary(cacheFolder);
+  if (onPath !== null && (asked === null || isAsked(binaryVersion(onPath, cacheFolder) ?? '', asked))) return onPath;
+  const cached = cachedBinary(cacheFolder, asked ?? SERVERS[0]);
   return isExecutable(cached) ? cached : null;
 }
 
-function cachedBinary(cacheFolder: string): string {
-  return join(cacheFolder, 'temporal', TEMPORAL_CLI_VERSION, EXECUTABLE);
+/** Version of the server in a binary, as far as it says; null when it does not. */
+export function binaryVersion(binary: string, cacheFolder: string): string | null {
+  const ours = SERVERS.find((server) => cachedBinary(cacheFolder, server) === binary);
+  if (ours !== undefined) return ours.version;
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', timeout: 5_000 });
+  return /Server (\d+\.\d+[\w.-]*)/.exec(stdout)?.[1] ?? null;
 }
 
-async function download({ onProgress, downloads = DOWNLOADS }: BinarySearch, target: string): Promise<void> {
+function cachedBinary(cacheFolder: string, { cacheName }: TemporalServer): string {
+  return join(cacheFolder, 'temporal', cacheName, EXECUTABLE);
+}
+
+async function download(
+  { onProgress, downloads }: BinarySearch,
+  { version, download: source }: TemporalServer,
+  target: string,
+): Promise<void> {
   const platform = { linux: 'linux', darwin: 'darwin', win32: 'windows' }[process.platform as string];
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
   if (platform === undefined || arch === undefined) throw new Error(`no build for ${process.platform} ${process.arch}`);
-  const url = `${downloads}/cli/archive/${TEMPORAL_CLI_VERSION}?platform=${platform}&arch=${arch}`;
+  const { base, checksums } = source;
+  const path = source.archive(platform, arch);
+  const urlOf = (part: string): string => `${downloads ?? base}/${part}`;
   await intoPlace(target, async (folder) => {
-    const archive = join(folder, 'archive');
-    await fetchTo(url, archive, () => onProgress?.(`downloading the Temporal server ${TEMPORAL_CLI_VERSION}`));
-    await run('tar', ['-xf', archive, '-C', folder, EXECUTABLE], {});
+    const [file, list] = [join(folder, 'archive'), join(folder, 'checksums')];
+    if (checksums !== null) {
+      await fetchTo(urlOf(checksums.path), list, () => undefined);
+      if (sha256OfFile(list) !== checksums.sha256) throw new Error('the list of checksums is not the known one');
+    }
+    await fetchTo(urlOf(path), file, () => onProgress?.(`downloading the Temporal server ${version}`));
+    if (checksums !== null && !listsFile(readFileSync(list, 'utf8'), path, file))
+      throw new Error('the checksum of the archive is wrong');
+    await run('tar', ['-xf', file, '-C', folder, EXECUTABLE], {});
     return join(folder, EXECUTABLE);
   });
+}
+
+/** Lines of `sha256  name`. */
+function listsFile(list: string, path: string, file: string): boolean {
+  return list.split('\n').includes(`${sha256OfFile(file)}  ${basename(path)}`);
+}
+
+function sha256OfFile(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
 async function fetchTo(url: string, file: string, onStart: () => void): Promise<void> {
@@ -120,10 +156,14 @@ async function fetchTo(url: string, file: string, onStart: () => void): Promise<
   }
 }
 
-async function buildWithGo({ env, onProgress }: BinarySearch, target: string): Promise<void> {
+async function buildWithGo(
+  { env, onProgress }: BinarySearch,
+  { build }: TemporalServer,
+  target: string,
+): Promise<void> {
   const go = onPathNamed(process.platform === 'win32' ? 'go.exe' : 'go', env);
   if (go === null) throw new Error('Go is not installed');
-  onProgress?.('building the Temporal server with Go (about 2 minutes, once)');
+  onProgress?.(`building the Temporal server with Go (${build.takes}, once)`);
   const started = Date.now();
   const ticker = setInterval(
     () => onProgress?.(`building the Temporal server with Go (${String(Math.round((Date.now() - started) / 1000))} s)`),
@@ -131,7 +171,9 @@ async function buildWithGo({ env, onProgress }: BinarySearch, target: string): P
   );
   try {
     await intoPlace(target, async (folder) => {
-      await run(go, ['install', GO_PACKAGE], { ...env, GOBIN: folder });
+      // Go fetches the compiler that the server asks for, where the installed one is older.
+      const settings = { GOTOOLCHAIN: 'auto', ...env, GOBIN: folder, GOWORK: 'off' };
+      await run(go, build.args(folder, EXECUTABLE), settings, build.cwd);
       return join(folder, EXECUTABLE);
     });
   } finally {
@@ -151,9 +193,12 @@ async function intoPlace(target: string, make: (folder: string) => Promise<strin
   }
 }
 
-function run(command: string, args: readonly string[], env: Environment): Promise<void> {
+function run(command: string, args: readonly string[], env: Environment, cwd: string | null = null): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(command, args, {
+      ...{ env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] },
+      ...(cwd === null ? {} : { cwd }),
+    });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
     child.on('error', reject);

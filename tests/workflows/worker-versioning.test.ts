@@ -7,6 +7,7 @@ import { temporal } from '@temporalio/proto';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
+import { lackingFeatures, MOVES_BY_ITSELF } from '../../src/workers/temporal-servers';
 import { workerVersion, type WorkerVersion } from '../../src/workers/worker-version';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
@@ -139,6 +140,11 @@ test('a search stays on the build it began on; it moves where the server offers 
       const upgraded = before !== undefined && (before.offered || before.builds.includes('b'));
       expect(builds).toEqual([upgraded ? 'b' : 'a']);
     }
+    // As the table of features says of this server.
+    const { serverVersion } = await client.client.workflowService.getSystemInfo({});
+    expect([serverVersion, runs.some(({ offered }) => offered)]).toEqual([
+      ...[serverVersion, !lackingFeatures(serverVersion).includes(MOVES_BY_ITSELF)],
+    ]);
     expect((await runsOf(client, moved)).at(-1)?.builds).toEqual(['b']);
     expect((await runsOf(client, later)).flatMap(({ builds }) => builds)).not.toContain('a');
     await a.stop();

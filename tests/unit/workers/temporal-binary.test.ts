@@ -4,7 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findTemporalBinary, NoTemporalError, TEMPORAL_CLI_VERSION } from '../../../src/workers/temporal-binary';
+import {
+  binaryVersion,
+  findPresentBinary,
+  findTemporalBinary,
+  NoTemporalError,
+} from '../../../src/workers/temporal-binary';
+import { SERVERS, VERSION_VARIABLE } from '../../../src/workers/temporal-servers';
 
 const home = mkdtempSync(join(tmpdir(), 'gate-binary-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -70,7 +76,7 @@ test('a download is unpacked into the cache and used from there the next time', 
   await withDownloads(readFileSync(join(folder, 'a.tar.gz')), async (downloads, asked) => {
     const search = { env: { PATH: '' }, cacheFolder, downloads };
     const first = await findTemporalBinary(search);
-    expect(first).toBe(join(cacheFolder, 'temporal', TEMPORAL_CLI_VERSION, 'temporal'));
+    expect(first).toBe(join(cacheFolder, 'temporal', 'v1.5.1', 'temporal'));
     expect(execFileSync(first).toString()).toBe('downloaded\n');
     expect(await findTemporalBinary(search)).toBe(first);
     expect(asked).toHaveLength(1);
@@ -101,6 +107,63 @@ test('without a download it is built by Go, telling so, also when two ask at onc
   });
 });
 
+/** A command `temporal` that says which server it holds. */
+const serverOf = (folder: string, name: string, version: string): string =>
+  script(folder, name, `echo "temporal version 0 (Server ${version}, UI 2)"`);
+
+test('a version that is asked for is found on PATH only if it is that one, or for the newest a newer one', () => {
+  const [folder, cacheFolder] = [emptyFolder(), emptyFolder()];
+  const found = (version: string): string | null =>
+    findPresentBinary({ env: { PATH: `${folder}:/bin`, [VERSION_VARIABLE]: version }, cacheFolder });
+  const onPath = serverOf(folder, 'temporal', '1.29.1');
+  expect([found('1.29'), found('1.32')]).toEqual([onPath, null]);
+  serverOf(folder, 'temporal', '1.33.0-rc.1');
+  expect([found('1.29'), found('1.32')]).toEqual([null, onPath]);
+  expect(binaryVersion(onPath, cacheFolder)).toBe('1.33.0-rc.1');
+});
+
+test('a version is found in its own place of the cache, and one that is not offered is an error that names those that are', () => {
+  const cacheFolder = emptyFolder();
+  for (const { cacheName } of SERVERS) {
+    mkdirSync(join(cacheFolder, 'temporal', cacheName), { recursive: true });
+    script(join(cacheFolder, 'temporal', cacheName), 'temporal');
+  }
+  const found = (version: string): string | null =>
+    findPresentBinary({ env: { PATH: '', [VERSION_VARIABLE]: version }, cacheFolder });
+  for (const { version, cacheName } of SERVERS) {
+    const path = join(cacheFolder, 'temporal', cacheName, 'temporal');
+    expect(found(version)).toBe(path);
+    expect(binaryVersion(path, cacheFolder)).toBe(version);
+  }
+  expect(findPresentBinary({ env: { PATH: '' }, cacheFolder })).toContain('v1.5.1');
+  expect(() => found('1.30')).toThrow("GATE_TEMPORAL_VERSION: '1.30' is not offered; give 1.29 or 1.32");
+});
+
+test('a TEMPORAL_CLI_PATH of another version than the one asked for is an error that names both', () => {
+  const given = serverOf(emptyFolder(), 'mine', '1.29.1');
+  const env = { TEMPORAL_CLI_PATH: given, PATH: '/bin', [VERSION_VARIABLE]: '1.32' };
+  expect(() => findPresentBinary({ env, cacheFolder: emptyFolder() })).toThrow(
+    `TEMPORAL_CLI_PATH: ${given} is Temporal 1.29.1, and GATE_TEMPORAL_VERSION asks for 1.32; unset one of them`,
+  );
+});
+
+test('a download whose list of checksums is not the pinned one is refused; then 1.32 is built from our own module', async () => {
+  const [folder, cacheFolder] = [emptyFolder(), emptyFolder()];
+  script(
+    folder,
+    'go',
+    `echo "$PWD $GOTOOLCHAIN $@" >> "${folder}/calls"; printf '#!/bin/sh\\n' > "$GOBIN/temporal"; chmod +x "$GOBIN/temporal"`,
+  );
+  await withDownloads(Buffer.from('not the list'), async (downloads, asked) => {
+    const env = { PATH: `${folder}:/bin:/usr/bin`, [VERSION_VARIABLE]: '1.32' };
+    const found = await findTemporalBinary({ env, cacheFolder, downloads });
+    expect(found).toBe(join(cacheFolder, 'temporal', 'server-1.32.2', 'temporal'));
+    expect(asked).toEqual(['/v1.9.1/checksums.txt']);
+    const [call] = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+    expect(call).toMatch(/\/infra\/temporal-server auto build -mod=readonly .* -o \S+\/temporal \.$/);
+  });
+});
+
 test('when nothing works, one line names every way out and leaves no half-made file', async () => {
   const cacheFolder = emptyFolder();
   await withDownloads(null, async (downloads) => {
@@ -114,5 +177,5 @@ test('when nothing works, one line names every way out and leaves no half-made f
         '(download: HTTP 404; go install: Go is not installed)',
     );
   });
-  expect(existsSync(join(cacheFolder, 'temporal', TEMPORAL_CLI_VERSION, 'temporal'))).toBe(false);
+  expect(existsSync(join(cacheFolder, 'temporal', 'v1.5.1', 'temporal'))).toBe(false);
 });
