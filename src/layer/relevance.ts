@@ -1,17 +1,52 @@
 /**
- * Which entries of a layer a question needs (docs/layer.md): those that share its words, or speak of the tables that it is
- * most likely about. Pure; ten thousand entries take some milliseconds, because the words of an entry are taken once.
+ * Which entries of a layer a question needs (docs/layer.md). An entry scores by the words that it shares with the question and by
+ * the likeliest table that it reads.
+ *
+ * 1. A word of its statement weighs more than one of the question that it comes from, and that more than one of a rival reading.
+ * 2. A word or table of few entries weighs more than one of most. Words of how one asks, and numbers, weigh little.
+ * 3. Words need not be equal (`schema/lexical.ts`): `weighed` matches `weighings`.
+ * 4. Entries that score far less than the best, or little by any measure, are left out. Of those that count the same, one is
+ *    shown.
+ *
+ * Pure. The words of a layer are indexed once, so ten thousand entries take some milliseconds.
  */
 import type { LayerEntry } from '../domain';
-import { wordsOf } from '../schema/lexical';
+import { compareText } from '../domain/canonical';
+import { likeness, wordsOf } from '../schema/lexical';
 import type { HeldEntry } from './state';
 
 /** Characters of all entries that a prompt shows. */
-export const ENTRY_CHARS = 3_000;
+export const ENTRY_CHARS = 2_000;
 /** The most entries that a prompt shows. */
 export const MOST_ENTRIES = 12;
+/** Some are too long, or say what another one says. */
+const CONSIDERED = 4 * MOST_ENTRIES;
 /** Of the best one's score: what is further off only costs room. */
-const NEAR = 0.25;
+const NEAR = 0.2;
+/** Of the weight of a word that one entry alone has: what scores less is there by chance. */
+const WEAK = 0.4;
+/** Of the likeliest table, beside a word that as many entries have. */
+const TABLE = 0.5;
+const FROM_QUESTION = 0.8;
+const RIVAL = 0.5;
+/** How much more a word weighs that an entry repeats. */
+const REPEATED = 0.3;
+/** Of a word that is only like the one asked for. */
+const ALIKE = 0.7;
+const ASKING_WEIGHT = 0.2;
+const NUMBER_WEIGHT = 0.1;
+
+/** How one asks, whatever it is about. */
+const ASKING = new Set(
+  wordsOf(
+    `total overall sum average mean median number count amount highest lowest longest shortest largest smallest most least
+     maximum minimum top first last second third fourth different distinct decimal round percent percentage share rate give
+     show list return please year quarter month week day date time during before after between since until above below over
+     under any all only one two three four five six seven eight nine ten half january february march april may june july
+     august september october november december monday tuesday wednesday thursday friday saturday sunday yyyy mm dd began
+     begin start end long whole not no`,
+  ),
+);
 
 export interface Asked {
   readonly question: string;
@@ -19,51 +54,157 @@ export interface Asked {
   readonly tables: readonly { readonly name: string; readonly score: number }[];
 }
 
-/** Best first, within the budget; `chars`: how long an entry is in the prompt. */
+interface Chosen {
+  /** How long an entry is in the prompt. */
+  readonly chars: (entry: HeldEntry) => number;
+  /** Others are as if they did not exist; default: all. */
+  readonly isUsable?: (entry: HeldEntry) => boolean;
+}
+
+/** Best first, within the budget. `entries`: the same array gives the same index, so pass all of a layer. */
 export function relevantEntries(
   entries: readonly HeldEntry[],
   { question, tables }: Asked,
-  chars: (entry: HeldEntry) => number,
+  { chars, isUsable = () => true }: Chosen,
 ): readonly HeldEntry[] {
-  const asked = [...new Set(wordsOf(question))];
-  const wordsOfAll = entries.map(wordsOfEntry);
-  const spread = asked.map((word) => wordsOfAll.reduce((count, words) => count + (words.has(word) ? 1 : 0), 0));
-  const weights = spread.map((count) => Math.log(1 + entries.length / Math.max(count, 1)));
-  const highest = Math.max(...tables.map(({ score }) => score), Number.MIN_VALUE);
-  const byTable = new Map(tables.map(({ name, score }) => [name.toLowerCase(), score / highest]));
-  const scored = entries.map((entry, which) => {
-    const words = wordsOfAll[which];
-    const said = asked.reduce((sum, word, at) => sum + (words?.has(word) === true ? (weights[at] ?? 0) : 0), 0);
-    const read = entry.entry.tables.reduce((best, name) => Math.max(best, byTable.get(name.toLowerCase()) ?? 0), 0);
-    return { entry, score: said + TABLE * read };
-  });
-  scored.sort((a, b) => b.score - a.score || (a.entry.entry.entryId < b.entry.entry.entryId ? -1 : 1));
+  const index = indexOf(entries);
+  const usable = Uint8Array.from(entries, (entry) => (isUsable(entry) ? 1 : 0));
+  const all = usable.reduce((sum, one) => sum + one, 0);
+  const scores = scoresOf(index, { usable, all }, { question, tables });
+  const best = scores.reduce((most, score) => Math.max(most, score), 0);
+  const least = Math.max(NEAR * best, WEAK * rarity(1, all));
+  const near = entries
+    .flatMap((entry, at) => ((scores[at] ?? 0) > least ? [{ entry, score: scores[at] ?? 0 }] : []))
+    .sort((a, b) => b.score - a.score || compareText(a.entry.entry.entryId, b.entry.entry.entryId));
   const taken: HeldEntry[] = [];
+  const counted = new Set<string>();
   let left = ENTRY_CHARS;
-  for (const { entry, score } of scored) {
-    if (score <= NEAR * (scored[0]?.score ?? 0) || taken.length === MOST_ENTRIES) break;
+  for (const { entry } of near.slice(0, CONSIDERED)) {
+    if (taken.length === MOST_ENTRIES) break;
+    const what = whatItCounts(entry.entry);
     const length = chars(entry);
-    if (length > left) continue;
+    if (length > left || counted.has(what)) continue;
     left -= length;
+    counted.add(what);
     taken.push(entry);
   }
   return taken;
 }
 
-/** What the best table is worth beside a rare word. */
-const TABLE = 2;
+/** Two entries that read the same columns, name the same values and examine as many rows say nearly the same. */
+function whatItCounts({ tables, columns, examined, check }: LayerEntry): string {
+  const literals = [...new Set(check.match(/'[^']*'/g) ?? [])].sort();
+  return JSON.stringify([[...tables].sort(), [...columns].sort(), examined, literals]);
+}
 
-const WORDS = new WeakMap<LayerEntry, ReadonlySet<string>>();
+interface Usable {
+  /** 1 at the places of entries that count. */
+  readonly usable: Uint8Array;
+  readonly all: number;
+}
 
-function wordsOfEntry({ entry, statement }: HeldEntry): ReadonlySet<string> {
-  const known = WORDS.get(entry);
-  if (known !== undefined && statement === entry.statement) return known;
-  const { rows, scope, tables, columns, operator, from } = entry;
-  const words = new Set(
-    wordsOf(
-      [statement, rows, scope ?? '', operator?.intent ?? '', from.question ?? '', ...tables, ...columns].join(' '),
-    ),
-  );
-  if (statement === entry.statement) WORDS.set(entry, words);
-  return words;
+/** By the place of the entry; 0 for those that do not count. */
+function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: Asked): Float64Array {
+  const scores = new Float64Array(usable.length);
+  for (const asked of new Set(wordsOf(question))) {
+    const said = new Float64Array(usable.length);
+    let spread = 0;
+    for (const { alike, saidBy } of postingsOf(index, asked))
+      for (const { at, strength } of saidBy) {
+        if (usable[at] !== 1) continue;
+        if (said[at] === 0) spread += 1;
+        said[at] = Math.max(said[at] ?? 0, alike * strength);
+      }
+    const weight = askedWeight(asked) * rarity(spread, all);
+    if (spread > 0)
+      for (let at = 0; at < said.length; at += 1) scores[at] = (scores[at] ?? 0) + weight * (said[at] ?? 0);
+  }
+  const highest = Math.max(...tables.map(({ score }) => score), Number.MIN_VALUE);
+  const byTable = new Float64Array(usable.length);
+  for (const { name, score } of tables) {
+    const reading = (index.readers.get(name.toLowerCase()) ?? []).filter((at) => usable[at] === 1);
+    const worth = TABLE * (score / highest) * rarity(reading.length, all);
+    for (const at of reading) byTable[at] = Math.max(byTable[at] ?? 0, worth);
+  }
+  return scores.map((score, at) => score + (byTable[at] ?? 0));
+}
+
+function rarity(count: number, all: number): number {
+  return Math.log(1 + all / Math.max(count, 1));
+}
+
+function askedWeight(word: string): number {
+  if (/^\d+$/.test(word)) return NUMBER_WEIGHT;
+  return ASKING.has(word) ? ASKING_WEIGHT : 1;
+}
+
+/** An entry, by its place, that says a word, and how much. */
+interface Posting {
+  readonly at: number;
+  readonly strength: number;
+}
+
+interface Index {
+  /** By their first letter, words and who says them. */
+  readonly byLetter: ReadonlyMap<string, ReadonlyMap<string, readonly Posting[]>>;
+  /** By the name of a table in small letters, the places of the entries that read it. */
+  readonly readers: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Of the words that are like one of the question. They begin with the same letter. */
+function postingsOf(
+  { byLetter }: Index,
+  asked: string,
+): readonly { readonly alike: number; readonly saidBy: readonly Posting[] }[] {
+  const words = byLetter.get(asked[0] ?? '') ?? new Map<string, readonly Posting[]>();
+  if (/\d/.test(asked)) return [{ alike: 1, saidBy: words.get(asked) ?? [] }];
+  return [...words].flatMap(([word, saidBy]) => {
+    const alike = word === asked ? 1 : ALIKE * likeness(asked, word);
+    return alike === 0 ? [] : [{ alike, saidBy }];
+  });
+}
+
+const INDEXES = new WeakMap<readonly HeldEntry[], Index>();
+
+function indexOf(held: readonly HeldEntry[]): Index {
+  const known = INDEXES.get(held);
+  if (known !== undefined) return known;
+  const byLetter = new Map<string, Map<string, Posting[]>>();
+  const readers = new Map<string, number[]>();
+  for (const [at, entry] of held.entries()) {
+    for (const [word, strength] of saidBy(entry)) {
+      const letter = word[0] ?? '';
+      const words = byLetter.get(letter) ?? new Map<string, Posting[]>();
+      byLetter.set(letter, words);
+      added(words, word, { at, strength });
+    }
+    for (const table of new Set(entry.entry.tables.map((name) => name.toLowerCase()))) added(readers, table, at);
+  }
+  const index = { byLetter, readers };
+  INDEXES.set(held, index);
+  return index;
+}
+
+function added<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** Each word of an entry, and how much it says it. Not of its operator, which this reader may not see. */
+function saidBy({ entry, statement }: HeldEntry): ReadonlyMap<string, number> {
+  const { rows, scope, tables, columns, rivals, from } = entry;
+  const parts: readonly [share: number, text: string][] = [
+    [1, [statement, rows, scope ?? '', ...tables, ...columns].join(' ')],
+    [FROM_QUESTION, from.question ?? ''],
+    [RIVAL, rivals.map(({ reading }) => reading).join(' ')],
+  ];
+  const said = new Map<string, number>();
+  for (const [share, text] of parts) {
+    const counts = new Map<string, number>();
+    for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const [word, count] of counts)
+      said.set(word, Math.max(said.get(word) ?? 0, share * (1 + REPEATED * Math.log(count))));
+  }
+  return said;
 }

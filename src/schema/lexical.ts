@@ -140,7 +140,7 @@ function remembered<T>(find: (text: string) => T): (text: string) => T {
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/;
 
 /** 1 for the same word, 0 for words that have nothing in common. */
-function likeness(asked: string, word: string): number {
+export function likeness(asked: string, word: string): number {
   if (asked === word) return 1;
   const [short, long] = asked.length < word.length ? [asked, word] : [word, asked];
   if (UNSPACED.test(short)) return short.length >= 2 && long.includes(short) ? 0.8 : 0;

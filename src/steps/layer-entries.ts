@@ -1,11 +1,11 @@
 /** Entries of a layer and the database: which of them this reader may see, and whether their checks still show them. */
-import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, SqlResult } from '../domain';
+import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, LayerEvent, SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
 import { decideClaim, readClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
 import { wordsOf } from '../schema/lexical';
-import type { HeldEntry } from '../layer/state';
-import type { LayerPlace } from '../record/layer-store';
+import { layerOf, type HeldEntry, type Layer } from '../layer/state';
+import { readLayer, type LayerPlace } from '../record/layer-store';
 import { databaseKey, type StepContext } from './context';
 
 /** The counts of an entry now; `why`: why it no longer holds, null if it does. */
@@ -21,6 +21,16 @@ export interface Recounted {
 
 export function layerPlace({ deps, input }: Pick<StepContext, 'deps' | 'input'>): LayerPlace {
   return { store: deps.store, hash: deps.hash, database: databaseKey(input) };
+}
+
+const LAYERS = new WeakMap<readonly LayerEvent[], Layer>();
+
+/** The same value as long as nothing is added, so that what was worked out about it stands. */
+export async function currentLayer(place: LayerPlace): Promise<Layer> {
+  const events = await readLayer(place);
+  const layer = LAYERS.get(events) ?? layerOf(events);
+  LAYERS.set(events, layer);
+  return layer;
 }
 
 /** Only what this reader's description shows: an entry on a hidden table or column, or its operator, is as if it did not exist. */
@@ -118,18 +128,17 @@ function plainName(word: string): string {
 }
 
 /**
- * How a prompt shows an entry: its statement, its figures, and the readings that it rules out. A scope or rows whose every word the
- * rest says already are left out.
+ * How a prompt shows an entry: its statement, its figures, and the readings that it rules out. A scope whose every word the rest says
+ * already is left out.
  */
 export function entryText({ statement, scope, matching, examined, rows, rivals, operator }: LayerEntry): string {
   const told = scope === null || isSaid(scope, [statement, rows]) ? '' : ` (${scope})`;
-  const counted = rows.trim() === '' || isSaid(rows, [statement, told]) ? 'rows' : shortened(rows);
   const against = rivals
     .filter((rival) => rival.refuted)
     .slice(0, SHOWN_RIVALS)
     .map(({ reading, matching: of }) => `${shortened(reading)} ${of ?? '?'}`);
   const parts = [
-    `${matching} of ${examined} ${counted}`,
+    `${matching} of ${examined} ${shortened(rows.trim() === '' ? 'rows' : rows)}`,
     ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`]),
     ...(operator === null || operator.sql.length > SQL_CHARS ? [] : [`SQL: ${oneLine(operator.sql)}`]),
   ];

@@ -3,15 +3,15 @@
  * checks run again first, together, unless no row has changed since; one that fails is withheld and said to be broken.
  */
 import type { DatabaseDescription, LayerEvent } from '../domain';
-import { layerOf } from '../layer/state';
+import type { HeldEntry } from '../layer/state';
 import { relevantEntries } from '../layer/relevance';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
-import { appendToLayer, readLayer } from '../record/layer-store';
+import { appendToLayer } from '../record/layer-store';
 import { rankedTables } from '../schema/table-relevance';
 import { now, type StepContext } from './context';
 import { runChecks } from './counted-checks';
-import { entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
+import { currentLayer, entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
 
 /** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
 const CHECK_MS = 3_000;
@@ -24,16 +24,25 @@ export async function recall(
 ): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const place = layerPlace(context);
-  const { entries } = layerOf(await readLayer(place));
-  const active = visibleEntries(
-    entries.filter(({ status }) => status === 'active'),
-    description,
-  );
-  if (active.length === 0) return {};
+  const { entries } = await currentLayer(place);
+  const active = entries.filter(({ status }) => status === 'active');
+  const visible = new Map(visibleEntries(active, description).map((held) => [held.entry.entryId, held]));
+  if (visible.size === 0) return {};
   const { text, context: background, instructions } = context.input.question;
   const question = [text, background ?? '', instructions ?? ''].join('\n');
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
-  const relevant = relevantEntries(active, { question, tables }, ({ entry }) => entryText(entry).length);
+  const shown = ({ entry }: HeldEntry): HeldEntry[] => {
+    const held = visible.get(entry.entryId);
+    return held === undefined ? [] : [held];
+  };
+  const relevant = relevantEntries(
+    entries,
+    { question, tables },
+    {
+      chars: (held) => shown(held).reduce((sum, { entry }) => sum + entryText(entry).length, 0),
+      isUsable: ({ entry }) => visible.has(entry.entryId),
+    },
+  ).flatMap(shown);
   const sqlTimeoutMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
   const { results, usage } = await runChecks(
     { ...context, settings: { ...context.settings, sqlTimeoutMs } },

@@ -114,5 +114,5 @@ test('the next lesson is shown what is kept', async () => {
   );
   await runLearn({ searchId: 's2', settings: next.input.settings, state: null }, next.steps, hooks);
   const [first] = next.model.requests.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
-  expect(first).toContain(`- ${CLAIM.statement} [24 of 24 rows; rivals: seconds everywhere 12]`);
+  expect(first).toContain(`- ${CLAIM.statement} [24 of 24 laps; rivals: seconds everywhere 12]`);
 });
