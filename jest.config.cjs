@@ -2,6 +2,7 @@
 const base = {
   rootDir: __dirname,
   testEnvironment: 'node',
+  moduleNameMapper: { '^\\./child-script$': '<rootDir>/tests/helpers/compiled-child.ts' },
   // These packages ship ES modules alone.
   transformIgnorePatterns: ['/node_modules/(?!d3-|internmap/)'],
   transform: {

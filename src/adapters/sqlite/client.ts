@@ -3,7 +3,7 @@
  * killed when a request exceeds its time limit or its caller aborts: nothing else can stop a query inside SQLite.
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import { extname, join } from 'node:path';
+import { childScript } from './child-script';
 import type { ChildReply, ChildRequest } from './protocol';
 
 /** `crashed`: the child ended by itself in the middle of the request. */
@@ -85,9 +85,9 @@ export class SqliteClient {
 }
 
 function startChild(): ChildProcess {
-  const extension = extname(__filename);
-  return fork(join(__dirname, `child${extension}`), [], {
-    execArgv: extension === '.ts' ? ['--require', require.resolve('tsx/cjs')] : [],
+  const { path, execArgv } = childScript();
+  return fork(path, [], {
+    execArgv: [...execArgv],
     // The child only reads one file, so it gets no keys from the environment.
     env: pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot']),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
