@@ -1,4 +1,9 @@
-/** All tests of `npm test`, and those that take minutes of real time: the fault suite, and limits of a model in requests a minute. */
+/**
+ * All tests of `npm test`, some of them at full length (`tests/helpers/extent.ts`), and those that take minutes: the fault
+ * suite, limits of a model in requests a minute, and the package installed by npm.
+ */
+process.env.GATE_TEST_FULL = '1';
+
 const { projects, ...config } = require('./jest.config.cjs');
 
 const e2e = projects.find(({ displayName }) => displayName === 'e2e');

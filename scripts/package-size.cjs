@@ -1,5 +1,5 @@
 // What a user gets: packs the package, installs the tarball into an empty folder with npm, and counts. `npm run size` prints
-// it; tests/e2e/package.test.ts checks it and runs the demo there. Needs a built `dist` and the registry that npm is set to.
+// it; tests/full/package.test.ts checks it and runs the demo there. Needs a built `dist` and the registry that npm is set to.
 const { execFileSync } = require('node:child_process');
 const { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');

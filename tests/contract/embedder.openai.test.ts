@@ -160,7 +160,7 @@ describe('from a configuration to the record, with a simulated model', () => {
     const filler = (at: number): string =>
       `CREATE TABLE ledger_${at % 2 === 0 ? 'branch' : 'site'}_${at} (id integer PRIMARY KEY, ${columns.map((name) => `${name} text`).join(', ')})`;
     const near = `CREATE TABLE ${NEAR} (worker_ref integer, exit_day text, separation_reason text, unit_ref text, notice_given_on text, interview_held text, rehire_allowed text, last_day_on_site text, recorded_by text)`;
-    database.exec(`BEGIN; ${Array.from({ length: 999 }, (_, at) => filler(at)).join('; ')}; ${near}; COMMIT`);
+    database.exec(`BEGIN; ${Array.from({ length: 399 }, (_, at) => filler(at)).join('; ')}; ${near}; COMMIT`);
     database.close();
   });
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -200,15 +200,15 @@ describe('from a configuration to the record, with a simulated model', () => {
     const { content, ranking, prepared, store } = await prepare({ model: 'simulated-embedding' });
     expect(content.shown).toContain(NEAR);
     expect(content.description.tables.filter(({ name }) => !content.text.includes(name))).toEqual([]);
-    expect(ranking).toMatchObject({ by: 'words-and-meaning', embeddedTables: 1_000, warning: null });
+    expect(ranking).toMatchObject({ by: 'words-and-meaning', embeddedTables: 400, warning: null });
     const { totals, roles } = model.ledger();
-    expect(roles['embedding']).toMatchObject({ asked: 12, billed: 12 });
+    expect(roles['embedding']).toMatchObject({ asked: 6, billed: 6 });
     expect(prepared.usage.promptTokens).toBe(totals.promptTokens);
     expect(prepared.usage.costUsd).toBeCloseTo(totals.promptTokens / 1e6);
     const again = await prepare({ model: 'simulated-embedding' }, {}, store);
     expect(again.content.text).toBe(content.text);
     expect(again.ranking).toMatchObject({ embeddedTables: 0 });
-    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 7 });
   });
 
   test('gate db describe --question ranks as a search does, keeps what it paid for, and says why it could not', async () => {
@@ -220,9 +220,9 @@ describe('from a configuration to the record, with a simulated model', () => {
     const described = await gate('db', 'describe', database, '--question', QUESTION);
     expect(described).toMatchObject({ code: 0, out: expect.stringContaining('separation_reason text') as string });
     await gate('db', 'describe', database, '--question', QUESTION);
-    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 7 });
     await gate('db', 'describe', database);
-    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 13 });
+    expect(model.ledger().roles['embedding']).toMatchObject({ billed: 7 });
     configure('nosuch');
     const failed = await gate('db', 'describe', database, '--question', QUESTION);
     expect(failed).toMatchObject({ code: 0, err: expect.stringMatching(/note: tables are ranked by the question's words alone: .*"nosuch"/) as string }); // prettier-ignore

@@ -1,6 +1,7 @@
 import { executionMatch } from '../../src/benchmarks';
 import type { PresetName } from '../../src/domain';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import { extent } from '../helpers/extent';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { askInProcess, type AskInProcess, openDatabase, type Opened } from './in-process';
@@ -21,10 +22,12 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** About thirty questions of both engines, or the whole sample. */
+const QUESTIONS = extent({ usual: 12, full: 30 });
+
+/** So many questions of both engines, or the whole sample. */
 function someQuestions(): TestData['questions'] {
-  const step = Math.max(1, Math.floor(data.questions.length / 30));
-  return data.questions.filter((_, at) => at % step === 0).slice(0, 30);
+  const step = Math.max(1, Math.floor(data.questions.length / QUESTIONS));
+  return data.questions.filter((_, at) => at % step === 0).slice(0, QUESTIONS);
 }
 
 async function callsOf(

@@ -3,8 +3,12 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
+import { extent } from '../helpers/extent';
 import { unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, noBatch as batch } from './scripted-steps';
+
+/** One run of the workflow takes 20 of them. */
+const ITERATIONS = extent({ usual: 60, full: 300 });
 
 async function runsOf(gate: GateClient, searchId: string, firstRunId: string) {
   const runs: { readonly events: number; readonly bytes: number }[] = [];
@@ -18,13 +22,19 @@ async function runsOf(gate: GateClient, searchId: string, firstRunId: string) {
   return runs;
 }
 
-test('a search of 300 iterations finishes with bounded histories and a bounded state', async () => {
+test(`a search of ${ITERATIONS} iterations finishes with bounded histories and a bounded state`, async () => {
   const database = unique('db');
   const searchId = unique('q');
   let last: SearchState | null = null;
   const steps = scriptedSteps({ operators: 3, onFinish: (_summary, state) => void (last = state) });
   await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
-    const settings = scriptedSettings({ iterations: 300, cMin: 10_000, cMax: 10_000, maxPlans: 10_000, attempts: 1 });
+    const settings = scriptedSettings({
+      iterations: ITERATIONS,
+      cMin: 10_000,
+      cMax: 10_000,
+      maxPlans: 10_000,
+      attempts: 1,
+    });
     const handle = await startQuestion(gate, {
       ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'long' },
     });
@@ -36,9 +46,9 @@ test('a search of 300 iterations finishes with bounded histories and a bounded s
       expect(events).toBeLessThan(4_096);
       expect(bytes).toBeLessThan(2 * 2 ** 20);
     }
-    expect(runs).toHaveLength(15);
+    expect(runs).toHaveLength(ITERATIONS / 20);
   });
   const state = last as SearchState | null;
-  expect(state?.iteration).toBe(301);
+  expect(state?.iteration).toBe(ITERATIONS + 1);
   expect(JSON.stringify(state).length).toBeLessThan(400_000);
 }, 240_000);
