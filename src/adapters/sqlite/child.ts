@@ -278,4 +278,4 @@ function failure(error: unknown): Extract<ChildReply, { kind: 'error' }> {
 
 process.on('message', (request: ChildRequest) => process.send?.(answer(request)));
 process.on('disconnect', () => process.exit(0));
-startWatchdog();
+startWatchdog(Number(process.argv[2]));

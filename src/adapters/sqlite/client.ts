@@ -86,7 +86,7 @@ export class SqliteClient {
 
 function startChild(): ChildProcess {
   const { path, execArgv } = childScript();
-  return fork(path, [], {
+  return fork(path, [String(process.pid)], {
     execArgv: [...execArgv],
     // The child only reads one file, so it gets no keys from the environment.
     env: pick(process.env, ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot']),

@@ -5,7 +5,7 @@ const PROCESS_BYTES = 1536 * 1024 * 1024;
 
 const WATCHDOG = `
   const { writeSync } = require('node:fs');
-  const parent = process.ppid;
+  const { workerData: parent } = require('node:worker_threads');
   setInterval(() => {
     const gone = process.ppid !== parent;
     const large = process.memoryUsage.rss() > ${PROCESS_BYTES};
@@ -13,6 +13,7 @@ const WATCHDOG = `
     if (gone || large) process.kill(process.pid, 'SIGKILL');
   }, 100);`;
 
-export function startWatchdog(): void {
-  new Worker(WATCHDOG, { eval: true }).unref();
+/** `parent`: told by the parent itself, because it may be gone before this process looks. */
+export function startWatchdog(parent: number): void {
+  new Worker(WATCHDOG, { eval: true, workerData: parent }).unref();
 }
