@@ -100,8 +100,8 @@ async function openStarted(
   const { target, opening } = openWithTarget(asking);
   const announcing = asking.composition().then((opened) => announcedFor(config, opened, database, input));
   const workersOn = async (queues: Pick<WorkersOptions, 'databases' | 'modelQueues'>): Promise<GateWorkers> => {
-    const [at, { steps }] = await Promise.all([target, asking.composition()]);
-    return createGateWorkers({ ...at, steps, batch: batchPorts(services.store), bundle: io.bundle, ...queues });
+    const [at, { steps, watch }] = await Promise.all([target, asking.composition()]);
+    return createGateWorkers({ ...at, steps, watch, batch: batchPorts(services.store), bundle: io.bundle, ...queues });
   };
   const making = announcing.then(({ serving, limited }) =>
     workersOn({ databases: [servedName(database.name, serving)], modelQueues: limited }),

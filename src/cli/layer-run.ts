@@ -9,11 +9,10 @@ import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
 import { visibleEntries } from '../steps/layer-entries';
-import { verifyEntries } from '../steps/verify-layer';
 import { visibleLine } from '../text/visible';
 import { openEngines } from '../workers/composition';
 import { checkDatabase } from './check-database';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { onlyDatabase } from './ask-input';
 import { recognise } from './seen-databases';
@@ -117,48 +116,6 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
     ...(operator === null ? [] : [`sql of a query that rested on it: ${operator.intent}\n${operator.sql}`]),
   ];
   io.out(`${lines.join('\n')}\n`);
-}
-
-export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> {
-  const { layer, place, config, database } = await openLayer(flags, io);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
-    const description = await checkDatabase(engines, database.name);
-    const { engine } = await engines.engine(database.name);
-    const verified = await verifyEntries(layer.entries, {
-      ...{ engine, description, signal: stop.signal, now: () => io.now() },
-      timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
-      progress: (done, of) => {
-        if (io.live) io.err(`\r${done} of ${of} checks`);
-      },
-    });
-    if (io.live) io.err('\r');
-    await appendToLayer(place, verified.events);
-    const broken = verified.entries.filter(({ why }) => why !== null);
-    if (flags.json) {
-      const told = broken.map(({ held, why, counts }) => ({
-        ...{ entryId: held.entry.entryId, statement: held.statement, why, counts, heldUntil: held.since },
-      }));
-      io.out(
-        `${JSON.stringify({ checked: verified.entries.length, unseen: verified.unseen, broken: told }, null, 2)}\n`,
-      );
-    } else {
-      for (const { held, why } of broken)
-        io.out(
-          `${held.entry.entryId.slice(0, 9)} no longer holds: ${held.statement} (${why ?? ''}; since ${held.since})\n`,
-        );
-      const checked = counted(verified.entries.length, 'entry', 'entries');
-      io.out(`${checked} checked, ${broken.length === 0 ? 'all hold' : `${broken.length} no longer hold`}\n`);
-      if (verified.unseen > 0)
-        io.err(`${counted(verified.unseen, 'entry', 'entries')} could not be checked: hidden, or no answer in time\n`);
-    }
-    return broken.length === 0 ? EXIT.ok : EXIT.failed;
-  } finally {
-    stopListening();
-    await engines.close();
-  }
 }
 
 export async function decideEntry(

@@ -1,8 +1,9 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandFactory } from './command';
 import type { ExportFlags } from './layer-export';
 import type { LayerFlags } from './layer-run';
+import type { WatchFlags } from './layer-watch';
 import { positiveNumber, withExamples } from './options';
 
 const DATABASE = 'a configured name, an SQLite file, or postgresql://… (default: the only configured one)';
@@ -38,7 +39,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
   )
     .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
     .action(async (flags: LayerFlags) => {
-      outcome.code = await (await work()).verifyLayer(flags, io);
+      outcome.code = await (await import('./layer-verify')).verifyLayer(flags, io);
     });
   return withExamples(
     new Command('layer')
@@ -46,6 +47,32 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       .addCommand(list)
       .addCommand(show)
       .addCommand(verify)
+      .addCommand(
+        action(
+          'watch',
+          'run all checks on a schedule of Temporal, and tell of drift',
+          'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK --file drift.jsonl',
+          'gate layer watch --list',
+          'gate layer watch --db shop --now',
+        )
+          .option(
+            '--every <interval>',
+            'how often: 30m, 1h, 1d, 1w; the same again with other options changes it',
+            interval,
+          )
+          .option(
+            '--webhook <variable>',
+            'post drift as JSON to the URL in this variable: GATE_WEBHOOK or GATE_WEBHOOK_…',
+          )
+          .option('--file <path>', "append drift as a line of JSON to this file on the worker's machine (….jsonl)")
+          .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
+          .option('--now', 'run the checks now; exit code 1 if one does not hold')
+          .option('--list', 'what is watched: next and last run')
+          .option('--stop', 'watch it no longer')
+          .action(async (flags: WatchFlags) => {
+            outcome.code = await (await import('./layer-watch')).watchLayer(flags, io);
+          }),
+      )
       .addCommand(
         decided('confirm', 'say that an entry is right: of two that contradict each other, or one that was rejected'),
       )
@@ -79,6 +106,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       ),
     'gate layer list --db shop',
     'gate layer verify --db shop',
+    'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK',
   );
 
   function decided(name: 'confirm' | 'reject', description: string): Command {
@@ -124,3 +152,15 @@ export const layerCommand: CommandFactory = (io, outcome) => {
       .action(async (flags: LayerFlags) => (await work()).diffLayers(flags, io));
   }
 };
+
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const LONGEST_MS = 53 * 604_800_000;
+
+/** In milliseconds. */
+function interval(text: string): number {
+  const [, digits, unit = ''] = /^([1-9]\d{0,5})([mhdw])$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS_MS[unit] ?? NaN);
+  if (!(ms <= LONGEST_MS))
+    throw new InvalidArgumentError('give whole minutes, hours, days or weeks up to a year, such as 30m, 1h, 1d or 1w');
+  return ms;
+}

@@ -131,7 +131,7 @@ async function startWorkers(
   const version = versioning === null || embedded !== null ? null : workerVersion(versioning);
   const workers = await createGateWorkers({
     ...{ ...target, steps: composition.steps, bundle: io.bundle ?? (await workflowBundle()) },
-    ...{ batch: batchPorts(composition.store), version, modelQueues: limited, graceMs },
+    ...{ batch: batchPorts(composition.store), watch: composition.watch, version, modelQueues: limited, graceMs },
     databases: [...servings].map(([name, each]) => servedName(name, each)),
   });
   if (version !== null)

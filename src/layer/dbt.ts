@@ -58,8 +58,11 @@ function sourcesOf(source: string, schema: string, entries: readonly HeldEntry[]
             }),
       })),
   }));
-  return `# Written by gate layer export --format dbt.\n${stringify({ version: 2, sources }, { lineWidth: 0 })}`;
+  return `# Written by gate layer export --format dbt.\n${stringify({ version: 2, sources }, AS_DBT_READS)}`;
 }
+
+/** dbt reads YAML 1.1, where `no` and `on` are no text unless they are quoted. */
+const AS_DBT_READS = { lineWidth: 0, compat: 'yaml-1.1' } as const;
 
 function partsOf(name: string, schema: string): { readonly schema: string; readonly table: string } {
   const dot = name.indexOf('.');

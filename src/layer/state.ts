@@ -129,7 +129,8 @@ function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): voi
 }
 
 function happened(draft: Draft, event: OnEntry): void {
-  if (event.kind !== 'edited') draft.since = event.at;
+  const isBrokenStill = event.kind === 'broken' && draft.broken !== null;
+  if (event.kind !== 'edited' && !isBrokenStill) draft.since = event.at;
   switch (event.kind) {
     case 'broken':
       draft.broken = event.why;

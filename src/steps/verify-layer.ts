@@ -23,7 +23,8 @@ export async function verifyEntries(
     readonly description: Pick<DatabaseDescription, 'tables'>;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
-    readonly now: () => number;
+    /** The time of the events (ISO). */
+    readonly at: string;
     readonly progress?: (done: number, of: number) => void;
   },
 ): Promise<Verified> {
@@ -40,11 +41,11 @@ export async function verifyEntries(
     options.progress?.(seen.length, visible.length);
   }
   const told = seen.filter(({ unseen }) => !unseen);
-  const at = new Date(options.now()).toISOString();
-  const changed = told.flatMap(({ held: { entry, status }, why, counts }): LayerEvent[] => {
+  const { at } = options;
+  const changed = told.flatMap(({ held: { entry, status, why: before }, why, counts }): LayerEvent[] => {
     const { entryId } = entry;
-    if (why !== null) return [{ kind: 'broken', entryId, at, why, counts }];
-    return status === 'broken' ? [{ kind: 'held-again', entryId, at, counts }] : [];
+    if (why === null) return status === 'broken' ? [{ kind: 'held-again', entryId, at, counts }] : [];
+    return status === 'broken' && why === before ? [] : [{ kind: 'broken', entryId, at, why, counts }];
   });
   const broken = told.flatMap(({ held: { entry }, why }) => (why === null ? [] : [entry.entryId]));
   return {

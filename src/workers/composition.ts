@@ -13,6 +13,7 @@ import type { SnowflakeLogin } from '../config/snowflake';
 import type { WebConfig } from '../config/web';
 import { asItIs, namedDatabase, type ResolvedDatabase } from '../config/databases';
 import type { Dialect } from '../domain';
+import type { WatchSteps } from '../ports/drift';
 import {
   ModelError,
   SqlEngineError,
@@ -24,8 +25,10 @@ import {
 } from '../ports';
 import { sha256 } from '../sha256';
 import { createSteps, type StepDeps } from '../steps';
+import { createWatchSteps } from '../steps/watch-layer';
 import { identityKey } from '../steps/context';
 import { identityChain } from './database-aliases';
+import { tellerOf } from './drift-outlets';
 import { withDescriptionCache } from './description-cache';
 import { openEmbedder } from './open-embedder';
 import { openStore } from './open-store';
@@ -47,6 +50,7 @@ export interface CompositionOptions {
 export interface Composition extends ServedModel {
   readonly store: ObjectStore;
   readonly steps: WorkerSteps;
+  readonly watch: WatchSteps;
   /** Names of the databases this process can reach. */
   readonly databases: readonly string[];
   /** Opens the database and reads from it, behind the guard. */
@@ -147,6 +151,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
   return {
     store,
     steps: createSteps(deps),
+    watch: createWatchSteps({ ...deps, tell: tellerOf(config.watch) }),
     databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
     ...{ model, modelUrl, recording, ollamaModels },

@@ -14,7 +14,9 @@ import { createBatchActivities, type BatchPorts } from '../activities/batch';
 import { createModelActivities } from '../activities/model';
 import { createSqlActivities } from '../activities/sql';
 import { createStoreActivities } from '../activities/store';
+import { createWatchActivities } from '../activities/watch';
 import { createWebActivities } from '../activities/web';
+import type { WatchSteps } from '../ports/drift';
 import type { createSteps } from '../steps';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
@@ -35,6 +37,8 @@ export interface WorkersOptions {
   readonly connectionOptions?: Parameters<typeof NativeConnection.connect>[0];
   readonly steps: WorkerSteps;
   readonly batch: BatchPorts;
+  /** Left out: no layer is watched here. */
+  readonly watch?: WatchSteps;
   /** The databases that this process serves, each by its name with the fingerprint (`servedName`). */
   readonly databases: readonly string[];
   /** Queues of this process's own, for everything on whatever it can reach (a batch). */
@@ -179,6 +183,7 @@ async function specifications(options: WorkersOptions): Promise<WorkerOptions[]>
     ...createStoreActivities(steps),
     ...createWebActivities(steps),
     ...createBatchActivities(options.batch),
+    ...(options.watch && createWatchActivities(options.watch)),
   };
   return [
     ...(options.modelQueues ?? []).map(({ taskQueue, requestsPerSecond, concurrency }) => ({

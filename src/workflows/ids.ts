@@ -1,3 +1,6 @@
 /** Workflow ids are made from search and batch ids, so that asking again joins a running workflow (design D4). */
 export const questionWorkflowId = (searchId: string): string => `question-${searchId}`;
 export const batchWorkflowId = (batchId: string): string => `batch-${batchId}`;
+/** Of the schedule that watches a layer, by the identity of its database. */
+export const WATCH_PREFIX = 'layer-watch-';
+export const watchScheduleId = (identity: string): string => WATCH_PREFIX + identity;

@@ -31,6 +31,10 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   readonly accept: string;
+  /** JSON to post; left out: GET. */
+  readonly post?: string;
+  /** A host that the configuration allows, wherever it is. */
+  readonly isTrusted?: boolean;
   readonly resolve: Resolve;
   readonly loopback: Loopback | null;
   readonly networks: Networks;
@@ -54,10 +58,14 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
   try {
     const response = await request(url, {
       dispatcher: agent,
-      method: 'GET',
+      method: options.post === undefined ? 'GET' : 'POST',
       maxRedirections: 0,
       signal: options.signal,
-      headers: { 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
+      headers: {
+        ...{ 'user-agent': USER_AGENT, accept: options.accept, 'accept-encoding': 'gzip, br' },
+        ...(options.post === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(options.post === undefined ? {} : { body: options.post }),
     });
     listened(response.body);
     const header = (name: string): string | null => {
@@ -84,7 +92,7 @@ export function listened(body: Readable): void {
 
 async function checkedAddresses(
   url: URL,
-  { resolve, loopback, networks, signal }: ExchangeOptions,
+  { resolve, loopback, networks, signal, isTrusted = false }: ExchangeOptions,
 ): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   let addresses: readonly string[] = [host];
@@ -93,7 +101,7 @@ async function checkedAddresses(
   } catch (error) {
     throw connectionError(error, host, signal);
   }
-  checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false, networks);
+  if (!isTrusted) checkAddresses(host, addresses, loopback?.ports.has(Number(url.port)) ?? false, networks);
   return addresses;
 }
 

@@ -29,6 +29,16 @@ const testOf = (entry: LayerEntry, width?: number): string =>
 const CENTS = entryOf({});
 const HOSTILE = `x' */ "y" -- \n\r\u2028; DROP TABLE orders; {{ env_var('PATH') }} {% do x %} {# c #} {{{%: - &a *b | "`;
 
+test('a name that YAML 1.1 takes for something else is text for dbt', () => {
+  const columns = ['no', 'on', 'y', '1_000', '1:30', '0o7', 'null'];
+  const named = entryOf({ columns: columns.map((column) => `orders.${column}`) });
+  const source = filesOf([named])['models/my_shop/sources.yml']!;
+  const [{ tables }] = (
+    parse(source, { version: '1.1' }) as { sources: { tables: { columns: { name: unknown }[] }[] }[] }
+  ).sources as [{ tables: { columns: { name: unknown }[] }[] }];
+  expect(tables[0]!.columns.map(({ name }) => name)).toEqual(columns);
+});
+
 test('sources carry what is proved of tables and columns, by schema', () => {
   const abroad = entryOf({ check: 'SELECT 1', statement: 'Other.', tables: ['sales.t'], columns: ['sales.t.A b'] });
   const source = filesOf([CENTS, abroad])['models/my_shop/sources.yml']!;

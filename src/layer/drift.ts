@@ -1,0 +1,93 @@
+/** What one run of all checks changed in a layer: which entries broke and which hold again, and since when. */
+import type { EntryCounts, LayerEvent } from '../domain';
+import { visibleLine } from '../text/visible';
+import { layerOf, type HeldEntry, type Layer } from './state';
+
+export interface Drift {
+  /** Held before. */
+  readonly broke: readonly (DriftEntry & { readonly heldUntil: string })[];
+  readonly heldAgain: readonly (DriftEntry & { readonly brokenSince: string })[];
+}
+
+interface DriftEntry {
+  readonly entryId: string;
+  readonly statement: string;
+  /** Why it does not hold; null if it does. */
+  readonly why: string | null;
+  readonly counts: EntryCounts | null;
+}
+
+/** `events`: of the layer, with those that the run at this time appended. */
+export function driftAt(events: readonly LayerEvent[], at: string): Drift {
+  const own = events.filter((event) => event.at === at);
+  return driftBetween(layerOf(events.filter((event) => event.at < at)), layerOf(events, at), own);
+}
+
+/** `own`: events of the run. */
+export function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): Drift {
+  const was = new Map(before.entries.map((held) => [held.entry.entryId, held]));
+  const touched = new Set(
+    own.flatMap((event) => (event.kind === 'broken' || event.kind === 'held-again' ? [event.entryId] : [])),
+  );
+  const changes = after.entries.flatMap((now) => {
+    const then = was.get(now.entry.entryId);
+    return then === undefined || !touched.has(now.entry.entryId) ? [] : [{ then, now }];
+  });
+  return {
+    broke: changes
+      .filter(({ then, now }) => then.status !== 'broken' && now.status === 'broken')
+      .map(({ then, now }) => ({ ...entryOf(now), heldUntil: lastHeld(then, before.verifiedAt) })),
+    heldAgain: changes
+      .filter(({ then, now }) => then.status === 'broken' && now.status !== 'broken')
+      .map(({ then, now }) => ({ ...entryOf(now), why: null, brokenSince: then.since })),
+  };
+}
+
+function entryOf({ entry: { entryId }, statement, why, counts }: HeldEntry): DriftEntry {
+  return { entryId, statement, why, counts };
+}
+
+/** When its check showed it last, as far as the layer knows. */
+function lastHeld({ entry, since }: HeldEntry, verifiedAt: string | null): string {
+  return [entry.provedAt, since, verifiedAt ?? ''].reduce((a, b) => (a > b ? a : b));
+}
+
+/** Of a report: receivers of webhooks take no more than some tens of kilobytes. */
+const MAX_ENTRIES = 40;
+const MAX_CHARS = 40_000;
+const STATEMENT_CHARS = 300;
+
+/** A drift as one line of JSON. `text` is for people: chat programs show it. */
+export function driftReport(
+  { broke, heldAgain }: Drift,
+  run: { readonly database: string; readonly at: string; readonly checked: number; readonly broken: number },
+): string {
+  const short = <T extends DriftEntry>(entry: T): T => ({
+    ...entry,
+    statement: cut(entry.statement),
+    why: entry.why === null ? null : cut(entry.why),
+    counts: entry.counts === null ? null : { ...entry.counts, rivals: [] },
+  });
+  const report = (most: number): string => {
+    const [shown, again] = [broke.slice(0, most).map(short), heldAgain.slice(0, most).map(short)];
+    const left = broke.length + heldAgain.length - shown.length - again.length;
+    const lines = [
+      `${run.database}: ${broke.length} of ${run.checked} conventions broke, ${heldAgain.length} hold again`,
+      ...shown.map(({ statement, why, heldUntil }) => `broke: ${statement} (${why ?? ''}; held until ${heldUntil})`),
+      ...again.map(({ statement, brokenSince }) => `holds again: ${statement} (broken since ${brokenSince})`),
+      ...(left === 0 ? [] : [`and ${left} more: gate layer list --all`]),
+    ];
+    return JSON.stringify({
+      ...{ schemaVersion: 1, kind: 'gate-layer-drift', text: lines.join('\n'), ...run },
+      ...{ broke: shown, heldAgain: again, left },
+    });
+  };
+  let most = MAX_ENTRIES;
+  while (most > 1 && report(most).length > MAX_CHARS) most = Math.floor(most / 2);
+  return report(most);
+}
+
+function cut(text: string): string {
+  const line = visibleLine(text);
+  return line.length <= STATEMENT_CHARS ? line : `${line.slice(0, STATEMENT_CHARS - 1)}…`;
+}
