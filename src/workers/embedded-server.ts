@@ -116,7 +116,7 @@ function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
     log: join(home, 'server.log'),
-    /** A newer server does not read the file of an older one. */
+    /** Of its own for each version (`temporal-servers.ts`). */
     database: (version: string | null) =>
       join(state, `temporal${name === null ? '' : `-${name}`}${databaseSuffix(version)}.sqlite`),
     users,

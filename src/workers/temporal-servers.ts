@@ -2,8 +2,8 @@
  * The Temporal servers that the embedded one may be: how each is obtained, and which features need which. One is chosen by
  * `GATE_TEMPORAL_VERSION` or `gate dev --temporal-version`; the first of the table is the default.
  *
- * A newer server does not read the database file of an older one (tables and columns are added, and the dev server migrates
- * nothing), so each version has a file of its own.
+ * A newer server opens the database file of an older one, but makes the tables and columns that it adds only in a new file (the
+ * dev server migrates nothing). So each version has a file of its own.
  */
 import { join } from 'node:path';
 import { ConfigError } from '../config/errors';
