@@ -27,6 +27,8 @@ export interface GcResult {
   readonly descriptions: number;
   /** Schemas whose vectors nobody used. */
   readonly vectors: number;
+  /** Copies of layers beside a larger one. */
+  readonly layerCopies: number;
   readonly bytes: number;
   readonly kept: readonly Kept[];
   /** Unneeded objects and payloads of less than a day. */
@@ -71,7 +73,7 @@ async function collect(
   }
   if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
   const goneKeys = removed.flatMap((run) => removable(run, options));
-  const { descriptions, vectors } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
+  const { descriptions, vectors, layers } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
   const without = new Set([...goneKeys, ...vectors.removed.map(({ key }) => key)]);
   const sweeping = { nowMs, dryRun, without };
   const objects = await sweepObjects(store, sweeping);
@@ -86,10 +88,11 @@ async function collect(
     payloads: payloads.removed.length,
     descriptions: descriptions.removed.length,
     vectors: vectors.removed.length,
+    layerCopies: layers.removed.length,
     bytes: [
       runBytes,
       ...plan.batches.map(({ entries }) => entries),
-      ...[objects, payloads, descriptions, vectors].map((swept) => swept.removed),
+      ...[objects, payloads, descriptions, vectors, layers].map((swept) => swept.removed),
     ]
       .map(sizeOf)
       .reduce((sum, bytes) => sum + bytes, 0),
@@ -120,7 +123,7 @@ function sizeOf(entries: readonly ObjectEntry[]): number {
 
 function told(result: GcResult): string {
   const { dryRun, searches, batches, objects, payloads, bytes, kept, young, problems } = result;
-  const { descriptions, vectors } = result;
+  const { descriptions, vectors, layerCopies } = result;
   const counts = [
     counted(searches.length, 'search', 'searches'),
     ...(batches.length === 0 ? [] : [counted(batches.length, 'batch', 'batches')]),
@@ -128,6 +131,7 @@ function told(result: GcResult): string {
     ...(payloads === 0 ? [] : [counted(payloads, 'payload')]),
     ...(descriptions === 0 ? [] : [counted(descriptions, 'old description')]),
     ...(vectors === 0 ? [] : [`the vectors of ${counted(vectors, 'schema')}`]),
+    ...(layerCopies === 0 ? [] : [counted(layerCopies, 'old copy of a layer', 'old copies of a layer')]),
   ];
   const lines = [
     `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes(bytes)}`,

@@ -9,12 +9,14 @@
  * 4. In a bucket the age is looked at in another request than the deletion: there a copy is laid aside, which a later sweep
  *    takes away, or puts back where its content is needed after all (`record/delete-with-copy.ts`).
  */
+import { compareText } from '../domain/canonical';
 import { groupBy } from '../group-by';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { referenceIn } from '../record/run-store';
 import { objectName, OBJECTS } from '../record/objects';
 import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
+import { SNAPSHOTS } from '../record/layer-store';
 import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
 import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
@@ -147,6 +149,7 @@ export async function remove(
 export interface SweptCaches {
   readonly descriptions: Swept;
   readonly vectors: Swept;
+  readonly layers: Swept;
 }
 
 /**
@@ -156,15 +159,26 @@ export interface SweptCaches {
  * 1. A description older than a day is never read again (`description-cache.ts`), so it goes whatever age is given.
  * 2. The vectors of a schema go when no question used them for the age that is given, or a day. Their object goes like any
  *    other that nothing refers to.
+ * 3. Of the copies of a layer the largest is read, so the others go after a day.
  */
 export async function sweepCaches(
   store: ObjectStore,
   options: Omit<SweepOptions, 'graceMs' | 'without'> & { readonly olderThanMs: number },
 ): Promise<SweptCaches> {
   const { nowMs, dryRun, olderThanMs } = options;
-  const [descriptions, vectors] = await Promise.all([store.entries(DESCRIPTIONS), store.entries(EMBEDDINGS)]);
+  const [descriptions, vectors, snapshots] = await Promise.all([
+    store.entries(DESCRIPTIONS),
+    store.entries(EMBEDDINGS),
+    store.entries(SNAPSHOTS),
+  ]);
+  const ofLayers = groupBy(snapshots, ({ key }) => key.slice(0, key.lastIndexOf('/')));
+  // Their names begin with the number of objects that they hold.
+  const smaller = [...ofLayers.values()].flatMap((of) =>
+    [...of].sort((a, b) => compareText(a.key, b.key)).slice(0, -1),
+  );
   return {
     descriptions: await remove(store, descriptions, { nowMs, dryRun, graceMs: KEPT_MS }),
     vectors: await remove(store, vectors, { nowMs, dryRun, graceMs: Math.max(olderThanMs, OBJECT_GRACE_MS) }),
+    layers: await remove(store, smaller, { nowMs, dryRun }),
   };
 }

@@ -421,6 +421,18 @@ describe('what is kept of databases to be fast', () => {
     expect(await world.store.list('schemas/')).toEqual(['schemas/young/r1.json']);
   });
 
+  test('of the copies of a layer the largest stays', async () => {
+    const world = new World();
+    world.clock = NOW - DAY;
+    for (const name of ['a/00000210-x', 'a/00000400-y', 'b/00000201-z'])
+      await world.store.put(`layer-snapshots/${name}.json`, '{}');
+    expect((await sweepCaches(world.store, sweep)).layers.removed).toHaveLength(1);
+    expect(await world.store.list('layer-snapshots/')).toEqual([
+      'layer-snapshots/a/00000400-y.json',
+      'layer-snapshots/b/00000201-z.json',
+    ]);
+  });
+
   test('vectors go with their object when no question used them for the age that is given', async () => {
     const world = new World();
     await withVectors(world, 'used', 29 * DAY);
