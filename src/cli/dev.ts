@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { counted } from '../report/printable';
 import { port, withExamples } from './options';
 import type { CommandFactory } from './command';
+import type { Io } from './io';
 import { startUiCodec } from './ui-codec';
 
 interface DevFlags {
@@ -26,62 +27,66 @@ export const devCommand: CommandFactory = (io) =>
         ).choices(['1.29', '1.32']),
       )
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
-      .action(async (flags: DevFlags) => {
-        const { loadConfig } = await import('../config');
-        const config = loadConfig(io);
-        if (flags.stop) {
-          const { stopBackground } = await import('./background');
-          const { embeddedPlace } = await import('../config/store');
-          const { stopEmbeddedServer } = await import('../workers/embedded-server');
-          const workers = await stopBackground(config);
-          const server = await stopEmbeddedServer(embeddedPlace(config));
-          io.out(
-            `${server ? 'stopped the embedded server' : 'no embedded server was running'}; ${counted(workers, 'background worker')} stopped\n`,
-          );
-          return;
-        }
-        const { openTemporal } = await import('./temporal-session');
-        const { serveUntilInterrupted } = await import('./serve');
-        const ports = {
-          ...(flags.port ? { port: flags.port } : {}),
-          ...(flags.uiPort ? { uiPort: flags.uiPort } : {}),
-        };
-        const codec = config.encryption === null ? null : await startUiCodec(config);
-        const { VERSION_VARIABLE } = await import('../workers/temporal-servers');
-        const chosen = flags.temporalVersion === undefined ? {} : { [VERSION_VARIABLE]: flags.temporalVersion };
-        const session = await openTemporal(
-          config,
-          { ...io.env, ...chosen },
-          {
-            ...ports,
-            ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
-            onProgress: (line) => io.err(`${line}\n`),
-          },
-        ).catch(async (error: unknown) => {
-          await codec?.close();
-          throw error;
-        });
-        try {
-          codec?.serve(session);
-          const ready = (names: readonly string[], endpoint: string): void => {
-            io.out(`Temporal ${session.address}\n${session.uiUrl === null ? '' : `UI       ${session.uiUrl}\n`}`);
-            io.out(`serving  ${names.join(', ') || 'no configured database; gate ask --db serves its own'}\n`);
-            io.out(`model    ${endpoint}; a question that names another endpoint is answered by its own process\n`);
-            if (codec !== null) io.out(`codec    ${codec.url}\n${codec.hint(session)}`);
-            io.err('Ctrl-C stops.\n');
-          };
-          await serveUntilInterrupted(
-            config,
-            session,
-            { databases: [], debug: flags.debug ?? false, background: false, ready },
-            io,
-          );
-        } finally {
-          await session.close();
-          await codec?.close();
-        }
-      }),
+      .action((flags: DevFlags) => (flags.stop === true ? stop(io) : run(flags, io))),
     'gate dev',
     'gate dev --temporal-version 1.32',
     'gate dev --stop',
   );
+
+async function stop(io: Io): Promise<void> {
+  const { loadConfig } = await import('../config');
+  const { stopBackground } = await import('./background');
+  const { embeddedPlace } = await import('../config/store');
+  const { stopEmbeddedServer } = await import('../workers/embedded-server');
+  const config = loadConfig(io);
+  const workers = await stopBackground(config);
+  const server = await stopEmbeddedServer(embeddedPlace(config));
+  io.out(
+    `${server ? 'stopped the embedded server' : 'no embedded server was running'}; ${counted(workers, 'background worker')} stopped\n`,
+  );
+}
+
+async function run(flags: DevFlags, io: Io): Promise<void> {
+  const { loadConfig } = await import('../config');
+  const config = loadConfig(io);
+  const { openTemporal } = await import('./temporal-session');
+  const { serveUntilInterrupted } = await import('./serve');
+  const ports = {
+    ...(flags.port ? { port: flags.port } : {}),
+    ...(flags.uiPort ? { uiPort: flags.uiPort } : {}),
+  };
+  const codec = config.encryption === null ? null : await startUiCodec(config);
+  const { VERSION_VARIABLE } = await import('../workers/temporal-servers');
+  const chosen = flags.temporalVersion === undefined ? {} : { [VERSION_VARIABLE]: flags.temporalVersion };
+  const session = await openTemporal(
+    config,
+    { ...io.env, ...chosen },
+    {
+      ...ports,
+      ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
+      onProgress: (line) => io.err(`${line}\n`),
+    },
+  ).catch(async (error: unknown) => {
+    await codec?.close();
+    throw error;
+  });
+  try {
+    codec?.serve(session);
+    const ready = (names: readonly string[], endpoint: string): void => {
+      io.out(`Temporal ${session.address}\n${session.uiUrl === null ? '' : `UI       ${session.uiUrl}\n`}`);
+      io.out(`serving  ${names.join(', ') || 'no configured database; gate ask --db serves its own'}\n`);
+      io.out(`model    ${endpoint}; a question that names another endpoint is answered by its own process\n`);
+      if (codec !== null) io.out(`codec    ${codec.url}\n${codec.hint(session)}`);
+      io.err('Ctrl-C stops.\n');
+    };
+    await serveUntilInterrupted(
+      config,
+      session,
+      { databases: [], debug: flags.debug ?? false, background: false, ready },
+      io,
+    );
+  } finally {
+    await session.close();
+    await codec?.close();
+  }
+}

@@ -1,6 +1,7 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandFactory } from './command';
+import type { Io } from './io';
 import type { ExportFlags } from './layer-export';
 import type { LayerFlags } from './layer-run';
 import type { WatchFlags } from './layer-watch';
@@ -20,138 +21,139 @@ function action(name: string, description: string, ...examples: readonly string[
 
 const ofEntry = (command: Command): Command => command.argument('<entry>', 'id of an entry, or its beginning');
 
+const AUTHOR = 'who says it (default: your user name)';
+
 const byPerson = (command: Command): Command =>
-  command.option('--note <text>', 'why').option('--author <name>', 'who says it (default: your user name)');
+  command.option('--note <text>', 'why').option('--author <name>', AUTHOR);
+
+const timed = (command: Command): Command =>
+  command.option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25);
 
 const work = () => import('./layer-run');
 
 export const layerCommand: CommandFactory = (io, outcome) => {
-  const list = action('list', 'list the entries with their figures', 'gate layer list --db shop')
-    .option('--all', 'also those that are broken, suspended, superseded or rejected')
-    .action(async (flags: LayerFlags) => (await work()).listEntries(flags, io));
-  const show = ofEntry(
-    action('show', 'show an entry: check, rivals, where it comes from', 'gate layer show e3f9 --db shop'),
-  ).action(async (entry: string, flags: LayerFlags) => (await work()).showEntry(entry, flags, io));
-  const verify = action(
-    'verify',
-    'run all checks again and say what broke; exit code 1 if one did',
-    'gate layer verify --db shop',
-  )
-    .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
-    .action(async (flags: LayerFlags) => {
-      outcome.code = await (await import('./layer-verify')).verifyLayer(flags, io);
-    });
+  const command = new Command('layer').description(
+    'what a database proved: conventions with their figures, used by every question (docs/layer.md)',
+  );
+  for (const make of [list, show, verify, watch, confirm, reject, edit, answer, diff, exported, imported])
+    command.addCommand(make(io, outcome));
   return withExamples(
-    new Command('layer')
-      .description('what a database proved: conventions with their figures, used by every question (docs/layer.md)')
-      .addCommand(list)
-      .addCommand(show)
-      .addCommand(verify)
-      .addCommand(
-        action(
-          'watch',
-          'run all checks on a schedule of Temporal, and tell of drift',
-          'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK --file drift.jsonl',
-          'gate layer watch --list',
-          'gate layer watch --db shop --now',
-        )
-          .option(
-            '--every <interval>',
-            'how often: 30m, 1h, 1d, 1w; the same again with other options changes it',
-            interval,
-          )
-          .option(
-            '--webhook <variable>',
-            'post drift as JSON to the URL in this variable: GATE_WEBHOOK or GATE_WEBHOOK_…',
-          )
-          .option('--file <path>', "append drift as a line of JSON to this file on the worker's machine (….jsonl)")
-          .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
-          .option('--now', 'run the checks now; exit code 1 if one does not hold')
-          .option('--list', 'what is watched: next and last run')
-          .option('--stop', 'watch it no longer')
-          .action(async (flags: WatchFlags) => {
-            outcome.code = await (await import('./layer-watch')).watchLayer(flags, io);
-          }),
-      )
-      .addCommand(
-        decided('confirm', 'say that an entry is right: of two that contradict each other, or one that was rejected'),
-      )
-      .addCommand(decided('reject', 'say that an entry is wrong: it and all that rests on it are used no more'))
-      .addCommand(edit())
-      .addCommand(answer())
-      .addCommand(diff())
-      .addCommand(
-        action(
-          'export',
-          'the entries for people (markdown), semantic models (ossie: Apache Ossie, the former OSI) or dbt (sources and tests)',
-          'gate layer export --db shop > shop.md',
-          'gate layer export --db shop --format ossie > shop.json',
-          'gate layer export --db shop --format dbt --out ./dbt-project',
-        )
-          .addOption(new Option('--format <format>', 'markdown (default), ossie or dbt').choices(FORMATS))
-          .option('--out <folder>', 'write into this folder (default: standard output; dbt needs a folder)')
-          .action(async (flags: ExportFlags) => (await import('./layer-export')).exportLayer(flags, io)),
-      )
-      .addCommand(
-        action(
-          'import',
-          'prove the entries of an Ossie file here, and keep what the rows show; exit code 1 if one is not kept',
-          'gate layer import shop.json --db shop',
-        )
-          .argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it')
-          .option('--timeout <seconds>', 'at most this many seconds for one check', positiveNumber, 25)
-          .action(async (file: string, flags: LayerFlags) => {
-            outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);
-          }),
-      ),
+    command,
     'gate layer list --db shop',
     'gate layer verify --db shop',
     'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK',
   );
-
-  function decided(name: 'confirm' | 'reject', description: string): Command {
-    const kind = name === 'confirm' ? 'confirmed' : 'rejected';
-    return byPerson(
-      ofEntry(action(name, description, `gate layer ${name} e3f9 --db shop --note "as the handbook says"`)),
-    ).action(async (entry: string, flags: LayerFlags) => (await work()).decideEntry(kind, entry, flags, io));
-  }
-
-  function edit(): Command {
-    return byPerson(
-      ofEntry(
-        action('edit', 'word an entry anew; its check stays', 'gate layer edit e3f9 "Amounts are in cents." --db shop'),
-      ).argument('<statement>', 'one sentence that says no more than the check counts'),
-    ).action(async (entry: string, statement: string, flags: LayerFlags) =>
-      (await work()).editEntry(entry, statement, flags, io),
-    );
-  }
-
-  function answer(): Command {
-    return action(
-      'answer',
-      'answer a question that no data can decide; later questions are told, as what a person said',
-      'gate layer answer q3f9 "The clock of the depot." --db shop',
-    )
-      .option('--author <name>', 'who says it (default: your user name)')
-      .argument('<question>', 'id of a question (gate layer list shows it), or its beginning')
-      .argument('<text>', 'the answer')
-      .action(async (question: string, text: string, flags: LayerFlags) =>
-        (await work()).answerQuestion(question, text, flags, io),
-      );
-  }
-
-  function diff(): Command {
-    return action(
-      'diff',
-      'what differs since a time, or between two databases',
-      'gate layer diff --db shop --since 2026-11-01',
-      'gate layer diff --db staging --with production',
-    )
-      .option('--since <time>', 'a date or time (ISO); the layer as it was then comes first')
-      .option('--with <database>', 'another database; its layer comes second')
-      .action(async (flags: LayerFlags) => (await work()).diffLayers(flags, io));
-  }
 };
+
+const list: CommandFactory = (io) =>
+  action('list', 'list the entries with their figures', 'gate layer list --db shop')
+    .option('--all', 'also those that are broken, suspended, superseded or rejected')
+    .action(async (flags: LayerFlags) => (await work()).listEntries(flags, io));
+
+const show: CommandFactory = (io) =>
+  ofEntry(action('show', 'show an entry: check, rivals, where it comes from', 'gate layer show e3f9 --db shop')).action(
+    async (entry: string, flags: LayerFlags) => (await work()).showEntry(entry, flags, io),
+  );
+
+const verify: CommandFactory = (io, outcome) =>
+  timed(
+    action('verify', 'run all checks again and say what broke; exit code 1 if one did', 'gate layer verify --db shop'),
+  ).action(async (flags: LayerFlags) => {
+    outcome.code = await (await import('./layer-verify')).verifyLayer(flags, io);
+  });
+
+const watch: CommandFactory = (io, outcome) =>
+  timed(
+    action(
+      'watch',
+      'run all checks on a schedule of Temporal, and tell of drift',
+      'gate layer watch --db shop --every 1h --webhook GATE_WEBHOOK --file drift.jsonl',
+      'gate layer watch --list',
+      'gate layer watch --db shop --now',
+    )
+      .option(
+        '--every <interval>',
+        'how often: 30m, 1h, 1d, 1w; the same again with other options changes it',
+        interval,
+      )
+      .option('--webhook <variable>', 'post drift as JSON to the URL in this variable: GATE_WEBHOOK or GATE_WEBHOOK_…')
+      .option('--file <path>', "append drift as a line of JSON to this file on the worker's machine (….jsonl)"),
+  )
+    .option('--now', 'run the checks now; exit code 1 if one does not hold')
+    .option('--list', 'what is watched: next and last run')
+    .option('--stop', 'watch it no longer')
+    .action(async (flags: WatchFlags) => {
+      outcome.code = await (await import('./layer-watch')).watchLayer(flags, io);
+    });
+
+const confirm: CommandFactory = (io) =>
+  decided(io, 'confirm', 'say that an entry is right: of two that contradict each other, or one that was rejected');
+
+const reject: CommandFactory = (io) =>
+  decided(io, 'reject', 'say that an entry is wrong: it and all that rests on it are used no more');
+
+function decided(io: Io, name: 'confirm' | 'reject', description: string): Command {
+  const kind = name === 'confirm' ? 'confirmed' : 'rejected';
+  return byPerson(
+    ofEntry(action(name, description, `gate layer ${name} e3f9 --db shop --note "as the handbook says"`)),
+  ).action(async (entry: string, flags: LayerFlags) => (await work()).decideEntry(kind, entry, flags, io));
+}
+
+const edit: CommandFactory = (io) =>
+  byPerson(
+    ofEntry(
+      action('edit', 'word an entry anew; its check stays', 'gate layer edit e3f9 "Amounts are in cents." --db shop'),
+    ).argument('<statement>', 'one sentence that says no more than the check counts'),
+  ).action(async (entry: string, statement: string, flags: LayerFlags) =>
+    (await work()).editEntry(entry, statement, flags, io),
+  );
+
+const answer: CommandFactory = (io) =>
+  action(
+    'answer',
+    'answer a question that no data can decide; later questions are told, as what a person said',
+    'gate layer answer q3f9 "The clock of the depot." --db shop',
+  )
+    .option('--author <name>', AUTHOR)
+    .argument('<question>', 'id of a question (gate layer list shows it), or its beginning')
+    .argument('<text>', 'the answer')
+    .action(async (question: string, text: string, flags: LayerFlags) =>
+      (await work()).answerQuestion(question, text, flags, io),
+    );
+
+const diff: CommandFactory = (io) =>
+  action(
+    'diff',
+    'what differs since a time, or between two databases',
+    'gate layer diff --db shop --since 2026-11-01',
+    'gate layer diff --db staging --with production',
+  )
+    .option('--since <time>', 'a date or time (ISO); the layer as it was then comes first')
+    .option('--with <database>', 'another database; its layer comes second')
+    .action(async (flags: LayerFlags) => (await work()).diffLayers(flags, io));
+
+const exported: CommandFactory = (io) =>
+  action(
+    'export',
+    'the entries for people (markdown), semantic models (ossie: Apache Ossie, the former OSI) or dbt (sources and tests)',
+    'gate layer export --db shop > shop.md',
+    'gate layer export --db shop --format ossie > shop.json',
+    'gate layer export --db shop --format dbt --out ./dbt-project',
+  )
+    .addOption(new Option('--format <format>', 'markdown (default), ossie or dbt').choices(FORMATS))
+    .option('--out <folder>', 'write into this folder (default: standard output; dbt needs a folder)')
+    .action(async (flags: ExportFlags) => (await import('./layer-export')).exportLayer(flags, io));
+
+const imported: CommandFactory = (io, outcome) =>
+  timed(
+    action(
+      'import',
+      'prove the entries of an Ossie file here, and keep what the rows show; exit code 1 if one is not kept',
+      'gate layer import shop.json --db shop',
+    ).argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it'),
+  ).action(async (file: string, flags: LayerFlags) => {
+    outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);
+  });
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const LONGEST_MS = 53 * 604_800_000;
