@@ -5,8 +5,8 @@
  * 1. A word of its statement weighs more than one of the question that it comes from, and that more than one of a rival reading.
  * 2. A word or table of few entries weighs more than one of most. Words of how one asks, and numbers, weigh little.
  * 3. Words need not be equal (`schema/lexical.ts`): `weighed` matches `weighings`.
- * 4. Entries that score far less than the best, or little by any measure, are left out. Of those that count the same, one is
- *    shown.
+ * 4. Entries that score far less than the best, or little by any measure, are left out, unless they are the best that say a word
+ *    of the question which none of the others says. Of those that count the same, one is shown.
  *
  * Pure. The words of a layer are indexed once, so ten thousand entries take some milliseconds.
  */
@@ -27,6 +27,8 @@ const NEAR = 0.2;
 const WEAK = 0.4;
 /** Of the likeliest table, beside a word that as many entries have. */
 const TABLE = 0.5;
+/** A word that more of the entries say tells little about any of them. */
+const FEW = 0.5;
 const FROM_QUESTION = 0.8;
 const RIVAL = 0.5;
 /** How much more a word weighs that an entry repeats. */
@@ -70,17 +72,22 @@ export function relevantEntries(
   const index = indexOf(entries);
   const usable = Uint8Array.from(entries, (entry) => (isUsable(entry) ? 1 : 0));
   const all = usable.reduce((sum, one) => sum + one, 0);
-  const scores = scoresOf(index, { usable, all }, { question, tables });
+  const { scores, words } = scoresOf(index, { usable, all }, { question, tables });
   const best = scores.reduce((most, score) => Math.max(most, score), 0);
   const least = Math.max(NEAR * best, WEAK * rarity(1, all));
-  const near = entries
-    .flatMap((entry, at) => ((scores[at] ?? 0) > least ? [{ entry, score: scores[at] ?? 0 }] : []))
-    .sort((a, b) => b.score - a.score || compareText(a.entry.entry.entryId, b.entry.entry.entryId));
+  const ranked = [...scores.keys()]
+    .filter((at) => (scores[at] ?? 0) > 0)
+    .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || compareText(idAt(entries, a), idAt(entries, b)));
+  const isNear = (at: number): boolean => (scores[at] ?? 0) > least;
+  const near = ranked.filter(isNear).slice(0, CONSIDERED);
+  const unsaid = words.filter((said) => !near.some((at) => saysIt(said, at)));
+  const only = unsaid.flatMap((said) => ranked.find((at) => saysIt(said, at)) ?? []);
   const taken: HeldEntry[] = [];
   const counted = new Set<string>();
   let left = ENTRY_CHARS;
-  for (const { entry } of near.slice(0, CONSIDERED)) {
-    if (taken.length === MOST_ENTRIES) break;
+  for (const at of new Set([...near, ...only])) {
+    const entry = entries[at];
+    if (entry === undefined || taken.length === MOST_ENTRIES) break;
     const what = whatItCounts(entry.entry);
     const length = chars(entry);
     if (length > left || counted.has(what)) continue;
@@ -103,9 +110,25 @@ interface Usable {
   readonly all: number;
 }
 
-/** By the place of the entry; 0 for those that do not count. */
-function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: Asked): Float64Array {
+function idAt(entries: readonly HeldEntry[], at: number): string {
+  return entries[at]?.entry.entryId ?? '';
+}
+
+/** In its statement or the question that it comes from, and the word itself or nearly so. */
+function saysIt(said: Float64Array, at: number): boolean {
+  return (said[at] ?? 0) >= FROM_QUESTION * ALIKE;
+}
+
+interface Scores {
+  /** By the place of the entry; 0 for those that do not count. */
+  readonly scores: Float64Array;
+  /** Of each word that says what the question is about, how much each entry says it. */
+  readonly words: readonly Float64Array[];
+}
+
+function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: Asked): Scores {
   const scores = new Float64Array(usable.length);
+  const words: Float64Array[] = [];
   for (const asked of new Set(wordsOf(question))) {
     const said = new Float64Array(usable.length);
     let spread = 0;
@@ -116,6 +139,7 @@ function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: A
         said[at] = Math.max(said[at] ?? 0, alike * strength);
       }
     const weight = askedWeight(asked) * rarity(spread, all);
+    if (spread > 0 && askedWeight(asked) === 1 && spread <= all * FEW) words.push(said);
     if (spread > 0)
       for (let at = 0; at < said.length; at += 1) scores[at] = (scores[at] ?? 0) + weight * (said[at] ?? 0);
   }
@@ -126,7 +150,7 @@ function scoresOf(index: Index, { usable, all }: Usable, { question, tables }: A
     const worth = TABLE * (score / highest) * rarity(reading.length, all);
     for (const at of reading) byTable[at] = Math.max(byTable[at] ?? 0, worth);
   }
-  return scores.map((score, at) => score + (byTable[at] ?? 0));
+  return { scores: scores.map((score, at) => score + (byTable[at] ?? 0)), words };
 }
 
 function rarity(count: number, all: number): number {

@@ -74,6 +74,15 @@ test('what scores far less than the best is left out, and nothing exceeds the bu
   expect(chosen(many, 'which trip of a truck from a depot')).toHaveLength(6);
 });
 
+test('an entry that alone says a word of the question is shown, however little that is beside the best', () => {
+  const statement = 'glucose of blood samples in units of a device, by laboratory and hour';
+  const cats = ['cats have breed F', 'cats are heavy', 'cats sleep'];
+  const entries = layer({ ...OTHERS, [statement]: {}, ...Object.fromEntries(cats.map((each) => [each, {}])) });
+  const question = 'glucose of blood samples in which units, by device, laboratory and hour';
+  expect(chosen(entries, question)).toEqual([statement]);
+  expect(chosen(entries, `${question}, of cats`)).toEqual([statement, 'cats have breed F']);
+});
+
 test('of entries that count the same only one is shown', () => {
   const same = { tables: ['lab'], columns: ['lab.v'] };
   const check = (order: string): string => `SELECT ${order} FROM lab WHERE an = 'GLU'`;
