@@ -89,8 +89,10 @@ function sharedPredicates({ hypotheses }: Pick<Test, 'hypotheses'>): ReadonlySet
 function vacuousCounts(counts: NonNullable<Test['hypotheses'][number]['agreement']>, probe: Probe): string | null {
   const [matching, examined] = [expressionOf(counts.matching, probe), expressionOf(counts.examined, probe)];
   if (matching === null || examined === null) return null;
-  if (textOf(matching) === textOf(examined)) return 'both counts are the same expression: it cannot fail';
-  const own = forcedBy(matching, probe);
+  const [where, ofAll] = [whereOf(counts.matching, probe), whereOf(counts.examined, probe)];
+  if (textOf(matching) === textOf(examined) && (where && textOf(where)) === (ofAll && textOf(ofAll)))
+    return 'both counts are the same expression: it cannot fail';
+  const own = forcedBy(matching, probe) ?? (where === null ? null : demanded(where, probe.conditions));
   return own === null ? null : `it counts ${own} among rows that the probe filters by just that`;
 }
 
@@ -145,6 +147,11 @@ function isAll(expression: Node | undefined): boolean {
 function expressionOf(count: string, { columns, dialect }: Probe): Node | null {
   const node = selected(count, dialect);
   return (node?.type === 'identifier' ? columns[node.name.toLowerCase()] : undefined) ?? node;
+}
+
+/** The condition of a count such as `(SELECT count(*) FROM observation WHERE …)`. */
+function whereOf(count: string, { dialect }: Probe): Node | null {
+  return selectOf(readExpression(normaliseSql(count), dialect))?.where ?? null;
 }
 
 /** What is selected, if the text is `(SELECT … FROM observation)`; else the expression itself. */

@@ -127,6 +127,19 @@ describe('what counts are worth is said beside them', () => {
     });
   });
 
+  test('a count under a condition is another one than the count of all rows, unless the probe filters by that', () => {
+    const rows = 'SELECT unit, w FROM parcel';
+    const kilos = "(SELECT count(*) FROM observation WHERE unit = 'kg')";
+    const counts = [kilos, '(SELECT count(*) FROM observation)'] as const;
+    expect(noteOf(rows, { counts, agreement: of(120, 120) }, lower)).toMatchObject({ agreement: of(120, 120) });
+    const filtered = noteOf(`${rows} WHERE unit = 'kg'`, { counts, agreement: of(120, 120) }, lower);
+    expect(filtered).toMatchObject({ agreement: null, agreementNote: containing("it counts unit = 'kg' among rows") });
+    expect(noteOf(rows, { counts: [kilos, kilos], agreement: of(120, 120) }, lower)).toMatchObject({
+      agreement: null,
+      agreementNote: containing('the same expression'),
+    });
+  });
+
   test('the same counts for every reading tell none apart', () => {
     const same = { counts: all('kg'), agreement: of(120, 120) };
     expect(noteOf(COUNTED, same, { ...same, counts: all('heavy') })?.agreementNote).toContain('tells none apart');
