@@ -56,6 +56,10 @@ export const CASES: readonly RecordedCase[] = [
     overrides: { parallelism: 2, planCarriesTests: false, budgets: limited(14) },
   }),
   question('gate-thorough', { model: 'agreeing', preset: 'thorough', ends: 'answered settled' }),
+  question('gate-kept', {
+    ...{ model: 'keeping', preset: 'thorough', ends: 'answered settled' },
+    overrides: { layer: 'on' },
+  }),
   question('gate-paper', {
     ...{ model: 'undecided', preset: 'paper', ends: 'budget:llmCalls' },
     overrides: { budgets: limited(16) },

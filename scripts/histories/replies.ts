@@ -20,6 +20,12 @@ const agreeing: Reply = (request) => {
   throw new Error(`no reply for the role ${request.role}`);
 };
 
+/** What its probe proved is read, and kept for other questions. */
+const keeping: Reply = (request) => {
+  const read = { claim: 1, keep: true, statement: null, scope: null, restsOn: [], replaces: [], contradicts: [] };
+  return request.role === 'keep' ? { claims: [read] } : agreeing(request);
+};
+
 /** The first try of every plan is not JSON, and the second plan counts something else: the judge has to choose. */
 const disagreeing: Reply = (request) => {
   if (request.role === 'plan' && triesBefore(request) === 0) return 'Let me think about the sprint events first.';
@@ -151,6 +157,7 @@ export function hangingModel(): HangingModel {
 
 export const MODELS = {
   agreeing: model(agreeing),
+  keeping: model(keeping),
   disagreeing: model(disagreeing),
   doubtful: model(doubtful),
   undecided: model(undecided),

@@ -43,6 +43,8 @@ export class Labels {
       case 'commit':
       case 'prove':
         return label(input, 'decide the claims');
+      case 'restate':
+        return label(input, 'count what was proved once more');
       case 'recount':
         return label(input, 'count again what was kept before');
       case 'check':

@@ -7,8 +7,8 @@ import type { EndedBy } from '../domain';
 import type { AnswerSummary, Learned, LearnSteps } from '../ports/search-steps';
 import { Run, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped } from '../search/findings';
+import { keepProved } from '../search/keep-proved';
 import { tryModel } from '../search/try-model';
-import { keepProved } from './keep-proved';
 
 /** Turns in a row without a new proof, after which nothing more is expected. */
 const BARREN = 2;

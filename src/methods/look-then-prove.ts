@@ -11,14 +11,14 @@ import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, Committed, Looked, LookSteps, ReactSteps, SearchSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
+import { keepProved } from '../search/keep-proved';
 import { mergeExpansions } from '../search/remember/merge';
-import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { decided } from '../search/select-answer';
 import { nextTrajectory } from '../search/state/archive';
 import { enforce } from '../search/steering';
 import { tryModel } from '../search/try-model';
-import { keepProved } from './keep-proved';
 import { runReact } from './react';
 
 /** How often a commit or a decline goes back with its figures before the search takes over. */
@@ -205,19 +205,13 @@ class LookLoop extends Run<Steps> {
     return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
   }
 
-  /** What the last commit proved enters the layer of the database. The answer stands whether or not that succeeds. */
-  private async keep(): Promise<void> {
+  /** What the last commit proved enters the layer of the database. */
+  private keep(): Promise<void> {
     const { searchId } = this.state;
     const turnId = this.looking.turns.at(-1) ?? '';
-    const findings = this.findings(this.state);
-    try {
-      await keepProved(this.steps, findings, { searchId, position: 'keep', turnId });
-    } catch (error) {
-      if (error instanceof SearchStopped) findings.stoppedEarly();
-      else findings.note('step-failed', 'keep', reasonOf(error));
-    } finally {
-      this.charge(findings);
-    }
+    return this.dispensable('keep', (findings) =>
+      keepProved(this.steps, findings, { searchId, position: 'keep', turnId }),
+    );
   }
 
   private report(learned: string | null): void {

@@ -89,6 +89,7 @@ export const modelOutcome = (role: keyof typeof GIVEN): Shape => ({
 export const SQL_RESULT = {
   prepare: { usual: { knownUpdates: [], usage: {} }, inner: { knownUpdates: UPDATE, usage: USAGE } },
   prove: { usual: { usage: {} }, inner: { usage: USAGE } },
+  restate: { usual: { proved: 0, usage: {} }, inner: { usage: USAGE } },
   recount: { usual: { broken: 0, usage: {} }, inner: { usage: USAGE } },
   queries: { usual: { usage: {} }, inner: { usage: USAGE } },
   commit: (({ kind }) => (kind === 'answer' ? ANSWERED : { usual: { usage: {} }, inner: { usage: USAGE } })) as Shape,

@@ -42,14 +42,15 @@ export interface AllSteps extends ModelSteps, SqlSteps {
 /** What every way of searching asks for. */
 type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
 type Judging = 'evaluate' | 'plan' | 'propose' | 'ground' | 'select';
+type Keeping = 'keep' | 'recount' | 'restate';
 /** The search (Algorithm 1). */
-export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate'>;
+export type SearchSteps = Pick<AllSteps, Common | Judging | 'check' | 'probe' | 'settle' | 'candidate' | Keeping>;
 /** The conversation with which a search by `look-then-prove` begins. */
-export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit' | keyof KeepSteps>;
+export type LookSteps = Pick<AllSteps, 'look' | 'queries' | 'commit'>;
 /** Learning a database without a question. */
-export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | keyof KeepSteps>;
+export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'recount'>;
 /** Keeping what was proved. */
-export type KeepSteps = Pick<AllSteps, 'keep' | 'recount'>;
+export type KeepSteps = Pick<AllSteps, Keeping>;
 /** The ReAct agent. */
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 

@@ -141,6 +141,17 @@ export interface Prove {
   readonly usage: UsageDelta;
 }
 
+/** Writes the groundings of a candidate as claims, each with one check, and runs these. */
+export interface RestateInput extends StepBase {
+  readonly purpose: 'restate';
+  readonly candidateId: string;
+}
+export interface Restated {
+  /** How many of them their checks prove; they are stored under the position. */
+  readonly proved: number;
+  readonly usage: UsageDelta;
+}
+
 /** Runs the checks of entries of the layer again, and says there which no longer hold. */
 export interface RecountInput extends StepBase {
   readonly purpose: 'recount';
@@ -178,6 +189,7 @@ interface Inputs {
   readonly queries: QueriesInput;
   readonly commit: CommitInput;
   readonly prove: ProveInput;
+  readonly restate: RestateInput;
   readonly recount: RecountInput;
   readonly check: CheckInput;
   readonly probe: ProbeInput;
@@ -191,6 +203,7 @@ interface Values {
   readonly queries: Queried;
   readonly commit: Committed;
   readonly prove: Prove;
+  readonly restate: Restated;
   readonly recount: Recount;
   readonly check: Checked;
   readonly probe: Probed;
@@ -204,7 +217,7 @@ export type SqlPurpose = keyof Inputs;
 /** The same function under the name of every purpose. */
 export function byPurpose<F>(step: F): Readonly<Record<SqlPurpose, F>> {
   return {
-    ...{ prepare: step, queries: step, commit: step, prove: step, recount: step },
+    ...{ prepare: step, queries: step, commit: step, prove: step, restate: step, recount: step },
     ...{ check: step, probe: step, settle: step, candidate: step, tool: step, final: step },
   };
 }

@@ -169,6 +169,8 @@ export const CONTENTS = {
   told: z.object({ schemaVersion: version, answers: z.array(z.string()) }),
   /** One turn of learning a database. */
   lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),
+  /** What the probes of a search proved of its answer, as claims with checks, by the position of the step. */
+  restated: z.object({ schemaVersion: version, candidateId: z.string(), claims: z.array(Claim) }),
   /** What a search proved and the layer keeps, by the position of the reading. */
   kept: z.object({
     schemaVersion: version,

@@ -164,6 +164,19 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     }
   }
 
+  /** Work at the end, besides the answer, which stands whether or not it succeeds. */
+  protected async dispensable(position: string, work: (findings: Findings) => Promise<void>): Promise<void> {
+    const findings = this.findings(this.state);
+    try {
+      await work(findings);
+    } catch (error) {
+      if (error instanceof SearchStopped) findings.stoppedEarly();
+      else findings.note('step-failed', position, reasonOf(error));
+    } finally {
+      this.charge(findings);
+    }
+  }
+
   protected charge({ usage, events }: Pick<Findings, 'usage' | 'events'>): void {
     const { state } = this;
     this.state = { ...state, usage: addUsage(state.usage, usage), events: [...state.events, ...events] };

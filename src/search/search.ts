@@ -14,10 +14,11 @@ import { evaluatePlans, withScores } from './evaluate';
 import { expand } from './expand';
 import { expansionContext } from './expansion';
 import { SearchStopped, type Expansion, type Findings } from './findings';
+import { KEEP_GROUNDINGS, keepGroundings, provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
-import { chooseAnswer, judge, judged } from './select-answer';
+import { chooseAnswer, judge, judged, type Decision } from './select-answer';
 import { frontierOf, secondDerivation, selectPlans } from './select-plan';
 import { callsLeft, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
@@ -108,13 +109,23 @@ class SearchLoop extends Run<SearchSteps> {
     this.state = withLastCommit(this.state, endedBy);
     this.requireModel(endedBy);
     const choice = chooseAnswer(this.state, endedBy);
-    if (choice.kind === 'decided') return this.conclude(choice, endedBy);
+    if (choice.kind === 'decided') return this.keepAndConclude(choice, endedBy);
     const { classes } = choice;
     const tried = await this.modelStep('select', 'choice', (findings) =>
       judge(this.steps, this.state, classes, findings),
     );
     // The search may have been cancelled during the judge's call.
-    return this.conclude(judged(this.state, classes, tried), this.hooks.stopRequested() ?? endedBy);
+    return this.keepAndConclude(judged(this.state, classes, tried), this.hooks.stopRequested() ?? endedBy);
+  }
+
+  /** What the probes proved of the answer enters the layer of the database. */
+  private async keepAndConclude(decision: Decision, endedBy: EndedBy): Promise<AnswerSummary> {
+    const candidateId = provedAnswer(this.state, this.settings, decision, endedBy);
+    if (candidateId !== null && (this.hooks.patched?.(KEEP_GROUNDINGS) ?? true)) {
+      const at = { searchId: this.state.searchId, position: 'keep', candidateId };
+      await this.dispensable('keep', (findings) => keepGroundings(this.steps, findings, at));
+    }
+    return this.conclude(decision, endedBy);
   }
 
   /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */

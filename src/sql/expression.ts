@@ -34,6 +34,34 @@ export function expressionQuery(expression: string, dialect: Dialect): string {
 
 const FROM = ' FROM observation';
 
+/** What its query selects over all rows of the observation, if that is all that the query does; else null. */
+export function plainValue(expression: string, dialect: Dialect): { text: string; aggregates: boolean } | null {
+  const node = readExpression(normaliseSql(expression), dialect);
+  if (node === null) return null;
+  const value = isQuery(node) ? onlyValue(node) : node;
+  if (value === null || subqueries(value).length > 0 || !readsRows(value)) return null;
+  return { text: show(value), aggregates: hasAggregate(value) };
+}
+
+/** Of `SELECT … FROM observation`. */
+function onlyValue(query: Node): Node | null {
+  const select = selectOf(query);
+  const from = select?.from;
+  const isPlain = select?.clauses.every((clause) => clause === 'select_clause' || clause === 'from_clause') === true;
+  if (!isPlain || select.columns.length !== 1 || from?.type !== 'identifier') return null;
+  return from.name.toLowerCase() === 'observation' ? (select.columns[0]?.value ?? null) : null;
+}
+
+/** Whether its query gives one row, whatever the observation holds, so that it may stand as a value. */
+export function isOneValue(expression: string, dialect: Dialect): boolean {
+  const node = readExpression(normaliseSql(expression), dialect);
+  if (node === null) return false;
+  if (isQuery(node)) return isOneRow(node);
+  const found = subqueries(node);
+  const overRows = found.length === 0 || readsRows(node, false);
+  return (!overRows || hasAggregate(node)) && found.every(({ query, isSet }) => isSet || isOneRow(query));
+}
+
 /** False for a bare expression of literals only: its value does not depend on the data. */
 export function namesSomething(expression: string, dialect: Dialect): boolean {
   const node = readExpression(normaliseSql(expression), dialect);

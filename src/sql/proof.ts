@@ -63,7 +63,11 @@ function overObservation(probe: string, expressions: readonly string[], dialect:
   const queries = expressions.map((expression) => expressionQuery(expression, dialect));
   const [only, ...others] = queries;
   const columns = queries.map((query, index) => `(\n${query}\n) AS part_${index + 1}`).join(' CROSS JOIN ');
-  const main = others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`;
+  return overProbe(probe, others.length === 0 ? (only ?? '') : `SELECT * FROM ${columns}`);
+}
+
+/** A query that reads the probe's rows as the relation `observation`. */
+export function overProbe(probe: string, main: string): string {
   if (!/\bobservation\b/i.test(probe)) return `WITH observation AS (\n${probe}\n)\n${main}`;
   // The probe may read a table called observation. SQLite would take it for the CTE itself, so there are two scopes.
   const inner = `WITH observation AS (SELECT * FROM gate_probe)\n${main}`;

@@ -54,6 +54,18 @@ export function countingParts(check: string, dialect: Dialect): readonly string[
   return parts.map(({ expr }) => show(bare(expr)).trim());
 }
 
+export interface CountingPart {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly sql: string;
+}
+
+/** A check with these parts. A CTE's column list renames the columns by position, in all engines. */
+export function selectParts(parts: readonly CountingPart[]): string {
+  const list = parts.map(({ name, columns, sql }) => `${name} (${columns.join(', ')}) AS (\n${sql}\n)`);
+  return `WITH ${list.join(',\n')}\nSELECT * FROM ${parts.map(({ name }) => name).join(' CROSS JOIN ')}`;
+}
+
 /** `count(1)` is `count(*)`. */
 function countText(node: Node): string {
   return textOf(node).replace(/^count\(\d+\)/, 'count(*)');

@@ -10,6 +10,7 @@ import type { Agreement } from '../sql/agreement';
 import { builtOn } from '../prompts';
 import { readClaim, readCounts } from '../sql/claims';
 import { hypothesisOutcomes, predicateStatements } from '../sql/proof';
+import { selectParts, type CountingPart } from '../sql/vacuous-check';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { single, together, type Statements } from './statements';
@@ -23,7 +24,7 @@ export interface NumberedClaim extends BuiltClaim {
 
 /** A claim with the CTEs that count it, each with its columns. */
 interface Laid extends NumberedClaim {
-  readonly ctes: readonly { readonly name: string; readonly columns: readonly string[]; readonly sql: string }[];
+  readonly ctes: readonly CountingPart[];
   readonly isRepeated: boolean;
 }
 
@@ -57,7 +58,7 @@ export function claimProbe(
   const wrong = laid.filter((each) => typeof each === 'string');
   if (wrong.length > 0) return wrong.join('\n');
   const sound = laid.filter((each) => typeof each !== 'string');
-  const probe = selectAll(sound.flatMap(({ ctes }) => ctes));
+  const probe = selectParts(sound.flatMap(({ ctes }) => ctes));
   const test: Test = { operator, probe, hypotheses: hypothesesOf(plan, operator, sound) };
   const predicates = predicateStatements(probe, test, plan.dialect);
   const { statements, read } = together([single(probe), together(predicates.map(({ sql }) => single(sql)))]);
@@ -103,12 +104,6 @@ function lay(plan: LoadedPlan, claim: NumberedClaim): Laid | string {
   const wrong = repeated.find((each) => typeof each === 'string');
   if (wrong !== undefined) return wrong;
   return { ...claim, ctes: [own, ...repeated.filter((each) => typeof each !== 'string')], isRepeated };
-}
-
-/** A CTE's column list renames the columns by position, in all engines. */
-function selectAll(ctes: Laid['ctes']): string {
-  const list = ctes.map(({ name, columns, sql }) => `${name} (${columns.join(', ')}) AS (\n${sql}\n)`);
-  return `WITH ${list.join(',\n')}\nSELECT * FROM ${ctes.map(({ name }) => name).join(' CROSS JOIN ')}`;
 }
 
 /** `h1` says that all claims hold; every rival, that as large a share of its claim's rows match it. */
@@ -159,7 +154,7 @@ function countedIn(laid: readonly Laid[], result: SqlResult): Counted[] {
     column += ctes.reduce((sum, { columns }) => sum + columns.length, 0);
     const seen = readClaim(readCounts(columnsOf(result, from, column), 2), rivals.length);
     return {
-      ...{ number, operator, statement, rows, check: selectAll(ctes), agreement: seen.agreement },
+      ...{ number, operator, statement, rows, check: selectParts(ctes), agreement: seen.agreement },
       rivals: rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null })),
     };
   });

@@ -19,6 +19,7 @@ import { prepare } from './prepare';
 import { probe } from './probe';
 import { propose } from './propose';
 import { final, react, tool } from './react';
+import { restate } from './restate';
 import { createRunStore } from '../record/run-store';
 import { selectAnswer } from './select-answer';
 import { settle } from './settle';
@@ -59,6 +60,7 @@ export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
     queries: step(deps, queries),
     commit: step(deps, commit),
     prove: step(deps, prove),
+    restate: step(deps, restate),
     recount: step(deps, recount),
     check: step(deps, check),
     probe: step(deps, probe),

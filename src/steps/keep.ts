@@ -28,7 +28,7 @@ type Proved = Claim & { readonly operator: string; readonly matching: number; re
 
 export async function keep(context: StepContext, step: KeepInput): Promise<ModelOutcome<Kept>> {
   const { description } = await context.run.get('schema', SCHEMA_ID);
-  const verdict = await context.run.find('verdict', step.turnId);
+  const verdict = (await context.run.find('verdict', step.turnId)) ?? (await context.run.find('restated', step.turnId));
   const question = context.settings.method === 'learn' ? null : context.input.question.text;
   const plan = await planOf(context, verdict?.candidateId ?? null);
   return keepClaims(context, step, { description, claims: verdict?.claims ?? [], question, plan });
@@ -269,7 +269,7 @@ function isEstablished(claim: Claim): claim is Proved {
 function claimToRead(claim: Proved, check: string): string {
   return [
     `statement: ${claim.statement}`,
-    `one examined row is: ${claim.rows}`,
+    ...(claim.rows === '' ? [] : [`one examined row is: ${claim.rows}`]),
     `counted: ${countsText(claim) ?? ''}${claim.state === 'exceptions' ? ', with exceptions' : ''}`,
     ...claim.rivals.map(
       ({ reading, matching, verdict }) => `rival "${reading}": ${matching ?? 'not counted'}, ${verdict}`,

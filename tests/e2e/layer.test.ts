@@ -4,7 +4,8 @@ import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
-import { text } from '../unit/steps/fixtures';
+import { GAP_PLAN } from '../helpers/gap-search';
+import { groundReply, text } from '../unit/steps/fixtures';
 
 jest.setTimeout(240_000);
 
@@ -42,6 +43,8 @@ function reply(user: string): object {
     return user.includes('proved in this lesson')
       ? { ...LESSON, done: true }
       : { ...LESSON, claims: [{ statement: STATEMENT, rows: 'laps', check: CHECK, rivals: ['all seconds'] }] };
+  if (user.includes('<rules>\nYou turn the question into a plan')) return GAP_PLAN;
+  if (user.includes('<rules>\nYou judge what the database said')) return groundReply({ facts: [] });
   if (user.includes('k1: ')) return commit(1, { known: ['k1'] });
   return commit(3, { claims: [CLAIM] });
 }
@@ -83,6 +86,26 @@ test('what one question proved, the next one relies on; what the rows no longer 
     expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
     const three = await ask(['How far behind is car 2?', '--db', path]);
     expect(three.layer?.shown ?? 0).toBe(0);
+  } finally {
+    await model.close();
+  }
+});
+
+test('what the probe of a thorough search proved, a later question relies on', async () => {
+  const { ask, here, model, path } = await home();
+  try {
+    const one = await ask(['How far behind is car 3?', '--db', path, '--preset', 'thorough']);
+    expect(one).toMatchObject({ status: 'answered', layer: { shown: 0, kept: [{ statement: STATEMENT }] } });
+    // Plan, judgement and reading.
+    expect(model.requests).toHaveLength(3);
+    expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 0 });
+    const two = await ask(['How far behind is car 1?', '--db', path]);
+    expect(two).toMatchObject({ status: 'answered', layer: { shown: 1, kept: [] } });
+    expect(two.claims).toEqual([
+      expect.objectContaining({ state: 'proved', entry: expect.objectContaining({ searchId: one.id }) as unknown }),
+    ]);
+    expect(model.requests).toHaveLength(4);
   } finally {
     await model.close();
   }

@@ -24,6 +24,8 @@ import type {
   FollowUp,
   Grounded,
   GroundInput,
+  KeepInput,
+  Kept,
   ModelOutcome,
   PlanInput,
   Planned,
@@ -33,6 +35,10 @@ import type {
   Probed,
   Proposed,
   ProposeInput,
+  Recount,
+  RecountInput,
+  Restated,
+  RestateInput,
   SearchSteps,
   SelectedAnswer,
   SelectAnswerInput,
@@ -50,6 +56,8 @@ export interface Script {
   propose?(input: ProposeInput): Reply<Proposed>;
   ground?(input: GroundInput): Reply<Grounded>;
   select?(input: SelectAnswerInput): Reply<SelectedAnswer>;
+  keep?(input: KeepInput): Reply<Kept>;
+  restate?(input: RestateInput): Pick<Restated, 'proved'>;
   prepare?(input: PrepareInput): Partial<Prepared>;
   check?(input: CheckInput): Checked['failures'];
   probe?(input: ProbeInput): Probed['tests'];
@@ -66,7 +74,7 @@ export interface Call {
   output?: unknown;
 }
 
-export const MODEL_STEPS: readonly StepName[] = ['evaluate', 'plan', 'propose', 'ground', 'select'];
+export const MODEL_STEPS: readonly StepName[] = ['evaluate', 'plan', 'propose', 'ground', 'select', 'keep'];
 export const MODEL_COST: UsageDelta = { llmCalls: 1, promptTokens: 100, completionTokens: 10, costUsd: 2 ** -10 };
 export const SQL_COST: UsageDelta = { sqlExecutions: 1, sqlMs: 4 };
 
@@ -116,6 +124,16 @@ export class FakeSteps implements SearchSteps {
   select(input: SelectAnswerInput): Promise<ModelOutcome<SelectedAnswer>> {
     const first = { candidate: input.candidates[0]?.id ?? null, reason: 'the first' };
     return this.model('select', input, () => this.script.select?.(input) ?? first);
+  }
+
+  keep(input: KeepInput): Promise<ModelOutcome<Kept>> {
+    return this.model('keep', input, () => this.script.keep?.(input) ?? { kept: 1, contradicted: [] });
+  }
+  restate(input: RestateInput): Promise<Restated> {
+    return this.sql('restate', input, () => this.script.restate?.(input) ?? { proved: 1 });
+  }
+  recount(input: RecountInput): Promise<Recount> {
+    return this.sql('recount', input, () => ({ broken: input.entries.length }));
   }
 
   prepare(input: PrepareInput): Promise<Prepared> {

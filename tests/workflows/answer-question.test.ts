@@ -93,6 +93,26 @@ test('every activity has a summary that a person can read', async () => {
   });
 });
 
+test('what a search proved of its answer is counted once more and read for the layer, at the end and once', async () => {
+  const calls: string[] = [];
+  await ask(
+    { onStep: ({ position }) => void calls.push(position) },
+    async (run) => {
+      expect(await awaitQuestion(run.gate, run.searchId)).toMatchObject({ value: { status: 'answered' } });
+      const { events } = await historyOf(run);
+      const labels = events.flatMap((event) => (event.userMetadata?.summary ? [text(event.userMetadata.summary)] : []));
+      expect(labels.slice(-3)).toEqual([
+        'count what was proved once more',
+        'read what was proved',
+        expect.stringMatching(/^final record: answered \(/),
+      ]);
+    },
+    { settings: scriptedSettings({ layer: 'on' }) },
+  );
+  expect(calls.slice(-3)).toEqual(['keep.restate', 'keep', 'finish']);
+  expect(new Set(calls).size).toBe(calls.length);
+});
+
 test('a cancelled question completes with its best answer so far and without another model call', async () => {
   let sawAbort: (name: string) => void = () => undefined;
   const aborted = new Promise<string>((resolve) => (sawAbort = resolve));

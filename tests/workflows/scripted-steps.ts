@@ -106,6 +106,10 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('keep', input, options);
       return ok({ kept: 1, contradicted: [] });
     },
+    restate: async (input, options) => {
+      await on('restate', input, options);
+      return { proved: 1, usage: QUERY };
+    },
     recount: async (input, options) => {
       await on('recount', input, options);
       return { broken: 1, usage: QUERY };

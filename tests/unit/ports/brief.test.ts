@@ -33,7 +33,10 @@ function throughHistory(steps: FakeSteps): SearchSteps {
     propose: model((input) => steps.propose(input)),
     ground: model((input) => steps.ground(input)),
     select: model((input) => steps.select(input)),
+    keep: model((input) => steps.keep(input)),
     prepare: sql((input) => steps.prepare(input)),
+    restate: sql((input) => steps.restate(input)),
+    recount: sql((input) => steps.recount(input)),
     check: sql((input) => steps.check(input)),
     probe: sql((input) => steps.probe(input)),
     settle: sql((input) => steps.settle(input)),
@@ -48,7 +51,7 @@ test('a search whose steps are brief in its history asks the same and ends the s
   const presets = fc.constantFrom('fast' as const, 'thorough' as const, 'paper' as const);
   await fc.assert(
     fc.asyncProperty(fc.nat(1_000_000), presets, async (seed, preset) => {
-      const settings = testSettings(preset, { iterations: 4 });
+      const settings = testSettings(preset, { iterations: 4, layer: 'on' });
       const [plain, durable] = [new FakeSteps(randomWorld(seed)), new FakeSteps(randomWorld(seed))];
       const start = { searchId: 's', settings, state: null };
       const wanted = await runSearch(start, plain, testHooks());

@@ -7,7 +7,9 @@ import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
 import { createRunStore } from '../../../src/steps';
-import { bench, hash, sqliteEngine, text, type TestEngine } from './fixtures';
+import { runSearch } from '../../../src/search/search';
+import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
+import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
 
 const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 
@@ -319,4 +321,78 @@ test('a question is told what a person answered, apart from what is proved; othe
   );
   expect(first).not.toContain('timekeeper');
   expect((await asked.ask(commit(3, { claims: [CLAIM] }), { layer: null })).first).not.toContain('first by car');
+});
+
+/** A search that begins with a plan; `during`: what happens before it ends. */
+async function search(
+  at: ReturnType<typeof questions>,
+  { plan = GAP_PLAN, layer = 'on', during }: { plan?: object; layer?: 'on' | 'read'; during?: () => void } = {},
+) {
+  const searchId = 's0';
+  const made = await bench(
+    { plan: [text(plan)], ground: [text(groundReply({ facts: [] }))], keep: [text(KEEP)] },
+    { engine: at.engine, store: at.store, searchId, settings: { ...PRESETS.thorough, materiality: false, layer } },
+  );
+  const steps: typeof made.steps = {
+    ...made.steps,
+    restate: (input, options) => {
+      during?.();
+      return made.steps.restate(input, options);
+    },
+  };
+  const outcome = await runSearch({ searchId, settings: made.input.settings, state: null }, steps, hooks);
+  const roles = made.model.requests.map(({ role }) => role);
+  return { outcome, roles, asked: made.model.requests.at(-1)?.messages.at(-1)?.content ?? '' };
+}
+
+test('what a probe of the search proved is counted once more, read, kept, and shown to a later question', async () => {
+  const at = questions();
+  const { outcome, roles, asked } = await search(at);
+  expect(outcome).toMatchObject({ summary: { status: 'answered', usage: { llmCalls: 3 }, kept: 1 } });
+  expect(roles).toEqual(['plan', 'ground', 'keep']);
+  expect(asked).toContain(
+    'statement: lap.gap of device B is in milliseconds, else in seconds\ncounted: 24 of 24 rows\n',
+  );
+  expect(asked).toContain('rival "lap.gap is in seconds": 12, refuted');
+  const [held] = (await at.layer()).entries;
+  const check = [
+    `WITH observation AS (\n${GAP_PROBE}\n)`,
+    'SELECT n AS examined_1,\n  by_device AS matching_1,\n  plain AS rival_1_1\nFROM observation',
+  ].join('\n');
+  expect(at.engine.runs).toContainEqual([check]);
+  expect(held).toMatchObject({ status: 'active', statement: HELD });
+  expect(held?.entry).toMatchObject({
+    ...{ check, matching: 24, examined: 24, tables: ['lap'], from: { searchId: 's0' } },
+    columns: ['lap.device', 'lap.gap', 'lap.behind_s'],
+    rivals: [{ reading: 'lap.gap is in seconds', matching: 12, examined: 24, refuted: true }],
+    operator: { intent: 'the gap of each lap in seconds', sql: expect.stringContaining(SECONDS) as unknown },
+  });
+  const later = await at.ask(commit(1, { known: ['k1'] }));
+  expect(later.first).toContain(`k1: ${HELD} [24 of 24 rows; rivals: lap.gap is in seconds 12; SQL: `);
+  expect(later.record).toMatchObject({ status: 'answered', usage: { llmCalls: 1 }, layer: { shown: 1 } });
+});
+
+test('a grounding whose check counts something else than the probe did is not read and stays out', async () => {
+  const at = questions();
+  const during = () => at.engine.write("INSERT INTO lap VALUES (99, 1, 'A', 3.0, 3.0)");
+  const { outcome, roles } = await search(at, { during });
+  expect(outcome).toMatchObject({ summary: { status: 'answered' } });
+  expect(roles).toEqual(['plan', 'ground']);
+  expect((await at.layer()).entries).toEqual([]);
+});
+
+test('a grounding whose rivals a predicate refuted, and no count, stays out', async () => {
+  const at = questions();
+  const [test] = GAP_PLAN.tests as { operator: string; probe: string; hypotheses: object[] }[];
+  const hypotheses = test?.hypotheses.map((each, index) =>
+    index === 0 ? each : { ...each, agreement: null, predicates: ['(SELECT plain = n FROM observation)'] },
+  );
+  const { outcome, roles } = await search(at, { plan: { ...GAP_PLAN, tests: [{ ...test, hypotheses }] } });
+  expect(outcome).toMatchObject({ summary: { status: 'answered', proof: [expect.stringContaining('op_gap proved')] } });
+  expect(roles).toEqual(['plan', 'ground']);
+});
+
+test('a search that only reads the layer adds no grounding to it', async () => {
+  const at = questions();
+  expect((await search(at, { layer: 'read' })).roles).toEqual(['plan', 'ground']);
 });
