@@ -41,9 +41,7 @@ export function renderKeep(input: KeepInput): ChatMessage[] {
   const { dialect, question, claims, known } = input;
   return shared.conversation(dialect, [
     shared.rulesSection([RULES, shared.replyRule(sketch(KeepReply))]),
-    ...(known.length === 0
-      ? []
-      : [shared.data('kept before', known.map(({ key, text }) => `${key}: ${text}`).join('\n'))]),
+    shared.data('kept before', known.map(({ key, text }) => `${key}: ${text}`).join('\n') || 'nothing on these tables'),
     ...claims.map((claim, at) => shared.data(`claim ${at + 1}`, claim)),
     ...(question === null ? [] : [`Question: ${question}`]),
     `${question === null ? '' : 'They were made to answer it. '}Read ${claims.length === 1 ? 'the claim' : `all ${claims.length} claims`}.`,

@@ -36,6 +36,8 @@ export interface LearnInput extends PromptContext {
   /** Claims that do not, with their figures; the last turn's in full. */
   readonly failed: readonly string[];
   readonly notes: readonly string[];
+  /** What earlier turns left to a person. */
+  readonly open: readonly string[];
   /** The queries of the last turn, each under its SQL. */
   readonly found: string | null;
   readonly turn: number;
@@ -43,7 +45,7 @@ export interface LearnInput extends PromptContext {
 }
 
 export function renderLearn(input: LearnInput): ChatMessage[] {
-  const { held, proved, failed, notes, found, turn, turns } = input;
+  const { held, proved, failed, notes, open, found, turn, turns } = input;
   const list = (name: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [shared.data(name, lines.map((line) => `- ${line}`).join('\n'))];
   return shared.conversation(input.dialect, [
@@ -54,6 +56,7 @@ export function renderLearn(input: LearnInput): ChatMessage[] {
     ...list('proved in this lesson', proved),
     ...list('not proved', failed),
     ...list('your notes', notes),
+    ...list('open, for a person', open),
     ...(found === null ? [] : [shared.data('results of the last turn', found)]),
     shared.questionSection(input.question),
     turn === turns
@@ -81,7 +84,7 @@ export function parseLearn(text: string): Parsed<LearnReply> {
 
 const RULES = `You learn an undocumented database for colleagues who will write SQL on it: which of its conventions would a careful stranger get wrong? No question is asked. A program runs your queries and counts your claims; what it proves is kept.
 
-Look for what neither names nor types say: units and scales by device, model, code or version; clocks (local or not, by place), and which end of a range counts; codes, by what occurs with them and only with them; placeholders that stand for no value; who has a value and who has none; columns that are computed from or copied of others; keys that join only after normalising; repeated imports, versions, corrections, reversals, cancelled rows; totals beside their parts; documents (JSON) in several versions; conventions that change at a date; and what each small table of totals controls: a sum that meets it in every row settles units, signs, filters and dates at once. Take the tables in turn; leave out what plain names or the schema's lines already say for certain, and what was kept before.
+Look for what neither names nor types say: units and scales by device, model, code or version; clocks (local or not, by place), and which end of a range counts; every column of few codes, kinds and states first, by what occurs with them and only with them, since questions will use their everyday names; which rows are one and the same thing in life; placeholders that stand for no value; who has a value and who has none; columns that are computed from or copied of others; keys that join only after normalising; repeated imports, versions, corrections, reversals, cancelled rows; totals beside their parts; documents (JSON) in several versions; conventions that change at a date; and what each small table of totals controls: a sum that meets it in every row settles units, signs, filters and dates at once. Take the tables in turn; leave out what plain names or the schema's lines already say for certain, and what was kept before.
 
 Each turn, both in one reply:
 - queries: up to ${LEARN_QUERIES} SELECTs, run together, why in a few words: crosstabs, differences, sums against totals, over all rows. At most 40 rows of each are shown.

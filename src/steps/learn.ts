@@ -51,6 +51,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
   const lessons = await Promise.all(step.turns.map((id) => run.get('lesson', id)));
   const verdicts = await Promise.all(step.turns.map((id) => run.get('verdict', id)));
   const claims = verdicts.flatMap((verdict) => verdict.claims);
+  const proved = new Set(claims.filter(isSettled).map(({ statement }) => statement));
   const last = verdicts.at(-1);
   const { known: _, ...shown } = await promptContext(context, step.memory);
   return {
@@ -61,9 +62,10 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
       .map(({ entry }) => entryText(entry)),
     proved: claims.filter(isSettled).map((claim) => claimText(claim).split('\n')[0] ?? ''),
     failed: claims
-      .filter((claim) => !isSettled(claim))
+      .filter((claim) => !isSettled(claim) && !proved.has(claim.statement))
       .map((claim) => (last?.claims.includes(claim) === true ? claimText(claim) : claim.statement)),
     notes: lessons.flatMap(({ reply }) => reply.notes).slice(-NOTES),
+    open: lessons.flatMap(({ reply }) => reply.open),
     found: last === undefined || last.found === '' ? null : last.found,
     turn: step.turns.length + 1,
     turns: step.limit,
