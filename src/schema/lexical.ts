@@ -96,7 +96,7 @@ export function textRelevance(question: string, texts: readonly string[]): numbe
 
 /** For each word of the question, how well a text matches it. */
 function reachOf(asked: readonly string[]): (text: string) => number[] {
-  const likenesses = remembered((word) => asked.map((each) => likeness(each, word)));
+  const likenesses = remembered((word: string) => asked.map((each) => likeness(each, word)));
   return (text) => best(asked.length, [...new Set(wordsOf(text.slice(0, READ_CHARS)))].map(likenesses));
 }
 
@@ -126,12 +126,12 @@ function best(length: number, strengths: readonly (readonly number[])[]): number
   return Array.from({ length }, (_, at) => strengths.reduce((most, each) => Math.max(most, each[at] ?? 0), 0));
 }
 
-/** Caches results per text: a large schema repeats most of its names and words. */
-function remembered<T>(find: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const found = known.get(text) ?? find(text);
-    known.set(text, found);
+/** Caches results: a large schema repeats most of its names and words, and its rows their days. */
+export function remembered<K, T>(find: (of: K) => T): (of: K) => T {
+  const known = new Map<K, T>();
+  return (of) => {
+    const found = known.get(of) ?? find(of);
+    known.set(of, found);
     return found;
   };
 }

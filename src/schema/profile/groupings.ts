@@ -1,4 +1,5 @@
 /** How the rows of a large table are grouped so that each row of a small one can be the total of a group: by keys and periods. */
+import { remembered } from '../lexical';
 import { isUnique, type ColumnFacts } from './counted';
 import type { Profiled } from './joins';
 import { keyOf } from './table-rows';
@@ -163,21 +164,11 @@ function shiftedParts(total: ColumnFacts, large: Profiled, plain: Grouping): Gro
   const isDated = times.every((seconds) => Number.isNaN(seconds) || seconds % DAY === 0);
   if (period.name === 'day' && isDated) return [];
   const dateOf = (day: number): Date => new Date(day * DAY * 1000);
-  const label = rememberedDays((day) => period.read(dateOf(day).toISOString()));
-  const dayOfMonth = rememberedDays((day) => dateOf(day).getUTCDate());
+  const label = remembered((day: number) => period.read(dateOf(day).toISOString()));
+  const dayOfMonth = remembered((day: number) => dateOf(day).getUTCDate());
   return (period.name === 'day' ? DAYS : MONTHS).map(({ name, day }) => ({
     ...plain,
     name: `${plain.name} (${name})`,
     rows: times.map((seconds) => (Number.isNaN(seconds) ? null : label(day(seconds, dayOfMonth)))),
   }));
-}
-
-/** There are many rows and few days. */
-function rememberedDays<T>(find: (day: number) => T): (day: number) => T {
-  const known = new Map<number, T>();
-  return (day) => {
-    const found = known.get(day) ?? find(day);
-    known.set(day, found);
-    return found;
-  };
 }
