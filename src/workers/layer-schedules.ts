@@ -110,13 +110,14 @@ export async function runWatch(
   signal: AbortSignal,
 ): Promise<WatchedLayer | null> {
   const handle = client.schedule.getHandle(watchScheduleId(identity));
+  const stopped = aborted(signal);
   try {
     const known = new Set(startsOf(await handle.describe()).map(({ runId }) => runId));
     // One that runs already may have begun before what the caller wants to know.
     await handle.trigger(ScheduleOverlapPolicy.ALLOW_ALL);
-    const started = await startedBesides(handle, known, signal);
+    const started = await startedBesides(handle, known, stopped);
     const result = client.workflow.getHandle<typeof watchLayer>(started.workflowId, started.runId).result();
-    return await Promise.race([result, aborted(signal)]);
+    return await Promise.race([result, stopped]);
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
     throw error;
@@ -125,20 +126,23 @@ export async function runWatch(
 
 const LOOK_EVERY_MS = 100;
 
-async function startedBesides(handle: ScheduleHandle, known: ReadonlySet<string>, signal: AbortSignal) {
+async function startedBesides(handle: ScheduleHandle, known: ReadonlySet<string>, stopped: Promise<never>) {
   for (;;) {
     const started = startsOf(await handle.describe()).find(({ runId }) => !known.has(runId));
     if (started !== undefined) return started;
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS)), aborted(signal)]);
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS)), stopped]);
   }
 }
 
+/** Listens once. Whoever waits for nothing any more need not catch it. */
 function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+  const stopped = new Promise<never>((_, reject) => {
     const fail = (): void => reject(signal.reason as Error);
     if (signal.aborted) fail();
     signal.addEventListener('abort', fail, { once: true });
   });
+  stopped.catch(() => undefined);
+  return stopped;
 }
 
 function startsOf({ info }: ScheduleDescription) {
