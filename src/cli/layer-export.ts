@@ -8,10 +8,9 @@ import { ossieModel } from '../layer/ossie';
 import type { HeldEntry } from '../layer/state';
 import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
-import { openEngines } from '../workers/composition';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
-import { openLayer, type LayerFlags, type Opened } from './layer-run';
+import { onDatabase, openLayer, type LayerFlags, type Opened } from './layer-run';
 
 export interface ExportFlags extends LayerFlags {
   readonly format?: 'markdown' | 'ossie' | 'dbt';
@@ -66,15 +65,11 @@ function nothingToExport(name: string): CommandFailed {
 
 /** The checks run once, because only the database knows how many columns `SELECT *` gives. */
 async function withWidths(entries: readonly HeldEntry[], opened: Opened, io: Io): Promise<readonly CountedEntry[]> {
-  const { config, database } = opened;
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
-    const { engine } = await engines.engine(database.name);
+  return onDatabase(opened, io, async ({ engines, signal }) => {
+    const { engine } = await engines.engine(opened.database.name);
     const { results } = await engine.run(
       entries.map(({ entry }) => entry.check),
-      { timeoutMs: 25_000, maxRows: 2, signal: stop.signal, tag: 'gate layer export' },
+      { timeoutMs: 25_000, maxRows: 2, signal, tag: 'gate layer export' },
     );
     return entries.flatMap((held, at) => {
       const result = results[at];
@@ -83,8 +78,5 @@ async function withWidths(entries: readonly HeldEntry[], opened: Opened, io: Io)
       io.err(`${held.entry.entryId} is left out, its check does not run: ${why}\n`);
       return [];
     });
-  } finally {
-    stopListening();
-    await engines.close();
-  }
+  });
 }

@@ -7,26 +7,23 @@ import { appendToLayer } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { importEntries, type Imported } from '../steps/import-entries';
 import { visibleLine } from '../text/visible';
-import { openEngines } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
-import { openLayer, type LayerFlags } from './layer-run';
+import { onDatabase, openLayer, type LayerFlags } from './layer-run';
 import { sha256 } from './services';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export async function importLayer(file: string, flags: LayerFlags, io: Io): Promise<ExitCode> {
   const claims = readClaims(file, io);
-  const { config, database, events: before, place } = await openLayer(flags, io);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
+  const opened = await openLayer(flags, io);
+  const { database, events: before, place } = opened;
+  return onDatabase(opened, io, async ({ engines, signal }) => {
     const description = await checkDatabase(engines, database.name);
     const { engine, inspector } = await engines.engine(database.name);
     const { imported, events } = await importEntries(claims, layerOf(before).entries, {
-      ...{ engine, inspector, description, hash: sha256, signal: stop.signal, now: () => io.now() },
+      ...{ engine, inspector, description, hash: sha256, signal, now: () => io.now() },
       timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
     }).catch((error: unknown) => {
       throw ofFile(file, error);
@@ -39,10 +36,7 @@ export async function importLayer(file: string, flags: LayerFlags, io: Io): Prom
     });
     print(told, flags, io);
     return told.every(({ outcome }) => outcome === 'kept' || outcome === 'known') ? EXIT.ok : EXIT.failed;
-  } finally {
-    stopListening();
-    await engines.close();
-  }
+  });
 }
 
 function readClaims(file: string, io: Io): readonly ClaimedEntry[] {

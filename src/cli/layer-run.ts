@@ -10,7 +10,7 @@ import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
 import { visibleEntries } from '../steps/layer-entries';
 import { visibleLine } from '../text/visible';
-import { openEngines } from '../workers/composition';
+import { openEngines, type Engines } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
@@ -46,6 +46,23 @@ export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promi
   const events = await readLayer(place);
   const layer = layerOf(events);
   return { ...services, database, place, events, layer: await shownLayer(services, database, layer) };
+}
+
+/** Work on the database of a layer: opened for it, cancelled by an interrupt, and closed. */
+export async function onDatabase<T>(
+  { config, database }: Pick<Opened, 'config' | 'database'>,
+  io: Pick<Io, 'onInterrupt'>,
+  work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  try {
+    return await work({ engines, signal: stop.signal });
+  } finally {
+    stopListening();
+    await engines.close();
+  }
 }
 
 /** What is about something that an access list hides is as if it did not exist. Only then is the database opened. */
@@ -132,12 +149,10 @@ export async function decideEntry(
 export async function answerQuestion(wanted: string, said: string, flags: LayerFlags, io: Io): Promise<void> {
   const text = words(said, 'answer');
   const { layer, place } = await openLayer(flags, io);
-  const found = layer.questions.filter(({ questionId }) => questionId.startsWith(wanted));
-  const [only, second] = found;
-  if (!/^q./.test(wanted) || only === undefined)
+  const asked = /^q./.test(wanted) ? layer.questions : [];
+  const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
+  if (only === null)
     throw new CommandFailed(`no question ${wanted} in this layer; gate layer list shows those to be decided`);
-  if (second !== undefined)
-    throw new UsageError(`'${wanted}' is the beginning of ${found.length} questions; give more of the id`);
   const at = new Date(io.now()).toISOString();
   const answer = { at, author: authorOf(flags, io), text };
   await appendToLayer(place, [{ kind: 'answered', questionId: only.questionId, ...answer }]);
@@ -185,16 +200,21 @@ function by(flags: LayerFlags, io: Io): { readonly at: string; readonly author: 
   return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
 }
 
+/** The only one whose id begins so; null: none does. */
+function begunBy<T>(wanted: string, all: readonly T[], idOf: (one: T) => string, what: string): T | null {
+  const found = all.filter((one) => idOf(one).startsWith(wanted));
+  if (found.length > 1)
+    throw new UsageError(`'${wanted}' is the beginning of ${found.length} ${what}; give more of the id`);
+  return found[0] ?? null;
+}
+
 function findEntry({ entries }: Layer, wanted: string): HeldEntry {
   if (!/^e[0-9a-f]{2,16}$/.test(wanted))
     throw new UsageError(
       `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
     );
-  const found = entries.filter(({ entry }) => entry.entryId.startsWith(wanted));
-  const [only, second] = found;
-  if (second !== undefined)
-    throw new UsageError(`'${wanted}' is the beginning of ${found.length} entries; give more of the id`);
-  if (only === undefined) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
+  const only = begunBy(wanted, entries, ({ entry }) => entry.entryId, 'entries');
+  if (only === null) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
   return only;
 }
 

@@ -4,23 +4,20 @@ import { layerOf } from '../layer/state';
 import { appendToLayer } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { verifyEntries } from '../steps/verify-layer';
-import { openEngines } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
-import { openLayer, type LayerFlags } from './layer-run';
+import { onDatabase, openLayer, type LayerFlags } from './layer-run';
 
 export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> {
-  const { layer, events: before, place, config, database } = await openLayer(flags, io);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
+  const opened = await openLayer(flags, io);
+  const { layer, events: before, place, database } = opened;
+  return onDatabase(opened, io, async ({ engines, signal }) => {
     const description = await checkDatabase(engines, database.name);
     const { engine } = await engines.engine(database.name);
     const at = new Date(io.now()).toISOString();
     const { entries, unseen, events } = await verifyEntries(layer.entries, {
-      ...{ engine, description, signal: stop.signal, at },
+      ...{ engine, description, signal, at },
       timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
       progress: (done, of) => {
         if (io.live) io.err(`\r${done} of ${of} checks`);
@@ -47,10 +44,7 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
         io.err(`${counted(unseen, 'entry', 'entries')} could not be checked: hidden, or no answer in time\n`);
     }
     return broken.length === 0 ? EXIT.ok : EXIT.failed;
-  } finally {
-    stopListening();
-    await engines.close();
-  }
+  });
 }
 
 /** `still`: were broken before. */

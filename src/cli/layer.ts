@@ -1,10 +1,11 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommandFactory } from './command';
 import type { Io } from './io';
 import type { ExportFlags } from './layer-export';
 import type { LayerFlags } from './layer-run';
 import type { WatchFlags } from './layer-watch';
+import { interval } from './intervals';
 import { positiveNumber, withExamples } from './options';
 
 const DATABASE = 'a configured name, an SQLite file, or postgresql://… (default: the only configured one)';
@@ -154,15 +155,3 @@ const imported: CommandFactory = (io, outcome) =>
   ).action(async (file: string, flags: LayerFlags) => {
     outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);
   });
-
-const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-const LONGEST_MS = 53 * 604_800_000;
-
-/** In milliseconds. */
-function interval(text: string): number {
-  const [, digits, unit = ''] = /^([1-9]\d{0,5})([mhdw])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNITS_MS[unit] ?? NaN);
-  if (!(ms <= LONGEST_MS))
-    throw new InvalidArgumentError('give whole minutes, hours, days or weeks up to a year, such as 30m, 1h, 1d or 1w');
-  return ms;
-}

@@ -4,6 +4,7 @@ import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import type { Watch, WatchPlan, WatchRunState } from '../workers/layer-schedules';
 import { differenceText } from '../workers/serving';
+import { intervalText } from './intervals';
 
 const SHOWN_RUNS = 3;
 
@@ -80,18 +81,6 @@ export function planText({ everyMs, input: { to } }: WatchPlan): string {
 
 function outletText(to: Outlet): string {
   return to.kind === 'webhook' ? to.variable : to.path;
-}
-
-const UNITS = [
-  ['w', 604_800_000],
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-] as const;
-
-function intervalText(ms: number): string {
-  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? ['m', 60_000];
-  return `${Math.round(ms / size)}${unit}`;
 }
 
 export function timeText(at: Date | null): string {
