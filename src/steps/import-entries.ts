@@ -16,17 +16,15 @@ import { OssieError } from '../layer/ossie';
 import type { HeldEntry } from '../layer/state';
 import type { SqlEngine, SqlInspector } from '../ports';
 import type { Hash } from '../sql/body';
-import { decideClaim, readClaim, readCounts } from '../sql/claims';
+import { readCounts } from '../sql/claims';
 import { isClocked } from '../sql/clock';
 import { DEFAULT_SCHEMAS } from '../sql/guard/access-lists';
 import { countingParts, vacuousCheck } from '../sql/vacuous-check';
-import { entryIdOf, namedColumns, plainCheck } from './layer-entries';
+import { runInBatches } from './check-batches';
+import { claimNow, entryIdOf, namedColumns, plainCheck } from './layer-entries';
 
 /** `from.searchId` of what was imported. */
 export const IMPORTED = 'import';
-
-/** Checks of one snapshot: a read-only transaction must not stay open for long. */
-const AT_ONCE = 50;
 
 export type Outcome =
   /** The rows show it; it is an entry now. */
@@ -70,14 +68,9 @@ export async function importEntries(
   const read = claims.map((claim) => ({ claim, ...readEntry(claim, ids, held, options) }));
   refuseTwins(read.map(({ claim, entryId }) => ({ claim, entryId })));
   const runnable = read.filter((each) => each.kind === 'runs');
-  const results: SqlResult[] = [];
-  for (let at = 0; at < runnable.length; at += AT_ONCE) {
-    const ran = await options.engine.run(
-      runnable.slice(at, at + AT_ONCE).map(({ check }) => check),
-      { timeoutMs: options.timeoutMs, maxRows: 2, signal: options.signal, tag: 'gate layer import' },
-    );
-    results.push(...ran.results);
-  }
+  const { engine, timeoutMs, signal } = options;
+  const checks = runnable.map(({ check }) => check);
+  const results = await runInBatches(engine, checks, { timeoutMs, signal, tag: 'gate layer import' });
   const at = new Date(options.now()).toISOString();
   const events: LayerEvent[] = [];
   const imported = read.map((each): Imported => {
@@ -186,13 +179,7 @@ function decide({ statement, rows, rivals }: ClaimedEntry, check: string, result
   const width = 2 + rivals.length;
   if (counts.length !== width && counts.length !== width + rivals.length)
     return unchecked(`its check gives ${counts.length} columns instead of ${width} or ${width + rivals.length}`);
-  const seen = readClaim(counts, rivals.length);
-  const claim = decideClaim({
-    ...{ operator: '', statement, rows, check, agreement: seen.agreement },
-    rivals: rivals.map(({ reading, refuted }, at) => ({
-      ...{ reading, agreement: seen.rivals[at] ?? null, sameAnswer: refuted ? null : true },
-    })),
-  });
+  const claim = claimNow({ statement, rows, check, rivals }, result);
   const { state, reason, matching, examined } = claim;
   const told = { matching, examined, rivals: claim.rivals };
   if (state === 'failed') return { outcome: 'contradicted', why: reason ?? 'its check fails', counts: told };

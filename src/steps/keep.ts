@@ -6,15 +6,25 @@ import type { Claim, DatabaseDescription, LayerEntry, LayerEvent } from '../doma
 import { canonical, compareText } from '../domain/canonical';
 import { keepSchema, parseKeep, renderKeep, type KeepReply } from '../prompts/keep';
 import type { KeepInput, Kept, ModelOutcome, Recount, RecountInput } from '../ports/search-steps';
-import { layerOf, type HeldEntry } from '../layer/state';
+import type { HeldEntry } from '../layer/state';
 import type { Agreement } from '../sql/agreement';
 import { checkTerms, literalsOf } from '../sql/check-terms';
 import { countsText } from '../sql/claims';
 import { isClocked } from '../sql/clock';
 import { SCHEMA_ID } from '../record/contents';
-import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
+import { appendToLayer, type LayerPlace } from '../record/layer-store';
 import { now, once, openParser, runSql, type StepContext } from './context';
-import { entryIdOf, entryText, layerPlace, namedColumns, plainCheck, recounted, visibleEntries } from './layer-entries';
+import {
+  columnsNamed,
+  currentLayer,
+  entryIdOf,
+  entryText,
+  layerPlace,
+  namedColumns,
+  plainCheck,
+  recounted,
+  visibleEntries,
+} from './layer-entries';
 import { findLoaded, loadPlan, planSql, reachedFrom, type LoadedPlan } from './load-plan';
 import { runModelStep } from './model-step';
 
@@ -41,7 +51,7 @@ async function planOf(context: StepContext, candidateId: string | null): Promise
 
 async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
   const place = layerPlace(context);
-  const { entries } = layerOf(await readLayer(place));
+  const { entries } = await currentLayer(place);
   const fresh = await freshClaims(context, made, entries);
   if (fresh.length === 0) return { kind: 'ok', value: { kept: 0, contradicted: [] }, usage: {} };
   const known = near(
@@ -135,16 +145,9 @@ function saidIn(
 }
 
 /** Null where the check cannot be read. */
-function sayingOf(check: string, read: readonly string[], { dialect, tables }: DatabaseDescription): string | null {
-  const terms = checkTerms(check, dialect);
-  if (terms === null) return null;
-  const names = new Set(read.map((table) => table.toLowerCase()));
-  const columns = tables
-    .filter(({ name }) => names.has(name.toLowerCase()))
-    .flatMap(({ name, columns: all }) =>
-      all.filter((column) => terms.names.has(column.name.toLowerCase())).map((column) => `${name}.${column.name}`),
-    );
-  return canonical([terms.terms, columns]);
+function sayingOf(check: string, read: readonly string[], description: DatabaseDescription): string | null {
+  const terms = checkTerms(check, description.dialect);
+  return terms === null ? null : canonical([terms.terms, columnsNamed(terms.names, read, description)]);
 }
 
 function sorted(tables: readonly string[]): string {
@@ -239,7 +242,7 @@ export async function recount(context: StepContext, { entries: ids }: RecountInp
   return once(context, async () => {
     const place = layerPlace(context);
     const { description } = await context.run.get('schema', SCHEMA_ID);
-    const { entries } = layerOf(await readLayer(place));
+    const { entries } = await currentLayer(place);
     const held = visibleEntries(entries, description).filter(({ entry }) => ids.includes(entry.entryId));
     const { results, usage } = await runSql(
       context,

@@ -4,6 +4,7 @@ import { canonical } from '../domain/canonical';
 import { decideClaim, readClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
 import { wordsOf } from '../schema/lexical';
+import { oneLine } from '../text/clip';
 import { layerOf, type HeldEntry, type Layer } from '../layer/state';
 import { readLayer, type LayerPlace } from '../record/layer-store';
 import { databaseKey, type StepContext } from './context';
@@ -62,13 +63,13 @@ export function recounted(entries: readonly HeldEntry[], results: readonly SqlRe
 
 function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
   const { entry } = held;
-  const { matching, examined, rivals } = claimNow(entry, result);
+  const now = claimNow(entry, result);
+  const { matching, examined, rivals } = now;
   const counts: EntryCounts = {
     matching,
     examined,
     rivals: rivals.map((rival) => ({ matching: rival.matching, examined: rival.examined })),
   };
-  const now = claimNow(entry, result);
   const stands = now.state === 'proved' || now.state === 'exceptions';
   const unseen = result === undefined || result.kind === 'refused' || result.kind === 'timeout';
   return {
@@ -86,8 +87,12 @@ function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
   };
 }
 
+type Counting = Pick<LayerEntry, 'statement' | 'rows' | 'check'> & {
+  readonly rivals: readonly Pick<LayerEntry['rivals'][number], 'reading' | 'refuted'>[];
+};
+
 /** The entry as a claim with the counts of now. Rivals that gave the same answer need not lose. */
-function claimNow({ statement, rows, check, rivals }: LayerEntry, result: SqlResult | undefined): Claim {
+export function claimNow({ statement, rows, check, rivals }: Counting, result: SqlResult | undefined): Claim {
   const seen = readClaim(readCounts(result, 2), rivals.length);
   return decideClaim({
     ...{ operator: '', statement, rows, check, agreement: seen.agreement },
@@ -114,12 +119,21 @@ export function namedColumns(
   tables: readonly string[],
   description: Pick<DatabaseDescription, 'tables'>,
 ): string[] {
-  const words = new Set((check.match(/[A-Za-z_][\w$]*|"[^"]+"|`[^`]+`/g) ?? []).map((word) => plainName(word)));
+  const words = (check.match(/[A-Za-z_][\w$]*|"[^"]+"|`[^`]+`/g) ?? []).map((word) => plainName(word));
+  return columnsNamed(new Set(words), tables, description);
+}
+
+/** Of these tables, the columns whose names are among `names` (in lower case). */
+export function columnsNamed(
+  names: ReadonlySet<string>,
+  tables: readonly string[],
+  description: Pick<DatabaseDescription, 'tables'>,
+): string[] {
   const read = new Set(tables.map((table) => table.toLowerCase()));
   return description.tables
     .filter(({ name }) => read.has(name.toLowerCase()))
     .flatMap(({ name, columns }) =>
-      columns.filter((column) => words.has(column.name.toLowerCase())).map((column) => `${name}.${column.name}`),
+      columns.filter((column) => names.has(column.name.toLowerCase())).map((column) => `${name}.${column.name}`),
     );
 }
 
@@ -136,9 +150,9 @@ export function entryText({ statement, scope, matching, examined, rows, rivals, 
   const against = rivals
     .filter((rival) => rival.refuted)
     .slice(0, SHOWN_RIVALS)
-    .map(({ reading, matching: of }) => `${shortened(reading)} ${of ?? '?'}`);
+    .map(({ reading, matching: of }) => `${oneLine(reading, PART_CHARS)} ${of ?? '?'}`);
   const parts = [
-    `${matching} of ${examined} ${shortened(rows.trim() === '' ? 'rows' : rows)}`,
+    `${matching} of ${examined} ${oneLine(rows.trim() === '' ? 'rows' : rows, PART_CHARS)}`,
     ...(against.length === 0 ? [] : [`rivals: ${against.join(', ')}`]),
     ...(operator === null || operator.sql.length > SQL_CHARS ? [] : [`SQL: ${oneLine(operator.sql)}`]),
   ];
@@ -154,12 +168,3 @@ const SHOWN_RIVALS = 2;
 const PART_CHARS = 60;
 /** Longer SQL costs more than it tells. */
 const SQL_CHARS = 200;
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
-function shortened(text: string): string {
-  const line = oneLine(text);
-  return line.length <= PART_CHARS ? line : `${line.slice(0, PART_CHARS - 1)}…`;
-}

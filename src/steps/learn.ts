@@ -6,13 +6,12 @@ import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domai
 import { learnSchema, parseLearn, renderLearn, type LearnInput as LearnPrompt } from '../prompts/learn';
 import type { Learned, LearnInput, ModelOutcome, Prove, ProveInput } from '../ports/search-steps';
 import { namesIn } from '../layer/questions';
-import { layerOf } from '../layer/state';
 import { claimText, decideClaim, isSettled, readClaim, readCounts } from '../sql/claims';
-import { appendToLayer, readLayer } from '../record/layer-store';
+import { appendToLayer } from '../record/layer-store';
 import { SCHEMA_ID } from '../record/contents';
 import { engineScope, selectText } from './bodies';
 import { now, once, type StepContext } from './context';
-import { entryText, layerPlace, visibleEntries } from './layer-entries';
+import { currentLayer, entryText, layerPlace, visibleEntries } from './layer-entries';
 import { queryText } from './look-texts';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
@@ -47,11 +46,12 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
 async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPrompt> {
   const { run } = context;
   const { description } = await run.get('schema', SCHEMA_ID);
-  const { entries } = layerOf(await readLayer(layerPlace(context)));
+  const { entries } = await currentLayer(layerPlace(context));
   const lessons = await Promise.all(step.turns.map((id) => run.get('lesson', id)));
   const verdicts = await Promise.all(step.turns.map((id) => run.get('verdict', id)));
   const claims = verdicts.flatMap((verdict) => verdict.claims);
-  const proved = new Set(claims.filter(isSettled).map(({ statement }) => statement));
+  const settled = claims.filter(isSettled);
+  const proved = new Set(settled.map(({ statement }) => statement));
   const last = verdicts.at(-1);
   const { known: _, ...shown } = await promptContext(context, step.memory);
   return {
@@ -60,7 +60,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
       .filter(({ status }) => status === 'active')
       .slice(0, HELD)
       .map(({ entry }) => entryText(entry)),
-    proved: claims.filter(isSettled).map((claim) => claimText(claim).split('\n')[0] ?? ''),
+    proved: settled.map((claim) => claimText(claim).split('\n')[0] ?? ''),
     failed: claims
       .filter((claim) => !isSettled(claim) && !proved.has(claim.statement))
       .map((claim) => (last?.claims.includes(claim) === true ? claimText(claim) : claim.statement)),
@@ -118,7 +118,7 @@ function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCoun
 async function ask(context: StepContext, description: DatabaseDescription, open: readonly string[]): Promise<void> {
   if (context.settings.layer !== 'on') return;
   const place = layerPlace(context);
-  const known = new Set(layerOf(await readLayer(place)).questions.map(({ questionId }) => questionId));
+  const known = new Set((await currentLayer(place)).questions.map(({ questionId }) => questionId));
   const at = now(context);
   const events = open.flatMap((text): LayerEvent[] => {
     const questionId = `q${context.deps.hash(text.trim().toLowerCase()).slice(0, 12)}`;

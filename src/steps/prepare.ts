@@ -14,7 +14,6 @@ import { profileShown, showsValues } from './profiles';
 import { SCHEMA_ID } from '../record/contents';
 import { rankByMeaning } from './rank-tables';
 import { recall } from './recall';
-import { recallAnswers } from './recall-answers';
 
 export async function prepare(context: StepContext, _step: PrepareInput): Promise<Prepared> {
   await forgetBadReplies(context);
@@ -53,7 +52,6 @@ export async function prepare(context: StepContext, _step: PrepareInput): Promis
       ...(profiles.length === 0 ? {} : { profiled: true, doubts: profiles.flatMap(({ doubts = [] }) => doubts) }),
       ...(dataRevision === null ? {} : { dataRevision }),
     });
-    await recallAnswers(context, description);
     const recalled = await recall(context, description, dataRevision);
     return { knownUpdates: [], usage: addDeltas(usage, meaning?.usage ?? {}, recalled) };
   });

@@ -1,9 +1,11 @@
 /**
  * What the layer of the database knows that may help a question: entries of its tables and words, within a budget. Their
  * checks run again first, together, unless no row has changed since; one that fails is withheld and said to be broken.
+ * What people answered to questions of lessons is told beside them; it proves nothing.
  */
 import type { DatabaseDescription, LayerEvent } from '../domain';
 import type { HeldEntry } from '../layer/state';
+import { answersFor, answerText, visibleQuestions } from '../layer/questions';
 import { relevantEntries } from '../layer/relevance';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
@@ -24,25 +26,26 @@ export async function recall(
 ): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const place = layerPlace(context);
-  const { entries } = await currentLayer(place);
+  const { entries, questions } = await currentLayer(place);
   const active = entries.filter(({ status }) => status === 'active');
   const visible = new Map(visibleEntries(active, description).map((held) => [held.entry.entryId, held]));
-  if (visible.size === 0) return {};
+  const answered = visibleQuestions(questions, description).filter(({ answer }) => answer !== null);
+  if (visible.size + answered.length === 0) return {};
   const { text, context: background, instructions } = context.input.question;
   const question = [text, background ?? '', instructions ?? ''].join('\n');
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
-  const shown = ({ entry }: HeldEntry): HeldEntry[] => {
-    const held = visible.get(entry.entryId);
-    return held === undefined ? [] : [held];
-  };
+  const told = answersFor(answered, { question, tables: likeliest(tables) });
+  if (told.length > 0) await context.run.put('told', SCHEMA_ID, { schemaVersion: 1, answers: told.map(answerText) });
+  if (visible.size === 0) return {};
+  const seenAs = (held: HeldEntry): HeldEntry => visible.get(held.entry.entryId) ?? held;
   const relevant = relevantEntries(
     entries,
     { question, tables },
     {
-      chars: (held) => shown(held).reduce((sum, { entry }) => sum + entryText(entry).length, 0),
+      chars: (held) => entryText(seenAs(held).entry).length,
       isUsable: ({ entry }) => visible.has(entry.entryId),
     },
-  ).flatMap(shown);
+  ).map(seenAs);
   const sqlTimeoutMs = Math.min(context.settings.sqlTimeoutMs, CHECK_MS);
   const { results, usage } = await runChecks(
     { ...context, settings: { ...context.settings, sqlTimeoutMs } },
@@ -75,4 +78,14 @@ export async function recall(
     }),
   );
   return usage;
+}
+
+/** The likeliest tables of a question. */
+const LIKELY = 3;
+
+function likeliest(tables: readonly { readonly name: string; readonly score: number }[]): string[] {
+  return tables
+    .filter(({ score }) => score > 0)
+    .slice(0, LIKELY)
+    .map(({ name }) => name);
 }

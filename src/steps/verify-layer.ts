@@ -2,10 +2,8 @@
 import type { DatabaseDescription, LayerEvent } from '../domain';
 import type { HeldEntry } from '../layer/state';
 import type { SqlEngine } from '../ports';
+import { runInBatches } from './check-batches';
 import { recounted, visibleEntries, type Recounted } from './layer-entries';
-
-/** Checks of one snapshot: a read-only transaction must not stay open for long. */
-const AT_ONCE = 50;
 
 export interface Verified {
   readonly entries: readonly Recounted[];
@@ -30,18 +28,12 @@ export async function verifyEntries(
 ): Promise<Verified> {
   const held = entries.filter(({ status }) => status !== 'rejected');
   const visible = visibleEntries(held, options.description);
-  const seen: Recounted[] = [];
-  for (let at = 0; at < visible.length; at += AT_ONCE) {
-    const some = visible.slice(at, at + AT_ONCE);
-    const { results } = await options.engine.run(
-      some.map(({ entry }) => entry.check),
-      { timeoutMs: options.timeoutMs, maxRows: 2, signal: options.signal, tag: 'gate layer verify' },
-    );
-    seen.push(...recounted(some, results));
-    options.progress?.(seen.length, visible.length);
-  }
-  const told = seen.filter(({ unseen }) => !unseen);
-  const { at } = options;
+  const { engine, timeoutMs, signal, at } = options;
+  const checks = visible.map(({ entry }) => entry.check);
+  const results = await runInBatches(engine, checks, { timeoutMs, signal, tag: 'gate layer verify' }, (done) =>
+    options.progress?.(done, checks.length),
+  );
+  const told = recounted(visible, results).filter(({ unseen }) => !unseen);
   const changed = told.flatMap(({ held: { entry, status, why: before }, why, counts }): LayerEvent[] => {
     const { entryId } = entry;
     if (why === null) return status === 'broken' ? [{ kind: 'held-again', entryId, at, counts }] : [];
