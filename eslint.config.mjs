@@ -35,7 +35,11 @@ const KNOWS = {
   activities: ['domain', 'ports', 'search', 'steps'],
   workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],
-  workers: ['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
+  telemetry: ['domain', 'ports', 'workflows'],
+  workers: [
+    ...['domain', 'ports', 'sql', 'search', 'record', 'steps', 'config', 'adapters', 'activities', 'workflows'],
+    'telemetry',
+  ],
 };
 const FOLDERS = [...Object.keys(KNOWS), 'cli'];
 /** No I/O of their own. */

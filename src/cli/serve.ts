@@ -4,6 +4,7 @@ import { limitedModels } from '../config/limits';
 import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { compose, type Composition } from '../workers/composition';
+import { telemetry } from '../telemetry/active';
 import type { GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
@@ -13,7 +14,7 @@ import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '.
 import { workerVersion } from '../workers/worker-version';
 import { workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
-import { UsageError } from './errors';
+import { CommandFailed, errorText, EXIT, UsageError } from './errors';
 import type { HealthServer } from './health';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
@@ -41,6 +42,8 @@ export interface ServeOptions {
   /** For how long running steps may finish after an interrupt. */
   readonly graceMs?: number;
   readonly health?: HealthServer;
+  /** Address and port for Prometheus. */
+  readonly metricsAt?: string;
 }
 
 export async function serveUntilInterrupted(
@@ -49,7 +52,7 @@ export async function serveUntilInterrupted(
   serving: ServeOptions,
   io: Io,
 ): Promise<void> {
-  installLogger(serving.debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`));
+  startRuntime(serving, io);
   const { parts } = serving;
   const given = serving.databases.map((spec) => resolveDatabase(config, spec, io.cwd));
   const asked = parts?.workflow === false ? [] : given.length > 0 ? given : configuredDatabases(config, io);
@@ -80,6 +83,7 @@ export async function serveUntilInterrupted(
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
     if (workers.taskQueues.length === 0) await interrupts.first;
+    countStart();
     await workers.run();
   } finally {
     stopTimer();
@@ -88,6 +92,22 @@ export async function serveUntilInterrupted(
     forget();
     await composition.close();
   }
+}
+
+function startRuntime({ debug, metricsAt }: ServeOptions, io: Pick<Io, 'err'>): void {
+  try {
+    installLogger(debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`), metricsAt);
+  } catch (error) {
+    if (metricsAt === undefined) throw error;
+    const message = `no metrics on ${metricsAt} (${errorText(error, debug)}): choose another --metrics-port or --metrics-host`;
+    throw new CommandFailed(message, EXIT.failed, { cause: error });
+  }
+  if (metricsAt !== undefined) io.err(`metrics on http://${metricsAt}/metrics\n`);
+}
+
+function countStart(): void {
+  telemetry.metrics?.add('gate_cold_starts_total', {});
+  telemetry.metrics?.add('gate_cold_start_seconds', {}, process.uptime());
 }
 
 const READY_WITHIN_MS = 1_000;

@@ -1,4 +1,5 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
+import { isIP, isIPv6 } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect, port, positiveNumber, withExamples } from './options';
 import type { CommandFactory } from './command';
@@ -34,6 +35,10 @@ export const workerCommand: CommandFactory = (io) =>
       )
       .option('--health-port <n>', 'answer GET /livez and GET /readyz on this port', port)
       .addOption(new Option('--health-host <address>', 'where to listen for them').default('127.0.0.1'))
+      .option('--metrics-port <n>', 'answer GET /metrics for Prometheus on this port (docs/telemetry.md)', port)
+      .addOption(
+        new Option('--metrics-host <address>', 'IP address to listen on for it').argParser(ip).default('127.0.0.1'),
+      )
       .addOption(new Option('--background').hideHelp())
       .action(async (flags: WorkerFlags) => {
         const { startHealthServer } = await import('./health');
@@ -49,6 +54,7 @@ export const workerCommand: CommandFactory = (io) =>
     'gate worker',
     'TEMPORAL_ADDRESS=temporal.internal:7233 gate worker --db sales',
     'gate worker --serve model:gpt-5.4-mini',
+    'gate worker --metrics-port 9464',
     'gate worker --exit-when-idle 60 --grace 25 --health-port 8080 --health-host 0.0.0.0',
   );
 
@@ -59,6 +65,8 @@ interface WorkerFlags {
   readonly grace?: number;
   readonly healthPort?: number;
   readonly healthHost: string;
+  readonly metricsPort?: number;
+  readonly metricsHost: string;
   readonly background?: boolean;
   readonly debug?: boolean;
 }
@@ -85,11 +93,19 @@ async function work(flags: WorkerFlags, health: HealthServer | null, io: Io): Pr
       ...(flags.exitWhenIdle === undefined ? {} : { exitWhenIdleMs: flags.exitWhenIdle * 1000 }),
       ...(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 }),
       ...(health === null ? {} : { health }),
+      ...(flags.metricsPort === undefined ? {} : { metricsAt: at(flags.metricsHost, flags.metricsPort) }),
     };
     await serveUntilInterrupted(config, session, serving, io);
   } finally {
     await session.close();
   }
+}
+
+const at = (host: string, port: number): string => `${isIPv6(host) ? `[${host}]` : host}:${String(port)}`;
+
+function ip(text: string): string {
+  if (isIP(text) === 0) throw new InvalidArgumentError('give an IP address, for example 127.0.0.1 or 0.0.0.0');
+  return text;
 }
 
 /** Written as `workflow` and `model:NAME`. */

@@ -39,6 +39,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Pauses before further attempts to store a reply. */
   readonly storeAgainAfterMs?: readonly number[];
+  /** Told when the reply was in the journal. */
+  readonly onHit?: (request: ModelRequest) => void;
 }
 
 export interface Called {
@@ -73,6 +75,7 @@ export async function callOnce(call: Call): Promise<Called> {
   const known = await call.run.find('reply', id);
   if (known !== null) {
     const reply = await checked(known, call, inputHash, id);
+    call.onHit?.(call.request);
     // When the store was full, the intent was deleted to make room for the reply.
     if ((await call.run.find('intent', id)) === null)
       await call.run.put('intent', id, intentOf(call, inputHash, known.possiblyBilledCalls + 1));

@@ -1,6 +1,6 @@
 /** What every step starts from: the search's input and contents, and the ports resolved by name (design D7). */
 import type { Dialect, SearchInput, Settings, SqlResult } from '../domain';
-import type { Clock, Embedder, LanguageModel, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
+import type { Clock, Embedder, LanguageModel, ModelRequest, ObjectStore, SqlEngine, SqlInspector, Web } from '../ports';
 import type { Hash } from '../sql/body';
 import { canonical } from '../domain/canonical';
 import type { StepOptions, UsageDelta } from '../ports/search-steps';
@@ -23,6 +23,8 @@ export interface StepDeps {
   readonly embedder?: { readonly model: string; readonly open: () => Promise<Embedder> };
   /** The highest token limit for repeating a reply that was cut at its limit; default: `LARGEST_OUTPUT_TOKENS`. */
   readonly outputCeiling?: number | null;
+  /** Told of each model call that was not made because its reply was in the journal. */
+  readonly onJournalHit?: (request: ModelRequest) => void;
   readonly clock: Clock;
   /** Hexadecimal SHA-256. */
   readonly hash: Hash;

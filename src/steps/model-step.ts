@@ -81,6 +81,7 @@ async function askedWith<R, V>(
       clock: deps.clock,
       hash: deps.hash,
       signal,
+      ...(deps.onJournalHit && { onHit: deps.onJournalHit }),
     });
     return { called, limit };
   } catch (error) {

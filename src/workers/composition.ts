@@ -26,6 +26,8 @@ import {
 import { sha256 } from '../sha256';
 import { createSteps, type StepDeps } from '../steps';
 import { createWatchSteps } from '../steps/watch-layer';
+import { telemetry } from '../telemetry/active';
+import { observedEngine, observedModel } from '../telemetry/observed';
 import { identityKey } from '../steps/context';
 import { identityChain } from './database-aliases';
 import { tellerOf } from './drift-outlets';
@@ -88,7 +90,11 @@ export function openEngines(config: Config, adHocDatabases: readonly ResolvedDat
     if (before?.version === version) return before.open;
     if (before !== undefined) retire(before.open);
     const cache = { database: identityKey(database.identity), store, hash: sha256 };
-    const open = openEngine(database).then((opened) => withDescriptionCache(opened, cache));
+    const open = openEngine(database).then(({ engine, inspector }) => {
+      // One that is not configured is named by its path or URL, which is nobody's business.
+      const observed = observedEngine(engine, database.adHoc ? 'ad-hoc' : name);
+      return withDescriptionCache({ engine: observed, inspector }, cache);
+    });
     engines.set(name, { version, open });
     // A failed opening is tried again by the next step.
     open.catch(() => engines.get(name)?.open === open && engines.delete(name));
@@ -145,6 +151,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     ...(opened === null ? {} : { embedder: opened.embedder }),
     // A limit that is set is kept.
     outputCeiling: config.models.maxOutputTokens,
+    onJournalHit: ({ role, model }) => telemetry.metrics?.add('gate_journal_hits_total', { role, model }),
     clock: options.clock ?? { now: () => Date.now() },
     hash: sha256,
   };
@@ -280,7 +287,7 @@ async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' |
       const limits = limitsOf(config.models.limits, model);
       return limits === null ? null : shareOf(limits);
     };
-    return createPacedModel(endpoint, { limitsOf: share });
+    return createPacedModel(observedModel(endpoint), { limitsOf: share });
   };
   if (apiKey !== null || baseUrl !== null)
     return { model: create(baseUrl), modelUrl: baseUrl ?? OPENAI_BASE_URL, ollamaModels: null };

@@ -18,6 +18,9 @@ import { createWatchActivities } from '../activities/watch';
 import { createWebActivities } from '../activities/web';
 import type { WatchSteps } from '../ports/drift';
 import type { createSteps } from '../steps';
+import { telemetry } from '../telemetry/active';
+import { countedActivities } from '../telemetry/activities';
+import { BUCKETS, createMetrics } from '../telemetry/metrics';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
@@ -77,8 +80,11 @@ export const DEFAULT_GRACE_MS = 5_000;
 
 let installed = false;
 
-/** Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. The first one stays. */
-export function installLogger(level: LogLevel, write: (line: string) => void): void {
+/**
+ * Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. The first one stays.
+ * `metricsAt`: the address and port at which Prometheus finds this process's metrics.
+ */
+export function installLogger(level: LogLevel, write: (line: string) => void, metricsAt?: string): void {
   if (installed) return;
   installed = true;
   // A queue that only serves a model has no workflows on purpose.
@@ -86,7 +92,10 @@ export function installLogger(level: LogLevel, write: (line: string) => void): v
     if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`);
   });
   const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
-  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
+  const prometheus = { useSecondsForDurations: true, histogramBucketOverrides: BUCKETS };
+  const metrics = metricsAt === undefined ? {} : { metrics: { prometheus: { ...prometheus, bindAddress: metricsAt } } };
+  const runtime = Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging, ...metrics } });
+  if (metricsAt !== undefined) telemetry.metrics = createMetrics(runtime.metricMeter);
 }
 
 export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
@@ -102,7 +111,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...converter,
           ...buildOf(options.version ?? null),
           ...specification,
-          interceptors: { activity: [meter.interceptor] },
+          interceptors: { activity: [meter.interceptor, countedActivities] },
           ...{ connection, namespace: options.namespace, identity: processIdentity() },
         }),
       );

@@ -18,6 +18,7 @@ const request: ModelRequest = {
 function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore()) {
   const model = scriptedModel({ replies: { plan: replies } });
   const run = createRunStore(store, 's1', hash);
+  const hits: ModelRequest[] = [];
   const call = (
     change: Partial<ModelRequest> = {},
     tryNumber = 0,
@@ -31,9 +32,9 @@ function caller(replies: ScriptedReply[], store: ObjectStore = createMemoryStore
       request: { ...request, ...change },
       model,
       clock: { now: () => 5 },
-      ...{ hash, signal, storeAgainAfterMs: [1, 1] },
+      ...{ hash, signal, storeAgainAfterMs: [1, 1], onHit: (hit: ModelRequest) => void hits.push(hit) },
     });
-  return { call, model, run, store };
+  return { call, model, run, store, hits };
 }
 
 /** Refuses the next puts of replies, in order. */
@@ -50,11 +51,13 @@ function refusing(...codes: StoreErrorCode[]): ObjectStore {
 
 describe('D2: a model call is paid once', () => {
   test('a stored reply is returned with its usage, and nothing is asked again', async () => {
-    const { call, model } = caller([{ text: 'a', costUsd: 0.5 }]);
+    const { call, model, hits } = caller([{ text: 'a', costUsd: 0.5 }]);
     const first = await call();
     expect(first).toMatchObject({ text: 'a', usage: { llmCalls: 1, possiblyBilledCalls: 0, costUsd: 0.5 } });
+    expect(hits).toEqual([]);
     expect(await call()).toEqual(first);
     expect(model.replied).toBe(1);
+    expect(hits).toEqual([request]);
   });
 
   test('tokens from a cache are kept with the reply, and left out where there were none', async () => {

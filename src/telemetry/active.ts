@@ -1,0 +1,7 @@
+/**
+ * What this process tells of its work. Nothing, until a composition root turns it on, once for the process: like Temporal's
+ * runtime and OpenTelemetry's provider, there is one. Adapters and interceptors look here at each call.
+ */
+import type { Metrics } from './metrics';
+
+export const telemetry: { metrics: Metrics | null } = { metrics: null };

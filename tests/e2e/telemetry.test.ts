@@ -1,0 +1,85 @@
+/** What a worker tells of its work: its metrics say the same as the records of the searches that it answered. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { AnswerRecord } from '../../src/domain';
+import { freePort } from '../helpers/free-port';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+import { unique } from '../helpers/temporal';
+
+jest.setTimeout(240_000);
+
+const QUESTION = 'How many drivers are there?';
+
+let data: TestData;
+let model: SimulatedModel;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+
+function user(): { readonly home: GateHome; readonly db: string } {
+  const [home, db] = [gateHome({ baseUrl: model.baseUrl }), unique('sprint')];
+  const path = data.databases[0]?.split('=')[1];
+  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases: { [db]: { path } } }));
+  return { home, db };
+}
+
+async function askDetached(home: GateHome, question: string, db: string): Promise<AnswerRecord> {
+  const { out } = await home.here(['ask', question, '--db', db, '--detach', '--json']);
+  const { id } = JSON.parse(out) as { id: string };
+  return JSON.parse((await home.here(['result', id, '--wait', '--json'])).out) as AnswerRecord;
+}
+
+/** The sum of a metric's series that have these labels. */
+function sumOf(text: string, metric: string, labels: Readonly<Record<string, string>> = {}): number {
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  const series = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+  const matching = series.filter((line) => wanted.every((label) => line.includes(label)));
+  return matching.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+test('the metrics of a worker are the usage of the searches that it answered', async () => {
+  const { home, db } = user();
+  const port = await freePort();
+  const worker = home.start(['worker', '--metrics-port', String(port)]);
+  expect(await worker.said(/Ctrl-C stops/)).toContain(`metrics on http://127.0.0.1:${String(port)}/metrics\n`);
+  const { usage, status, endedBy } = await askDetached(home, QUESTION, db);
+  const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
+
+  expect(sumOf(text, 'gate_searches_total', { status, ended_by: endedBy })).toBe(1);
+  expect(sumOf(text, 'gate_search_duration_seconds_count', { status })).toBe(1);
+  expect(usage.llmCalls).toBeGreaterThan(0);
+  expect(sumOf(text, 'gate_model_calls_total', { outcome: 'ok' })).toBe(usage.llmCalls);
+  expect(sumOf(text, 'gate_model_call_duration_seconds_count')).toBe(usage.llmCalls);
+  expect(sumOf(text, 'gate_model_tokens_total', { direction: 'input' })).toBe(usage.promptTokens);
+  expect(sumOf(text, 'gate_model_tokens_total', { direction: 'output' })).toBe(usage.completionTokens);
+  expect(sumOf(text, 'gate_model_call_cost_dollars_sum')).toBeCloseTo(usage.costUsd, 9);
+  expect(sumOf(text, 'gate_sql_statements_total', { database: db })).toBe(usage.sqlExecutions);
+  expect(sumOf(text, 'gate_sql_duration_seconds_sum', { database: db })).toBeCloseTo(usage.sqlMs / 1000, 6);
+  expect(sumOf(text, 'gate_step_retries_total')).toBe(0);
+  expect(sumOf(text, 'gate_cold_starts_total')).toBe(1);
+  expect(sumOf(text, 'temporal_worker_task_slots_available', { worker_type: 'ActivityWorker' })).toBeGreaterThan(0);
+  // Neither what was asked, nor of which file, nor under which id.
+  for (const secret of ['drivers', '.sqlite', 'q-', 'SELECT']) expect(text).not.toContain(secret);
+  worker.child.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});
+
+test('a port for metrics that is taken, and a host that is no address, are one line each', async () => {
+  const { home } = user();
+  const { port } = new URL(model.baseUrl);
+  const refused = await home.run(['worker', '--metrics-port', port]);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(
+    /^gate: no metrics on 127\.0\.0\.1:\d+ \(.*Address already in use.*\): choose another --metrics-port or --metrics-host\n$/,
+  );
+  const wrong = await home.here(['worker', '--metrics-port', '9464', '--metrics-host', 'everywhere']);
+  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('give an IP address') as string });
+});
