@@ -1,9 +1,11 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
 import { serveInBackground } from './background';
 import { checkAndStore, type Asking } from './ask-checks';
-import { announcedFor, startAsked } from './ask-start';
+import { announcedFor, neededQueues, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { deploymentOf } from '../config/limits';
+import { startsWorkersFor } from '../workers/deployments';
 import { openTemporal } from './temporal-session';
 import { decodedInUi } from './ui-codec';
 
@@ -21,10 +23,16 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   }
   const session = await opening;
   const { searchId } = input;
+  let isStarted = false;
   const ui = session.uiOf(searchId);
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
-    await serveInBackground(config, database, announced, session, io);
+    isStarted = await startsWorkersFor(
+      session.gate.client,
+      deploymentOf(config.temporal.versioning),
+      neededQueues(announced),
+    );
+    if (!isStarted) await serveInBackground(config, database, announced, session, io);
     const started = await startAsked({ session, config, input, announced, state: checked.value, io });
     if (started === 'earlier-version') {
       const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
@@ -38,6 +46,10 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   io.err(
     `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
   );
-  io.err('The server and the worker keep running; gate dev --stop stops them.\n');
+  io.err(
+    isStarted
+      ? 'The server starts a worker for it.\n'
+      : 'The server and the worker keep running; gate dev --stop stops them.\n',
+  );
   return EXIT.ok;
 }

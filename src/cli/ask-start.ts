@@ -41,6 +41,11 @@ export function announcedFor(
   return { serving, limited, queues: questionQueues(servedName(database.name, serving), queuesByModel(limited)) };
 }
 
+/** All that must be served for an answer. */
+export function neededQueues({ queues, limited }: Announced): readonly string[] {
+  return [queues.workflow, ...limited.map(({ taskQueue }) => taskQueue)];
+}
+
 export interface Start {
   readonly session: TemporalSession;
   readonly config: Config;

@@ -12,7 +12,7 @@ import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
 import { isAlive } from '../workers/file-lock';
 import { servedName } from '../workers/serving';
-import type { Announced } from './ask-start';
+import { neededQueues, type Announced } from './ask-start';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
@@ -66,11 +66,11 @@ export function servingProcesses(config: Config): ServingProcess[] {
 export async function serveInBackground(
   config: Config,
   database: ResolvedDatabase,
-  { queues, limited, serving }: Announced,
+  announced: Announced,
   session: TemporalSession,
   io: Pick<Io, 'env' | 'cwd'>,
 ): Promise<void> {
-  const needed = [queues.workflow, ...limited.map(({ taskQueue }) => taskQueue)];
+  const needed = neededQueues(announced);
   const serves = (one: ServingProcess): boolean =>
     one.address === session.address &&
     one.namespace === session.namespace &&
@@ -78,10 +78,11 @@ export async function serveInBackground(
   if (servingProcesses(config).some(serves)) return;
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const log = join(folder, `${servedName(database.name, serving)}.log`);
+  const log = join(folder, `${servedName(database.name, announced.serving)}.log`);
   const output = openSync(log, 'w', 0o600);
   const spec = database.adHoc ? addressOf(database) : database.name;
-  const child = spawn(process.execPath, [...process.execArgv, mainFile(), 'worker', '--background'], {
+  const [node = '', ...args] = gateCommand();
+  const child = spawn(node, [...args, 'worker', '--background'], {
     cwd: io.cwd,
     env: { ...io.env, [DATABASE_VARIABLE]: spec },
     detached: true,
@@ -122,7 +123,8 @@ function folderOf(config: Config): string {
   return join(config.folders.state, 'workers');
 }
 
-/** `main.js` beside this file, or `main.ts` when the sources run as they are. */
-function mainFile(): string {
-  return join(__dirname, __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
+/** How this very program is run: `main.js` beside this file, or `main.ts` when the sources run as they are. */
+export function gateCommand(): readonly string[] {
+  const main = join(__dirname, __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
+  return [process.execPath, ...process.execArgv, main];
 }

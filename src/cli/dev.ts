@@ -10,6 +10,7 @@ interface DevFlags {
   readonly port?: number;
   readonly uiPort?: number;
   readonly temporalVersion?: string;
+  readonly serverless?: boolean;
   readonly stop?: boolean;
   readonly debug?: boolean;
 }
@@ -26,12 +27,27 @@ export const devCommand: CommandFactory = (io) =>
           'version of the server (default: GATE_TEMPORAL_VERSION, else the one found, else 1.29)',
         ).choices(['1.29', '1.32']),
       )
+      .addOption(
+        new Option(
+          '--serverless',
+          'leave a server running that starts a worker when a question on a configured database arrives; no worker waits',
+        ).conflicts(['temporalVersion', 'stop']),
+      )
       .option('--stop', 'stop the embedded server and the workers that ask --detach left running')
-      .action((flags: DevFlags) => (flags.stop === true ? stop(io) : run(flags, io))),
+      .action(async (flags: DevFlags) => {
+        if (flags.stop === true) await stop(io);
+        else if (flags.serverless === true) await (await import('./dev-serverless')).devServerless(portsOf(flags), io);
+        else await run(flags, io);
+      }),
     'gate dev',
     'gate dev --temporal-version 1.32',
+    'gate dev --serverless',
     'gate dev --stop',
   );
+
+function portsOf({ port, uiPort }: DevFlags) {
+  return { ...(port === undefined ? {} : { port }), ...(uiPort === undefined ? {} : { uiPort }) };
+}
 
 async function stop(io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
@@ -51,10 +67,6 @@ async function run(flags: DevFlags, io: Io): Promise<void> {
   const config = loadConfig(io);
   const { openTemporal } = await import('./temporal-session');
   const { serveUntilInterrupted } = await import('./serve');
-  const ports = {
-    ...(flags.port ? { port: flags.port } : {}),
-    ...(flags.uiPort ? { uiPort: flags.uiPort } : {}),
-  };
   const codec = config.encryption === null ? null : await startUiCodec(config);
   const { VERSION_VARIABLE } = await import('../workers/temporal-servers');
   const chosen = flags.temporalVersion === undefined ? {} : { [VERSION_VARIABLE]: flags.temporalVersion };
@@ -62,7 +74,7 @@ async function run(flags: DevFlags, io: Io): Promise<void> {
     config,
     { ...io.env, ...chosen },
     {
-      ...ports,
+      ...portsOf(flags),
       ...(codec === null ? {} : { uiCodecEndpoint: codec.url }),
       onProgress: (line) => io.err(`${line}\n`),
     },

@@ -59,6 +59,7 @@ export async function openTemporal(
     readonly port?: number;
     readonly uiPort?: number;
     readonly uiCodecEndpoint?: string;
+    readonly serverless?: boolean;
   },
 ): Promise<TemporalSession> {
   const configured = configuredTemporal(config, env);

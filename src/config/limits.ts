@@ -86,7 +86,12 @@ export interface VersioningConfig {
   readonly buildId: string | null;
 }
 
-const DEPLOYMENT = 'gate';
+const DEFAULT_DEPLOYMENT = 'gate';
+
+/** The deployment whose versions are looked at also where no worker says which version it is. */
+export function deploymentOf(versioning: VersioningConfig | null): string {
+  return versioning?.deployment ?? DEFAULT_DEPLOYMENT;
+}
 
 /** The environment names what the file leaves open; either one switches versioning on. null: off. */
 export function versioningOf(
@@ -101,5 +106,8 @@ export function versioningOf(
   if (buildId !== undefined && !buildPart.safeParse(buildId).success)
     problems.push(`GATE_BUILD_ID: '${buildId}' is not allowed; use letters, digits, _, - and . (at most 63)`);
   if (entry === undefined && deployment === undefined && buildId === undefined) return null;
-  return { deployment: deployment ?? entry?.deployment ?? DEPLOYMENT, buildId: buildId ?? entry?.buildId ?? null };
+  return {
+    deployment: deployment ?? entry?.deployment ?? DEFAULT_DEPLOYMENT,
+    buildId: buildId ?? entry?.buildId ?? null,
+  };
 }

@@ -19,13 +19,15 @@ import { isAlive, withFileLock } from './file-lock';
 import { binaryVersion, findTemporalBinary } from './temporal-binary';
 import {
   isServerProcess,
+  SERVERLESS_FLAGS,
   ServerStartError,
   serverVersionAt,
   startServerProcess,
   stopServerProcess,
+  TUNED_FLAGS,
   type ServerProcess,
 } from './temporal-process';
-import { askedServer, databaseSuffix, isAsked } from './temporal-servers';
+import { askedServer, databaseSuffix, isAsked, SERVERLESS_SERVER } from './temporal-servers';
 
 export const ServerInfo = z.object({
   schemaVersion: z.literal(1),
@@ -38,6 +40,8 @@ export const ServerInfo = z.object({
   /** Where its UI has payloads decoded; servers that run since an older version do not say. */
   uiCodecEndpoint: z.string().nullable().default(null),
   keep: z.boolean(),
+  /** It starts workers when work arrives (`gate dev --serverless`). */
+  serverless: z.boolean().default(false),
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
@@ -55,6 +59,8 @@ export interface EmbeddedOptions {
   readonly uiPort?: number | null;
   /** Where the UI has payloads decoded; applies when this call starts the server. */
   readonly uiCodecEndpoint?: string;
+  /** One that starts workers when work arrives, with the environment given here. */
+  readonly serverless?: boolean;
 }
 
 export interface EmbeddedServer {
@@ -78,6 +84,8 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
       throw new ServerStartError(
         `the embedded server that runs is Temporal ${running.version}; stop it before you ask for ${asked.version}: gate dev --stop`,
       );
+    if (running !== null && options.serverless === true && !running.serverless)
+      throw new ServerStartError('the embedded server that runs starts no workers; stop it first: gate dev --stop');
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
     mkdirSync(files.users, { recursive: true });
     writeFileSync(files.user(process.pid), '');
@@ -116,29 +124,36 @@ function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
     info: join(home, 'server.json'),
     lock: join(home, 'server.lock'),
     log: join(home, 'server.log'),
-    /** Of its own for each version (`temporal-servers.ts`). */
-    database: (version: string | null) =>
-      join(state, `temporal${name === null ? '' : `-${name}`}${databaseSuffix(version)}.sqlite`),
+    /**
+     * Of its own for each version (`temporal-servers.ts`), and for the server that starts workers: it remembers which queues
+     * are theirs, and another server would keep tasks for them that nobody starts.
+     */
+    database: (version: string | null, serverless: boolean) => {
+      const suffix = `${databaseSuffix(version)}${serverless ? '-serverless' : ''}`;
+      return join(state, `temporal${name === null ? '' : `-${name}`}${suffix}.sqlite`);
+    },
     users,
     user: (pid: number) => join(users, String(pid)),
   };
 }
 
-function findBinary({ env, folders, onProgress }: EmbeddedOptions): Promise<string> {
-  return findTemporalBinary({ env, cacheFolder: folders.cache, onProgress });
+function findBinary({ env, folders, onProgress, serverless }: EmbeddedOptions): Promise<string> {
+  const server = serverless === true ? { server: SERVERLESS_SERVER } : {};
+  return findTemporalBinary({ env, cacheFolder: folders.cache, onProgress, ...server });
 }
 
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   rmSync(files.users, { recursive: true, force: true });
-  const { port, uiPort, uiCodecEndpoint } = options;
-  const databaseFile = files.database(binaryVersion(binary, options.folders.cache));
+  const { port, uiPort, uiCodecEndpoint, serverless = false } = options;
+  const databaseFile = files.database(binaryVersion(binary, options.folders.cache), serverless);
   const infoOf = (server: ServerProcess): ServerInfo => ({
-    ...{ schemaVersion: 1, ...server, databaseFile, keep: false },
+    ...{ schemaVersion: 1, ...server, databaseFile, keep: false, serverless },
     uiCodecEndpoint: uiCodecEndpoint ?? null,
   });
   try {
     const server = await startServerProcess({
       ...{ binary, databaseFile, logFile: files.log, port, uiPort, uiCodecEndpoint },
+      ...(serverless ? { flags: [...TUNED_FLAGS, ...SERVERLESS_FLAGS], env: options.env } : {}),
       onSpawn: (spawned) => save(files, infoOf({ ...spawned, version: 'starting' })),
     });
     const info = infoOf(server);

@@ -22,7 +22,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Environment } from '../config/folders';
 import { withFileLock } from './file-lock';
-import { askedServer, isAsked, SERVERS, VERSION_VARIABLE, type TemporalServer } from './temporal-servers';
+import {
+  askedServer,
+  isAsked,
+  SERVERLESS_SERVER,
+  SERVERS,
+  VERSION_VARIABLE,
+  type TemporalServer,
+} from './temporal-servers';
 
 const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -32,6 +39,8 @@ export interface BinarySearch {
   readonly env: Environment;
   /** The user's cache folder of this program. */
   readonly cacheFolder: string;
+  /** This very one, unless `TEMPORAL_CLI_PATH` names a binary; left out: the one that is asked for, or any. */
+  readonly server?: TemporalServer;
   readonly onProgress?: (line: string) => void;
   /** Where the CLI is downloaded from, in place of the server's own address. */
   readonly downloads?: string;
@@ -45,7 +54,7 @@ export class NoTemporalError extends Error {
 export async function findTemporalBinary(search: BinarySearch): Promise<string> {
   const present = findPresentBinary(search);
   if (present !== null) return present;
-  const server = askedServer(search.env) ?? SERVERS[0];
+  const server = search.server ?? askedServer(search.env) ?? SERVERS[0];
   const cached = cachedBinary(search.cacheFolder, server);
   return withFileLock(
     join(search.cacheFolder, 'temporal', 'binary.lock'),
@@ -73,8 +82,12 @@ export async function findTemporalBinary(search: BinarySearch): Promise<string> 
 }
 
 /** Without download or build; null when there is none. */
-export function findPresentBinary({ env, cacheFolder }: Pick<BinarySearch, 'env' | 'cacheFolder'>): string | null {
-  const asked = askedServer(env);
+export function findPresentBinary({
+  env,
+  cacheFolder,
+  server,
+}: Pick<BinarySearch, 'env' | 'cacheFolder' | 'server'>): string | null {
+  const asked = server ?? askedServer(env);
   const given = env['TEMPORAL_CLI_PATH'];
   if (given) {
     if (!isExecutable(given))
@@ -85,7 +98,7 @@ export function findPresentBinary({ env, cacheFolder }: Pick<BinarySearch, 'env'
       `TEMPORAL_CLI_PATH: ${given} is Temporal ${version}, and ${VERSION_VARIABLE} asks for ${asked.version}; unset one of them`,
     );
   }
-  const onPath = onPathNamed(EXECUTABLE, env);
+  const onPath = server === undefined ? onPathNamed(EXECUTABLE, env) : null;
   if (onPath !== null && (asked === null || isAsked(binaryVersion(onPath, cacheFolder) ?? '', asked))) return onPath;
   const cached = cachedBinary(cacheFolder, asked ?? SERVERS[0]);
   return isExecutable(cached) ? cached : null;
@@ -93,7 +106,7 @@ export function findPresentBinary({ env, cacheFolder }: Pick<BinarySearch, 'env'
 
 /** Version of the server in a binary, as far as it says; null when it does not. */
 export function binaryVersion(binary: string, cacheFolder: string): string | null {
-  const ours = SERVERS.find((server) => cachedBinary(cacheFolder, server) === binary);
+  const ours = [...SERVERS, SERVERLESS_SERVER].find((server) => cachedBinary(cacheFolder, server) === binary);
   if (ours !== undefined) return ours.version;
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8', timeout: 5_000 });
   return /Server (\d+\.\d+[\w.-]*)/.exec(stdout)?.[1] ?? null;
@@ -110,6 +123,7 @@ async function download(
 ): Promise<void> {
   const platform = { linux: 'linux', darwin: 'darwin', win32: 'windows' }[process.platform as string];
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
+  if (source === null) throw new Error('no release has what it needs');
   if (platform === undefined || arch === undefined) throw new Error(`no build for ${process.platform} ${process.arch}`);
   const { base, checksums } = source;
   const path = source.archive(platform, arch);

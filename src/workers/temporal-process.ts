@@ -13,6 +13,7 @@ import { createServer, connect } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import type { Environment } from '../config/folders';
 import { isAlive } from './file-lock';
 import { ATTRIBUTE_TYPES } from './search-attributes';
 
@@ -26,6 +27,13 @@ export const TUNED_FLAGS: readonly string[] = [
   ].flatMap((value) => ['--dynamic-config-value', value]),
 ];
 
+/** For the server that starts workers on its own machine; each signal that a task waits is passed on at once. */
+export const SERVERLESS_FLAGS: readonly string[] = [
+  'workercontroller.enabled=true',
+  'workercontroller.compute_providers.enabled=["subprocess"]',
+  'workercontroller.hook.min_signal_interval_no_sync_match=50',
+].flatMap((value) => ['--dynamic-config-value', value]);
+
 export interface ServerProcessOptions {
   readonly binary: string;
   /** null: in memory, gone when it stops. */
@@ -38,6 +46,8 @@ export interface ServerProcessOptions {
   /** Where the UI has payloads decoded (`codec-server.ts`). */
   readonly uiCodecEndpoint?: string;
   readonly flags?: readonly string[];
+  /** Default: that of this process. */
+  readonly env?: Environment;
   /** Out of this process's group, so that Ctrl-C here does not end it before its users are done; default true. */
   readonly detached?: boolean;
   /** Told before it can be used, so that whoever is killed meanwhile leaves no server that nobody knows. */
@@ -90,6 +100,7 @@ async function startOnce(options: ServerProcessOptions): Promise<ServerProcess> 
   const child = spawn(options.binary, serverArguments(options, port, uiPort), {
     detached: options.detached ?? true,
     stdio: ['ignore', log, log],
+    ...(options.env === undefined ? {} : { env: { ...options.env } }),
   });
   closeSync(log);
   const exited = new Promise<never>((_resolve, reject) => {

@@ -10,7 +10,7 @@ import {
   findTemporalBinary,
   NoTemporalError,
 } from '../../../src/workers/temporal-binary';
-import { SERVERS, VERSION_VARIABLE } from '../../../src/workers/temporal-servers';
+import { SERVERLESS_SERVER, SERVERS, VERSION_VARIABLE } from '../../../src/workers/temporal-servers';
 
 const home = mkdtempSync(join(tmpdir(), 'gate-binary-'));
 afterAll(() => rmSync(home, { recursive: true }));
@@ -161,6 +161,21 @@ test('a download whose list of checksums is not the pinned one is refused; then 
     expect(asked).toEqual(['/v1.9.1/checksums.txt']);
     const [call] = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
     expect(call).toMatch(/\/infra\/temporal-server auto build -mod=readonly .* -o \S+\/temporal \.$/);
+  });
+});
+
+test('the server that starts workers is built with its provider, whatever is on PATH, and never downloaded', async () => {
+  const [folder, cacheFolder] = [emptyFolder(), emptyFolder()];
+  serverOf(folder, 'temporal', '1.32.2');
+  const build = `echo "$@" > "${folder}/call"; printf '#!/bin/sh\\n' > "$GOBIN/temporal"; chmod +x "$GOBIN/temporal"`;
+  script(folder, 'go', build);
+  await withDownloads(Buffer.from(''), async (downloads, asked) => {
+    const env = { PATH: `${folder}:/bin:/usr/bin`, [VERSION_VARIABLE]: '1.29' };
+    const found = await findTemporalBinary({ env, cacheFolder, downloads, server: SERVERLESS_SERVER });
+    expect(found).toBe(join(cacheFolder, 'temporal', 'server-1.32.2-serverless', 'temporal'));
+    expect(asked).toEqual([]);
+    expect(readFileSync(join(folder, 'call'), 'utf8')).toContain(' -tags computeprovider_subprocess ');
+    expect(binaryVersion(found, cacheFolder)).toBe('1.32');
   });
 });
 
