@@ -32,6 +32,7 @@ const KNOWS = {
   steps: ['domain', 'ports', 'sql', 'schema', 'text', 'layer', 'prompts', 'record'],
   report: ['domain', 'ports', 'sql', 'text', 'record'],
   benchmarks: ['domain', 'ports', 'sql'],
+  deploy: ['config'],
   activities: ['domain', 'ports', 'search', 'steps'],
   workflows: ['domain', 'ports', 'search', 'methods', 'activities'],
   adapters: ['domain', 'ports', 'sql', 'text'],

@@ -8,6 +8,7 @@ import { codecServerCommand } from './codec-server';
 import type { CommandFactory, Outcome } from './command';
 import { dbCommand } from './db';
 import { demoCommand } from './demo';
+import { deployCommand } from './deploy';
 import { devCommand } from './dev';
 import { diffCommand } from './diff';
 import { doctorCommand } from './doctor';
@@ -47,6 +48,7 @@ const COMMANDS: readonly CommandFactory[] = [
   workerCommand,
   devCommand,
   codecServerCommand,
+  deployCommand,
   temporalCommand,
   gcCommand,
   doctorCommand,

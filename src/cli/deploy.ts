@@ -1,0 +1,38 @@
+/** `gate deploy`: writes what a platform needs to run workers; the work is in `deploy-….ts`. */
+import { Command, Option } from 'commander';
+import type { CommandFactory } from './command';
+import type { LambdaFlags } from './deploy-lambda';
+import { withExamples } from './options';
+
+export const deployCommand: CommandFactory = (io, outcome) => {
+  const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');
+  for (const make of [lambda]) command.addCommand(make(io, outcome));
+  return withExamples(command, 'gate deploy lambda --write ./lambda');
+};
+
+/** A subcommand that writes files into a folder. */
+function written(name: string, description: string, ...examples: readonly string[]): Command {
+  return withExamples(
+    new Command(name)
+      .description(description)
+      .option('--write <folder>', 'write the files into this folder')
+      .option('--dry-run', 'only say what would be written')
+      .option('--json', 'print JSON'),
+    ...examples,
+  );
+}
+
+const lambda: CommandFactory = (io) =>
+  written(
+    'lambda',
+    'workers that Temporal starts on AWS Lambda when work arrives: a package and a CloudFormation template',
+    'gate deploy lambda --dry-run',
+    'gate deploy lambda --write ./lambda --arch arm64',
+  )
+    .addOption(new Option('--arch <architecture>', 'of the function').choices(['x64', 'arm64']).default('x64'))
+    .addOption(
+      new Option('--secrets <store>', 'where the function gets its secrets: Systems Manager or Secrets Manager')
+        .choices(['ssm', 'secretsmanager'])
+        .default('ssm'),
+    )
+    .action(async (flags: LambdaFlags) => (await import('./deploy-lambda')).deployLambda(flags, io));
