@@ -10,6 +10,7 @@ import { comparisonTable, figureTable } from './tables';
 import { peersInstalled } from './world/peer-packages';
 
 const FIGURES: Readonly<Record<string, string>> = {
+  question: 'what one question costs Temporal, store, database and processors',
   step: 'a durable sequential step on the embedded server',
   search: 'a search of 40 model calls, durable against in-process, and its history',
   ask: 'from Enter to the first SQL of gate ask',
