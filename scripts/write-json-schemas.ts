@@ -1,7 +1,7 @@
 /** Writes docs/schemas from the schemas in the code, so that the two cannot drift (tests/unit/cli/json-schemas.test.ts). */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jsonSchemas } from '../src/cli/json-schemas';
+import { jsonSchemas } from '../src/cli/docs';
 
 for (const [name, text] of Object.entries(jsonSchemas()))
   writeFileSync(join(__dirname, '..', 'docs', 'schemas', name), text);

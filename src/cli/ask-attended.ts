@@ -11,17 +11,16 @@ import { storeLocation } from '../config/store';
 import { earlierModelQueues } from '../workers/model-queues';
 import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
-import { checkAndStore, type Asking } from './ask-checks';
-import { announcedFor, startAsked } from './ask-start';
+import { checkAndStore, type Asking, announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { followSearch } from './follow';
 import { holdInterrupts } from './interrupts';
 import { batchPorts, recordOf } from './services';
-import { decodedInUi } from './ui-codec';
+import { decodedInUi } from './codec-server';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
 
-export interface AttendedFlags {
+interface AttendedFlags {
   readonly debug?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;

@@ -1,13 +1,12 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
 import { serveInBackground } from './background';
-import { checkAndStore, type Asking } from './ask-checks';
-import { announcedFor, neededQueues, startAsked } from './ask-start';
+import { announcedFor, checkAndStore, neededQueues, startAsked, type Asking } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { deploymentOf } from '../config/limits';
 import { startsWorkersFor } from '../workers/deployments';
 import { openTemporal } from './temporal-session';
-import { decodedInUi } from './ui-codec';
+import { decodedInUi } from './codec-server';
 
 export async function askDetached(asking: Asking, { json = false }: { readonly json?: boolean }): Promise<ExitCode> {
   const { services, database, input, io } = asking;

@@ -2,6 +2,9 @@
  * What `gate ask` does: look into the store, check what can be checked without paying, join or start Temporal, serve the
  * question's own task queue from this process, follow it, print it. A question whose answer is stored costs nothing.
  *
+ * What `gate learn` does: a search without a question, durable like any other. The same command goes on with a lesson that
+ * was interrupted; after one that ended it begins the next, which knows what is kept already.
+ *
  * The first SQL has to come within a second of Enter (`npm run bench -- ask`), and most of that is loading code: the large
  * modules are imported where they are used.
  */
@@ -15,7 +18,7 @@ import { clockAt } from '../sql/clock';
 import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
 import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
-import type { Asking } from './ask-checks';
+import type { Asking } from './ask-start';
 import {
   checkWeb,
   modelsFor,
@@ -32,7 +35,9 @@ import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { noteSeen, recognise } from './seen-databases';
 import type { SearchFlags } from './options';
-import { openServices, sha256 } from './services';
+import { openServices, sha256, recordOf } from './services';
+import { isConclusive } from '../domain/answer';
+import type { ObjectStore } from '../ports';
 
 export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly db?: string;
@@ -137,4 +142,53 @@ function askedNow(input: SearchInput, io: Pick<Io, 'now'>): SearchInput {
 function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
   const recorded = 'models' in model && Array.isArray(model.models) ? (model.models as string[]) : [];
   return ollamaModels ?? recorded;
+}
+
+export interface LearnFlags extends Omit<SearchFlags, 'method'> {
+  readonly db?: string;
+  readonly turns: number;
+  readonly docs?: readonly string[];
+  readonly detach?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+/** As lists and the Temporal UI show it. */
+const QUESTION = 'Which conventions does this database follow?';
+
+export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCode> {
+  const flags = { ...given, method: 'learn' as const, output: 'sql' as const };
+  const services = openServices(io);
+  const { config, store } = services;
+  const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
+  const { known, notice } = await recognise(store, database);
+  if (notice !== null) io.err(`${notice}\n`);
+  const question = questionOf(QUESTION, database.name, flags, io.cwd, database.docs);
+  const engines = openEngines(config, database.adHoc ? [database] : []);
+  const opened: Promise<Composition>[] = [];
+  const composition = (): Promise<Composition> => {
+    const composing = opened[0] ?? compose(config, { engines });
+    opened[0] = composing;
+    return composing;
+  };
+  try {
+    const models = modelsFor(config, flags, []);
+    const inputFor = (nonce: string): SearchInput => {
+      const named = { models, namespace: 'learn', identity: known, memory: 'on' as const, turns: flags.turns, nonce };
+      return searchInput(config, flags, question, named);
+    };
+    const input = await unfinished(store, inputFor);
+    return await follow({ services, engines, composition, database, input, files: {}, io }, flags);
+  } finally {
+    await closeOpened(engines, opened);
+  }
+}
+
+/** The first lesson of these settings that has not ended. */
+async function unfinished(store: ObjectStore, inputFor: (nonce: string) => SearchInput): Promise<SearchInput> {
+  for (let lesson = 1; ; lesson += 1) {
+    const input = inputFor(`lesson ${lesson}`);
+    const record = await recordOf(store, input.searchId);
+    if (record === null || !isConclusive(record)) return input;
+  }
 }

@@ -1,12 +1,15 @@
-/** Starts the workflow of a question on a task queue that only processes with the announced configuration serve. */
+/**
+ * Checks a question and stores its input, so that every mistake is reported before a model call is paid; then starts its
+ * workflow on a task queue that only processes with the announced configuration serve.
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
-import type { SearchInput, SearchState } from '../domain';
+import type { SearchInput, SearchState, DatabaseDescription } from '../domain';
 import { cut, visible } from '../report/printable';
 import { startQuestion } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
-import type { Composition } from '../workers/composition';
+import type { Composition, Engines } from '../workers/composition';
 import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
 import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
@@ -15,6 +18,11 @@ import { questionWorkflowId } from '../workflows/ids';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
+import type { ObjectStore } from '../ports';
+import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
+import { noteSeen } from './seen-databases';
+import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
+import { storeFork, type Fork } from '../record/fork';
 
 /** Temporal keeps 400 bytes of a workflow's summary; letters outside ASCII take up to three. */
 const LABEL_CHARS = 120;
@@ -46,7 +54,7 @@ export function neededQueues({ queues, limited }: Announced): readonly string[] 
   return [queues.workflow, ...limited.map(({ taskQueue }) => taskQueue)];
 }
 
-export interface Start {
+interface Start {
   readonly session: TemporalSession;
   readonly config: Config;
   readonly input: SearchInput;
@@ -112,4 +120,68 @@ async function join({ session, input, announced, io }: Start): Promise<'started'
     default:
       return found satisfies never;
   }
+}
+
+export interface Asking {
+  readonly services: Services;
+  readonly engines: Engines;
+  /** Models and steps over these engines; opened by whoever needs them first. */
+  readonly composition: () => Promise<Composition>;
+  readonly database: ResolvedDatabase;
+  readonly input: SearchInput;
+  readonly files: { readonly record?: string; readonly replay?: string };
+  readonly io: Io;
+  /** A search that goes on from a checkpoint of another one. */
+  readonly fork?: Fork;
+}
+
+/**
+ * `databaseChecked`: takes a process of its own and is best begun before anything else. Returns the state that the search
+ * starts from, if it is a fork.
+ */
+export async function checkAndStore(
+  asking: Asking,
+  databaseChecked: Promise<DatabaseDescription>,
+): Promise<SearchState | null> {
+  const { services, database, input, files, io } = asking;
+  const { config, store } = services;
+  const composition = await asking.composition();
+  const { checkModel, unpricedModels } = await import('./preflight');
+  const replayed = files.replay !== undefined;
+  const models = [...new Set(Object.values(input.settings.models))];
+  const [{ fingerprint }] = await Promise.all([
+    databaseChecked,
+    replayed ? undefined : checkModel(config, composition, models),
+  ]);
+  if (files.record !== undefined) {
+    const { noteOf, prepareRecording } = await import('../adapters/recording');
+    await prepareRecording(files.record, noteOf(composition.model));
+  }
+  if (!replayed) {
+    const unpriced = unpricedModels(config, models);
+    const { costUsd } = input.settings.budgets;
+    const asked = { database: database.name, identity: database.identity };
+    tellWhoReceivesRows(
+      config.folders,
+      { endpoint: composition.model.endpoint, ...asked, unpriced, costCeilingUsd: costUsd },
+      io,
+    );
+    const names = embeddingHost(config);
+    if (names !== null && files.record === undefined)
+      tellWhoReceivesNames(config.folders, { endpoint: names, ...asked }, io);
+  }
+  const { fork } = asking;
+  const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
+  if (fork === undefined) await saveInput(store, await withFirstClock(store, input));
+  await addToIndex(store, input, io.now());
+  await noteSeen(store, database, fingerprint, io.now());
+  return state;
+}
+
+/** All steps of a search have one clock: that of the asking that began it (`withClockOfAsking`). */
+async function withFirstClock(store: ObjectStore, input: SearchInput): Promise<SearchInput> {
+  const before = await inputOf(store, input.searchId);
+  if (before === null) return input;
+  const { clock: _, ...unclocked } = input;
+  return before.clock === undefined ? unclocked : { ...unclocked, clock: before.clock };
 }

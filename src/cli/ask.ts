@@ -1,9 +1,20 @@
-/** `gate ask`: the command line of a question; the work is in `ask-run.ts`, which only runs when it is needed. */
+/** The commands that begin a search: `gate ask`, `gate demo`, `gate learn`. Their work is in files loaded when it is needed. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { AskFlags } from './ask-run';
-import { addSearchOptions, collectDocs, csvOption, withExamples } from './options';
-import type { CommandFactory } from './command';
-import { joinedWords } from './question-words';
+import type { AskFlags, LearnFlags } from './ask-run';
+import {
+  addSearchOptions,
+  collectDocs,
+  csvOption,
+  withExamples,
+  type CommandFactory,
+  addLimitOptions,
+  collect,
+  collectModels,
+  positiveInteger,
+} from './options';
+import { UsageError } from './errors';
 
 export const askCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -49,4 +60,55 @@ export const askCommand: CommandFactory = (io, outcome) =>
     'gate ask "How many orders came in last week?" --db ./shop.sqlite',
     'gate ask "Which region grew most in 2024?" --db sales --preset thorough --max-cost 3',
     'gate ask "…" --db postgresql://reader@localhost/sales --detach',
+  );
+
+export function joinedWords(words: readonly string[], cwd: string): string {
+  const [first = ''] = words;
+  if (words.length <= 1) return first;
+  if (words.some((word) => /\s/.test(word) || word === '' || word === '-')) throw quoteIt('these are several texts');
+  const address = words.find((word) => word.includes('://'));
+  if (address !== undefined) throw quoteIt(`an address is among the words; a database is given with --db`);
+  // The shell puts file names in place of * and ?, too.
+  const file = words.find((word) => /[./*]/.test(word.slice(0, -1)) && existsSync(resolve(cwd, word)));
+  if (file !== undefined) throw quoteIt(`${file} is a file; a database is given with --db`);
+  return words.join(' ');
+}
+
+function quoteIt(why: string): UsageError {
+  return new UsageError(`which words are the question? ${why}: write the question in one pair of quotes`);
+}
+
+export const demoCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    new Command('demo')
+      .description('answer a sample question on a sample database; needs no model')
+      .option('--json', 'print the final record as JSON, as gate ask does')
+      .action(async (flags: { json?: boolean; debug?: boolean }) => {
+        const { runDemo } = await import('./demo-run');
+        outcome.code = await runDemo(flags, io);
+      }),
+    'gate demo',
+    'gate demo --json',
+  );
+
+export const learnCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    addLimitOptions(
+      new Command('learn')
+        .description('prove the conventions of a database without a question, for all later ones (docs/layer.md)')
+        .option(
+          '--db <database>',
+          'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
+        )
+        .option('--turns <n>', 'at most this many turns of queries and claims', positiveInteger, 8)
+        .option('--docs <path>', 'documentation of the database (repeatable)', collect)
+        .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels),
+    )
+      .option('--detach', 'return at once; a server and a worker keep running in the background')
+      .option('--json', 'print the final record as JSON')
+      .action(async (flags: LearnFlags) => {
+        outcome.code = await (await import('./ask-run')).runLearnCommand(flags, io);
+      }),
+    'gate learn --db shop',
+    'gate learn --db sales --max-cost 2 --turns 6',
   );

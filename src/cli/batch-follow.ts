@@ -1,5 +1,6 @@
 /**
- * Starts or joins the batch's workflow, serves its queues from this process, and hands on each question as it ends.
+ * Starts or joins the batch's workflow, serves its queues from this process, hands on each question as it ends, and shows what
+ * is in flight and what is being retried.
  *
  * 1. An interrupt pauses: running steps may finish, nothing is cancelled, and the same command goes on.
  * 2. Another `--concurrency`, and the ceiling of the whole batch, replace or end the batch's own workflow only: questions
@@ -8,7 +9,7 @@
  */
 import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
 import type { ObjectStore } from '../ports';
-import { cut } from '../report/printable';
+import { cut, counted } from '../report/printable';
 import { canonical } from '../domain/canonical';
 import { briefSettings } from '../search/state/control-settings';
 import { awaitBatch, awaitQuestion, startBatch, type Ended } from '../workers/client';
@@ -19,12 +20,13 @@ import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
 import type { BatchProgress } from '../workflows/batch-progress';
 import type { Batch } from './batch-plan';
-import { watchBatch } from './batch-watch';
-import { pause } from './pause';
-import type { BatchDisplay } from './batch-table';
+import { pause, type Interrupts, isOver } from './interrupts';
+import type { BatchDisplay, InFlight } from './batch-table';
 import { CommandFailed } from './errors';
-import type { Interrupts } from './interrupts';
 import type { TemporalSession } from './temporal-session';
+import { outageLines, outagesOf, type Outage } from './outages';
+import { groupBy } from '../group-by';
+import { each } from '../limiter';
 
 export interface FollowBatch {
   readonly session: TemporalSession;
@@ -180,4 +182,49 @@ async function outcomeOf(session: TemporalSession, searchId: string): Promise<Ba
   if (end === null) return null;
   if (end.kind === 'completed') return { kind: 'answer', status: end.value.status };
   return { kind: 'infrastructure-failure', type: 'QuestionFailed', message: end.message };
+}
+
+const ROUND_MS = 1_500;
+/** Retries are looked up every this many rounds. */
+const OUTAGES_EVERY = 6;
+
+/** Ends when the signal aborts; rejects when Temporal is gone. */
+async function watchBatch(
+  session: TemporalSession,
+  workflowId: string,
+  display: BatchDisplay,
+  end: AbortSignal,
+): Promise<void> {
+  const outages = display.live ? null : outageLines((line) => display.note(line), Date.now);
+  for (let round = 1; ; round += 1) {
+    await pause(ROUND_MS, end);
+    if (isOver(end)) return;
+    const looks = round % OUTAGES_EVERY === 0;
+    if (!display.live && !looks) continue;
+    const { raw } = await session.gate.client.workflow.getHandle(workflowId).describe();
+    const searches = (raw.pendingChildren ?? []).map((child) => (child.workflowId ?? '').replace(/^question-/, ''));
+    if (display.live)
+      display.inFlight(await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows))));
+    if (!looks) continue;
+    const outage = await outageOf(session, searches);
+    if (isOver(end)) return;
+    display.retried(outage);
+    outages?.seen(outage);
+  }
+}
+
+async function inFlight(session: TemporalSession, searchId: string, looked: boolean): Promise<InFlight> {
+  return { searchId, progress: looked ? await session.progress(searchId) : null };
+}
+
+/** The commonest failure among the steps that are being retried: the one of them that gives up first. */
+async function outageOf(session: TemporalSession, searches: readonly string[]): Promise<Outage | null> {
+  const nowMs = Date.now();
+  const found = await each(searches, (searchId) => session.describe(searchId));
+  const outages = found.flatMap((live) => (live === null ? [] : outagesOf(live, nowMs).slice(0, 1)));
+  const byReason = groupBy(outages, ({ reason }) => reason);
+  const [commonest = []] = [...byReason.values()].sort((a, b) => b.length - a.length);
+  const [first] = [...commonest].sort((a, b) => (a.givesUpAt ?? '9').localeCompare(b.givesUpAt ?? '9'));
+  if (first === undefined) return null;
+  return { ...first, step: `${first.step} (${counted(commonest.length, 'question')})` };
 }

@@ -1,5 +1,6 @@
 /**
- * `results.jsonl` of a batch: one line per question, appended as each ends.
+ * `results.jsonl` of a batch: one line per question, scored in this process and appended as each ends. Scoring asks no model,
+ * so a batch run again is scored anew.
  *
  * 1. The file is replaced in one step, never emptied: a killed run leaves what was there.
  * 2. What a run found stored is written whole before anything is appended, so a second run adds no doubles.
@@ -7,9 +8,14 @@
  */
 import { appendFileSync, accessSync, constants, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { withFileLock } from '../workers/file-lock';
-import type { ResultLine } from './batch-score';
 import { UsageError } from './errors';
+import { scoreAnswer, VERDICTS, type Score } from '../benchmarks';
+import type { BatchOutcome } from '../activities/batch';
+import { AnswerStatus, EndedBy, Usage, type AnswerRecord } from '../domain';
+import type { SqlEngine } from '../ports';
+import type { BatchQuestion } from './batch-plan';
 
 export const RESULTS = 'results.jsonl';
 export const SUMMARY = 'summary.json';
@@ -93,4 +99,93 @@ function isFile(path: string): boolean {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
+}
+
+/** Its JSON schema is `docs/schemas/results.schema.json`. */
+export const ResultLine = z.object({
+  id: z.string().describe('the id of the question in its file'),
+  searchId: z.string().describe('what gate result, report and trace take'),
+  database: z.string().nullable().describe('as the file names it'),
+  status: z.enum([...AnswerStatus.options, 'infrastructure-failure']),
+  endedBy: EndedBy.nullable(),
+  sql: z.string().nullable(),
+  answer: z.string().nullable().describe('the answer in words; null with --output sql'),
+  verdict: z.enum(VERDICTS),
+  verdictReason: z.string(),
+  execution: z.boolean().nullable().describe('execution match by itself; null: it could not be decided'),
+  official: z.boolean().nullable().describe("the rule of the benchmark's publisher; null: it could not be decided"),
+  usage: Usage.nullable(),
+  wallMs: z.number().nullable().describe('from the start of the search to its end, in milliseconds'),
+  error: z.string().nullable().describe('what went wrong around the search; null: nothing did'),
+});
+export type ResultLine = Readonly<z.infer<typeof ResultLine>>;
+
+export interface Ended {
+  readonly outcome: BatchOutcome;
+  readonly record: AnswerRecord | null;
+}
+
+const SCORE_TIMEOUT_MS = 120_000;
+const SCORE_MAX_ROWS = 100_000;
+
+export async function resultLine(
+  { item, input, database }: BatchQuestion,
+  { outcome, record }: Ended,
+  engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>,
+  signal: AbortSignal,
+): Promise<ResultLine> {
+  const base = { id: item.id, searchId: input.searchId, database: item.database };
+  if (outcome.kind === 'infrastructure-failure' || record === null) {
+    const message = outcome.kind === 'answer' ? 'it ended without a final record in the store' : outcome.message;
+    return {
+      ...base,
+      status: 'infrastructure-failure',
+      endedBy: null,
+      sql: null,
+      answer: null,
+      ...verdictOf({ verdict: 'infrastructure', reason: message, execution: null, official: null }),
+      usage: record?.usage ?? null,
+      wallMs: record === null ? null : wallMs(record),
+      error: message,
+    };
+  }
+  const { status, endedBy, sql, answer, usage, reason } = record;
+  const score = await scored(item, record, () => engineOf(database.name), signal, input.searchId);
+  return {
+    ...base,
+    ...{ status, endedBy, sql, answer },
+    ...verdictOf(score),
+    usage,
+    wallMs: wallMs(record),
+    error: status === 'failed' ? (reason ?? 'failed') : score.verdict === 'infrastructure' ? score.reason : null,
+  };
+}
+
+async function scored(
+  item: BatchQuestion['item'],
+  record: AnswerRecord,
+  open: () => Promise<{ readonly engine: SqlEngine }>,
+  signal: AbortSignal,
+  searchId: string,
+): Promise<Score> {
+  let engine: SqlEngine;
+  try {
+    ({ engine } = await open());
+  } catch (error) {
+    // A database that cannot be opened says nothing about the answer.
+    if (!(error instanceof Error) || !OUTSIDE.has(error.name)) throw error;
+    return { verdict: 'infrastructure', reason: error.message, execution: null, official: null };
+  }
+  const options = { timeoutMs: SCORE_TIMEOUT_MS, maxRows: SCORE_MAX_ROWS, signal, tag: `gate score ${searchId}` };
+  return scoreAnswer(item, record, engine, options);
+}
+
+const OUTSIDE = new Set(['SqlEngineError', 'ConfigError']);
+
+function verdictOf({ verdict, reason, execution, official }: Score) {
+  return { verdict, verdictReason: reason, execution, official };
+}
+
+function wallMs({ startedAt, endedAt }: AnswerRecord): number {
+  return Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
 }

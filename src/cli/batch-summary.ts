@@ -8,7 +8,7 @@ import { counted, dollars, tokensText } from '../report/printable';
 import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
 import type { Batch } from './batch-plan';
-import type { ResultLine } from './batch-score';
+import type { ResultLine } from './batch-results';
 import { withoutPasswords } from './errors';
 import { textTable } from './table';
 

@@ -5,10 +5,10 @@
 import type { Progress } from '../search/progress';
 import { counted, cut, dollars, duration } from '../report/printable';
 import type { Batch } from './batch-plan';
-import type { ResultLine } from './batch-score';
+import type { ResultLine } from './batch-results';
 import { percent } from './batch-summary';
 import type { Io } from './io';
-import { liveLines } from './live-lines';
+import { liveLines } from './follow';
 import { outageText, type Outage } from './outages';
 import { textTable } from './table';
 

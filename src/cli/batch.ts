@@ -1,8 +1,15 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
 import type { BatchFlags } from './batch-plan';
-import { addSearchOptions, collect, collectDocs, positiveInteger, positiveNumber, withExamples } from './options';
-import type { CommandFactory } from './command';
+import {
+  addSearchOptions,
+  collect,
+  collectDocs,
+  positiveInteger,
+  positiveNumber,
+  withExamples,
+  type CommandFactory,
+} from './options';
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(

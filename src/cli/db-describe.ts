@@ -1,17 +1,24 @@
 /** `gate db describe`: the schema text as it stands in a prompt, and how large it is. */
-import { loadConfig } from '../config';
-import { resolveDatabase } from '../config/databases';
+import { loadConfig, type Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription, TableDescription } from '../domain';
 import { counted, visible } from '../report/printable';
-import type { SqlEngine } from '../ports';
+import { type SqlEngine, ModelError } from '../ports';
 import { profiledText, renderProfiles } from '../schema/profile/render';
-import { SCHEMA_CHARS, schemaContext } from '../schema/context';
+import { SCHEMA_CHARS, schemaContext, fitsWhole, type SchemaContext } from '../schema/context';
 import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../steps/profiles';
 import { openEngines } from '../workers/composition';
-import { contextFor, type DescribedFor } from './describe-ranking';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
+import { unitVector, type Nearness } from '../schema/ranking';
+import { sha256 } from '../sha256';
+import { identityKey } from '../steps/context';
+import { embedded } from '../steps/embed';
+import { nearnessOf } from '../steps/table-vectors';
+import { knownIdentity } from '../workers/database-aliases';
+import { openEmbedder } from '../workers/open-embedder';
+import { openStore } from '../workers/open-store';
 
 export interface DescribeFlags {
   readonly table?: readonly string[];
@@ -86,4 +93,47 @@ function chosen({ tables }: DatabaseDescription, names: readonly string[]): Tabl
       near.length === 0 ? 'gate db describe shows all names' : `there is ${near.map((each) => each.name).join(', ')}`;
     throw new UsageError(`--table ${name}: no such table may be read; ${hint}`);
   });
+}
+
+interface DescribedFor {
+  readonly config: Config;
+  readonly database: Pick<ResolvedDatabase, 'name' | 'identity'>;
+  readonly question: string;
+  readonly signal: AbortSignal;
+}
+
+async function contextFor(
+  description: DatabaseDescription,
+  asked: DescribedFor,
+): Promise<SchemaContext & { readonly warning: string | null }> {
+  const options = { maxChars: SCHEMA_CHARS, question: asked.question };
+  const opened = fitsWhole(description, SCHEMA_CHARS) ? null : openEmbedder(asked.config);
+  if (opened === null) return { ...schemaContext(description, options), warning: null };
+  try {
+    const nearness = await near(description, asked, opened.embedder.open);
+    return { ...schemaContext(description, { ...options, nearness }), warning: null };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    const warning = `tables are ranked by the question's words alone: ${error.message}`;
+    return { ...schemaContext(description, options), warning };
+  } finally {
+    opened.close();
+  }
+}
+
+/** Embeddings that it pays for are stored, so the next question does not pay again. */
+async function near(
+  description: DatabaseDescription,
+  { config, database, question, signal }: DescribedFor,
+  open: NonNullable<ReturnType<typeof openEmbedder>>['embedder']['open'],
+): Promise<Nearness> {
+  const embedder = await open();
+  const { vectors } = await embedded(embedder, [question], signal);
+  const store = openStore(config);
+  const deps = { store, hash: sha256, clock: { now: () => Date.now() }, embedder };
+  const key = identityKey(await knownIdentity(store, database.identity));
+  const asked = { database: key, name: database.name, description, question: unitVector(vectors[0] ?? []), signal };
+  const found = await nearnessOf(deps, asked);
+  if (found.kind === 'failed') throw found.error;
+  return found.nearness;
 }

@@ -1,7 +1,6 @@
 /** `gate db`: the command line of the configured databases; each action is in a file of its own. */
 import { Command } from 'commander';
-import { collect, positiveNumber, withExamples } from './options';
-import type { CommandFactory } from './command';
+import { collect, positiveNumber, withExamples, type CommandFactory } from './options';
 import type { AddFlags } from './db-add';
 import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';

@@ -1,8 +1,7 @@
 /** `gate deploy`: writes what a platform needs to run workers; the work is in `deploy-….ts`. */
 import { Command, Option } from 'commander';
-import type { CommandFactory } from './command';
 import type { LambdaFlags } from './deploy-lambda';
-import { withExamples } from './options';
+import { withExamples, type CommandFactory } from './options';
 
 export const deployCommand: CommandFactory = (io, outcome) => {
   const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');

@@ -1,10 +1,9 @@
 /** `gate dev`: the embedded Temporal with its UI and a worker, kept running; `--stop` ends what was left running. */
 import { Command, Option } from 'commander';
 import { counted } from '../report/printable';
-import { port, withExamples } from './options';
-import type { CommandFactory } from './command';
+import { port, withExamples, type CommandFactory } from './options';
 import type { Io } from './io';
-import { startUiCodec } from './ui-codec';
+import { startUiCodec } from './codec-server';
 
 interface DevFlags {
   readonly port?: number;

@@ -16,14 +16,13 @@ import { connectClient } from '../workers/client';
 import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
 import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
 import { checkOn } from './db-check';
-import { checkEndpoint } from './endpoint';
+import { checkEndpoint, unpricedModels } from './preflight';
 import { checkEmbeddings } from './doctor-embeddings';
 import { missing, note, ok, type Finding } from './doctor-finding';
 import { readableSecrets } from './doctor-secrets';
 import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
-import { unpricedModels } from './preflight';
 import { configuredTemporal, openRunning } from './temporal-session';
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {

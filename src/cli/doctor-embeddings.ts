@@ -9,8 +9,7 @@ import { ModelError } from '../ports';
 import { counted } from '../report/printable';
 import { openEmbedder } from '../workers/open-embedder';
 import { note, ok, type Finding } from './doctor-finding';
-import { checkEndpoint } from './endpoint';
-import { isOffered } from './preflight';
+import { checkEndpoint, isOffered } from './preflight';
 
 const WHAT = 'embedding model';
 

@@ -1,8 +1,7 @@
 /** `gate doctor`: what is configured, reachable and missing, each with its fix. */
 import { Command } from 'commander';
 import { EXIT } from './errors';
-import { withExamples } from './options';
-import type { CommandFactory } from './command';
+import { withExamples, type CommandFactory } from './options';
 
 export const doctorCommand: CommandFactory = (io, outcome) =>
   withExamples(

@@ -6,10 +6,11 @@ import { awaitQuestion, type Ended } from '../workers/client';
 import type { AnswerSummary } from '../ports/search-steps';
 import { CommandFailed, EXIT } from './errors';
 import type { Io } from './io';
-import { outagesOf } from './outages';
-import { progressDisplay, type ProgressDisplay } from './progress';
-import { isOver, pause } from './pause';
+import { outagesOf, outageLines, outageText, type Outage } from './outages';
+import { isOver, pause } from './interrupts';
 import type { TemporalSession } from './temporal-session';
+import { counted, cut, dollars, duration } from '../report/printable';
+import type { Progress } from '../search/progress';
 
 const POLL_MS = 400;
 const OUTAGES_EVERY = 10;
@@ -64,4 +65,105 @@ async function watch(
     if (live !== null && !isOver(end)) display.retried(outagesOf(live, Date.now())[0] ?? null);
   }
   return new Promise<never>((_, reject) => reject(new Error('no longer watched')));
+}
+
+interface ProgressDisplay {
+  show(progress: Progress): void;
+  /** What is being retried now; null: nothing. */
+  retried(outage: Outage | null): void;
+  /** A line that stays. */
+  note(line: string): void;
+  stop(): void;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const REDRAW_MS = 120;
+
+export function progressDisplay(io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>): ProgressDisplay {
+  return io.live ? liveDisplay(io) : plainDisplay(io);
+}
+
+function plainDisplay(io: Pick<Io, 'err' | 'now'>): ProgressDisplay {
+  let shown = '';
+  const note = (line: string): void => io.err(`${line}\n`);
+  const outages = outageLines(note, io.now);
+  return {
+    show: (progress) => {
+      const news = `${progress.iteration}|${progress.bottleneck ?? ''}|${progress.learned ?? ''}`;
+      if (news === shown) return;
+      shown = news;
+      const learned = progress.learned === null ? '' : `; learned: ${cut(progress.learned, 160)}`;
+      io.err(`${stateLine(progress)}${learned} (${usageLine(progress)})\n`);
+    },
+    retried: (outage) => outages.seen(outage),
+    note,
+    stop: () => undefined,
+  };
+}
+
+function liveDisplay(io: Pick<Io, 'err' | 'columns' | 'now'>): ProgressDisplay {
+  const started = io.now();
+  let current: Progress | null = null;
+  let outage: Outage | null = null;
+  let frame = 0;
+  const { note, stop } = liveLines(io, REDRAW_MS, () =>
+    [
+      `${FRAMES[frame++ % FRAMES.length] ?? ''} ${current === null ? 'starting' : stateLine(current)}`,
+      ...(current?.learned ? [`  learned: ${current.learned}`] : []),
+      ...(outage === null ? [] : [`  ${outageText(outage, io.now())}`]),
+      `  ${current === null ? '' : `${usageLine(current)}, `}${duration(io.now() - started)}; Ctrl-C ends with the best answer so far`,
+    ].map((line) => cut(line, io.columns - 1)),
+  );
+  return {
+    show: (progress) => {
+      current = progress;
+    },
+    retried: (now) => {
+      outage = now;
+    },
+    note,
+    stop,
+  };
+}
+
+function stateLine(progress: Progress): string {
+  const parts = [
+    `iteration ${progress.iteration} of ${progress.iterations}`,
+    ...(progress.bottleneck === null ? [] : [`working on ${progress.bottleneck}`]),
+    `${progress.open} of ${counted(progress.trajectories, 'trajectory', 'trajectories')} open`,
+    counted(progress.candidates, 'candidate'),
+  ];
+  return parts.join(', ');
+}
+
+function usageLine({ usage }: Progress): string {
+  return `${counted(usage.llmCalls, 'model call')}, ${dollars(usage.costUsd)}, ${counted(usage.sqlExecutions, 'SQL statement')}`;
+}
+
+interface LiveLines {
+  /** A line that stays. */
+  readonly note: (line: string) => void;
+  readonly stop: () => void;
+}
+
+/** `lines` have to fit the width of the terminal, or the next drawing starts too low. */
+export function liveLines(io: Pick<Io, 'err'>, everyMs: number, lines: () => readonly string[]): LiveLines {
+  let height = 0;
+  // From the first column: an interrupt has left `^C` where the cursor was.
+  const erase = (): string => (height === 0 ? '' : `\r\u001b[${height}A\u001b[0J`);
+  const draw = (above = ''): void => {
+    const drawn = lines();
+    io.err(`${erase()}${above}${drawn.join('\n')}\n`);
+    height = drawn.length;
+  };
+  const timer = setInterval(draw, everyMs);
+  draw();
+  return {
+    note: (line) => draw(`${line}\n`),
+    stop: () => {
+      clearInterval(timer);
+      io.err(erase());
+      height = 0;
+    },
+  };
 }

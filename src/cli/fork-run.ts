@@ -17,7 +17,7 @@ import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
 import { compose, openEngines, type Composition } from '../workers/composition';
 import { knownIdentity } from '../workers/database-aliases';
-import type { Asking } from './ask-checks';
+import type { Asking } from './ask-start';
 import { askAgain } from './ask-again';
 import { closeOpened, follow } from './ask-run';
 import { checkDatabase } from './check-database';

@@ -1,7 +1,14 @@
 /** `gate fork`: the command line; the work is in `fork-run.ts`. */
 import { Command, Option } from 'commander';
-import { addLimitOptions, collectModels, integer, positiveInteger, PRESET_NAMES, withExamples } from './options';
-import type { CommandFactory } from './command';
+import {
+  addLimitOptions,
+  collectModels,
+  integer,
+  positiveInteger,
+  PRESET_NAMES,
+  withExamples,
+  type CommandFactory,
+} from './options';
 import type { ForkFlags } from './fork-run';
 import { addSteerOptions, STEERING_GROUP } from './steer';
 

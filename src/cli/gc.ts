@@ -1,7 +1,6 @@
 /** `gate gc`: removes old searches from the store, and what nothing refers to any more. */
 import { Command, InvalidArgumentError } from 'commander';
-import { withExamples } from './options';
-import type { CommandFactory } from './command';
+import { withExamples, type CommandFactory } from './options';
 
 const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 

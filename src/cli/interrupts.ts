@@ -1,4 +1,8 @@
-/** Interrupts of a long command as values: the first asks it to stop in order, the second to quit at once. */
+/**
+ * Interrupts of a long command as values (the first asks it to stop in order, the second to quit at once), and waiting that a
+ * signal ends.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from './errors';
 import type { Io } from './io';
 
@@ -42,3 +46,10 @@ export function holdInterrupts(io: Pick<Io, 'onInterrupt'>): { count(): number; 
   });
   return { count: () => received, release };
 }
+
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined); // its only error is that the signal has ended it
+}
+
+/** A function, because the signal changes while a loop awaits. */
+export const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,4 +1,4 @@
-/** What `gate layer` does: reads the events of a database's layer, and appends what a person or a check says. */
+/** What `gate layer` does: reads the events of a database's layer, and appends what a person says or a check finds. */
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
@@ -12,13 +12,15 @@ import { visibleEntries } from '../steps/layer-entries';
 import { visibleLine } from '../text/visible';
 import { openEngines, type Engines } from '../workers/composition';
 import { checkDatabase } from './check-database';
-import { CommandFailed, UsageError } from './errors';
+import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { onlyDatabase } from './ask-input';
 import { recognise } from './seen-databases';
 import { authorOf, words } from './steer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
+import { driftBetween, type Drift } from '../layer/drift';
+import { verifyEntries } from '../steps/verify-layer';
 
 export interface LayerFlags {
   readonly db?: string;
@@ -227,4 +229,63 @@ function timeOf(text: string): string {
   if (Number.isNaN(at.getTime()))
     throw new UsageError(`--since ${text}: not a time; for example 2026-11-01 or 2026-11-01T09:00`);
   return at.toISOString();
+}
+
+export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> {
+  const opened = await openLayer(flags, io);
+  const { layer, events: before, place, database } = opened;
+  return onDatabase(opened, io, async ({ engines, signal }) => {
+    const description = await checkDatabase(engines, database.name);
+    const { engine } = await engines.engine(database.name);
+    const at = new Date(io.now()).toISOString();
+    const { entries, unseen, events } = await verifyEntries(layer.entries, {
+      ...{ engine, description, signal, at },
+      timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
+      progress: (done, of) => {
+        if (io.live) io.err(`\r${done} of ${of} checks`);
+      },
+    });
+    if (io.live) io.err('\r');
+    await appendToLayer(place, events);
+    const drift = driftBetween(layer, layerOf([...before, ...events]), events);
+    const still = entries
+      .filter(({ held, why }) => held.status === 'broken' && why !== null)
+      .map(({ held, why, counts }) => ({
+        ...{ entryId: held.entry.entryId, statement: held.statement, why, counts },
+        ...{ heldUntil: null, brokenSince: held.since },
+      }));
+    const broken = [...drift.broke.map((entry) => ({ ...entry, brokenSince: at })), ...still];
+    if (flags.json) {
+      const told = { checked: entries.length, unseen, broken, heldAgain: drift.heldAgain };
+      io.out(`${JSON.stringify(told, null, 2)}\n`);
+    } else {
+      printDrift(drift, still, io);
+      const checked = counted(entries.length, 'entry', 'entries');
+      io.out(`${checked} checked, ${broken.length === 0 ? 'all hold' : `${broken.length} no longer hold`}\n`);
+      if (unseen > 0)
+        io.err(`${counted(unseen, 'entry', 'entries')} could not be checked: hidden, or no answer in time\n`);
+    }
+    return broken.length === 0 ? EXIT.ok : EXIT.failed;
+  });
+}
+
+/** `still`: were broken before. */
+export function printDrift(
+  { broke, heldAgain }: Drift,
+  still: readonly {
+    readonly entryId: string;
+    readonly statement: string;
+    readonly why: string | null;
+    readonly brokenSince: string;
+  }[],
+  { out }: Pick<Io, 'out'>,
+): void {
+  const line = (entryId: string, what: string, statement: string, more: string): void =>
+    out(`${entryId.slice(0, 9)} ${what}: ${statement} (${more})\n`);
+  for (const { entryId, statement, why, heldUntil } of broke)
+    line(entryId, 'no longer holds', statement, `${why ?? ''}; it held until ${heldUntil}`);
+  for (const { entryId, statement, why, brokenSince } of still)
+    line(entryId, 'still does not hold', statement, `${why ?? ''}; broken since ${brokenSince}`);
+  for (const { entryId, statement, brokenSince } of heldAgain)
+    line(entryId, 'holds again', statement, `broken since ${brokenSince}`);
 }

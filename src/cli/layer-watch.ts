@@ -19,7 +19,7 @@ import { serveInBackground } from './background';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { printDrift } from './layer-verify';
+import { printDrift } from './layer-run';
 import { recognise } from './seen-databases';
 import { openServices, sha256, type Services } from './services';
 import { openTemporal, type TemporalSession } from './temporal-session';

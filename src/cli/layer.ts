@@ -1,12 +1,10 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
 import { Command, Option } from 'commander';
-import type { CommandFactory } from './command';
+import { type CommandFactory, interval, positiveNumber, withExamples } from './options';
 import type { Io } from './io';
-import type { ExportFlags } from './layer-export';
+import type { ExportFlags } from './layer-files';
 import type { LayerFlags } from './layer-run';
 import type { WatchFlags } from './layer-watch';
-import { interval } from './intervals';
-import { positiveNumber, withExamples } from './options';
 
 const DATABASE = 'a configured name, an SQLite file, or postgresql://… (default: the only configured one)';
 
@@ -60,7 +58,7 @@ const verify: CommandFactory = (io, outcome) =>
   timed(
     action('verify', 'run all checks again and say what broke; exit code 1 if one did', 'gate layer verify --db shop'),
   ).action(async (flags: LayerFlags) => {
-    outcome.code = await (await import('./layer-verify')).verifyLayer(flags, io);
+    outcome.code = await (await import('./layer-run')).verifyLayer(flags, io);
   });
 
 const watch: CommandFactory = (io, outcome) =>
@@ -143,7 +141,7 @@ const exported: CommandFactory = (io) =>
   )
     .addOption(new Option('--format <format>', 'markdown (default), ossie or dbt').choices(FORMATS))
     .option('--out <folder>', 'write into this folder (default: standard output; dbt needs a folder)')
-    .action(async (flags: ExportFlags) => (await import('./layer-export')).exportLayer(flags, io));
+    .action(async (flags: ExportFlags) => (await import('./layer-files')).exportLayer(flags, io));
 
 const imported: CommandFactory = (io, outcome) =>
   timed(
@@ -153,5 +151,5 @@ const imported: CommandFactory = (io, outcome) =>
       'gate layer import shop.json --db shop',
     ).argument('<file>', 'JSON or YAML, as gate layer export --format ossie writes it'),
   ).action(async (file: string, flags: LayerFlags) => {
-    outcome.code = await (await import('./layer-import')).importLayer(file, flags, io);
+    outcome.code = await (await import('./layer-files')).importLayer(file, flags, io);
   });

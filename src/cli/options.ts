@@ -1,12 +1,14 @@
-/** Options that several commands share, and the checks of their values. */
+/** What every command is to the program, options that several share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Budgets, MemoryMode, MethodName, PresetName, Role } from '../domain';
 import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
+import type { ExitCode } from './errors';
+import type { Io } from './io';
 
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
-export const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
-export const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
+const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
+const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
 const ROLE_NAMES = [
   'look',
   'evaluate',
@@ -176,4 +178,35 @@ export function port(text: string): number {
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
   const title = examples.length === 1 ? 'Example' : 'Examples';
   return command.addHelpText('after', `\n${title}:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+}
+
+/** How an action hands its exit code back; commander itself knows only exceptions. */
+export interface Outcome {
+  code: ExitCode;
+}
+
+export type CommandFactory = (io: Io, outcome: Outcome) => Command;
+
+/** Of intervals as a user writes them (`30m`, `1h`), longest first. */
+const UNITS = [
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+const LONGEST_MS = 53 * 604_800_000;
+
+/** In milliseconds. */
+export function interval(text: string): number {
+  const [, digits, wanted] = /^([1-9]\d{0,5})([mhdw])$/.exec(text) ?? [];
+  const size = UNITS.find(([unit]) => unit === wanted)?.[1] ?? NaN;
+  const ms = Number(digits) * size;
+  if (!(ms <= LONGEST_MS))
+    throw new InvalidArgumentError('give whole minutes, hours, days or weeks up to a year, such as 30m, 1h, 1d or 1w');
+  return ms;
+}
+
+export function intervalText(ms: number): string {
+  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? ['m', 60_000];
+  return `${Math.round(ms / size)}${unit}`;
 }

@@ -1,6 +1,8 @@
-/** Prints a final record with its report; the exit code follows from its status. */
+/** Prints a final record, writes its report into a file, and gives the exit code of its status. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { AnswerRecord } from '../domain';
-import { loadTrace, type Trace } from '../report';
+import { loadTrace, type Trace, renderReport } from '../report';
 import { capital, counted, cut, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
@@ -11,7 +13,8 @@ import type { Io } from './io';
 import { sha256, type Services } from './services';
 import { answerJson, answerText } from './show-answer';
 import { csv as csvText } from './table';
-import { writeReport } from './write-report';
+import { knownIdentity } from '../workers/database-aliases';
+import { seenUnder } from './seen-databases';
 
 interface Printing {
   readonly json: boolean;
@@ -41,7 +44,7 @@ export async function printAnswer(
   return exitCodeFor(record.status);
 }
 
-export function exitCodeFor(status: AnswerRecord['status']): ExitCode {
+function exitCodeFor(status: AnswerRecord['status']): ExitCode {
   if (status === 'cancelled') return EXIT.cancelled;
   return status === 'failed' ? EXIT.failed : EXIT.ok;
 }
@@ -84,4 +87,44 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
   if (partial !== null) io.err(`${partial}\n`);
   for (const text of withheldTexts(record)) io.err(`${text}\n`);
   io.err(`${provedText(record)}; gate result ${id} shows the evidence\n`);
+}
+
+/**
+ * Null when the store knows no such search. `db`: where an unconfigured database is, for the commands of the report; the
+ * store remembers it where it is not given.
+ */
+export async function writeReport(
+  { config, store }: Services,
+  searchId: string,
+  place: { readonly out?: string; readonly cwd?: string; readonly db?: string } = {},
+): Promise<string | null> {
+  const trace = await loadTrace(store, searchId, sha256);
+  if (trace === null) return null;
+  const name = trace.record?.database ?? trace.input?.question.database ?? '';
+  const database =
+    config.databases[name] === undefined ? (place.db ?? (await addressSeen(store, name, trace.input?.identity))) : name;
+  const path =
+    place.out === undefined ? join(reportsBeside(config), `${searchId}.html`) : resolve(place.cwd ?? '.', place.out);
+  await mkdir(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}.tmp`;
+  // It holds rows: beside the store it is its owner's, as the store's own files are.
+  await writeFile(fresh, renderReport(trace, { database }), place.out === undefined ? { mode: 0o600 } : {});
+  await rename(fresh, path);
+  return path;
+}
+
+/** The last address of the database that was asked, without a secret; null where the store does not remember it. */
+async function addressSeen(
+  store: Services['store'],
+  name: string,
+  identity: string | undefined,
+): Promise<string | null> {
+  for (const seen of (await seenUnder(store, name)).toReversed()) {
+    if (identity === undefined || (await knownIdentity(store, seen.identity)) === identity) return seen.addressLabel;
+  }
+  return null;
+}
+
+function reportsBeside({ store, folders }: Services['config']): string {
+  return join(store.kind === 'directory' ? dirname(store.directory) : folders.data, 'reports');
 }

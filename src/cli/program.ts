@@ -2,31 +2,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { askCommand } from './ask';
+import { askCommand, demoCommand, learnCommand } from './ask';
 import { batchCommand } from './batch';
 import { codecServerCommand } from './codec-server';
-import type { CommandFactory, Outcome } from './command';
+import { type CommandFactory, type Outcome, withExamples } from './options';
 import { dbCommand } from './db';
-import { demoCommand } from './demo';
 import { deployCommand } from './deploy';
 import { devCommand } from './dev';
-import { diffCommand } from './diff';
+import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
 import { doctorCommand } from './doctor';
 import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
 import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
 import { layerCommand } from './layer';
-import { learnCommand } from './learn';
-import { listCommand } from './list';
-import { withExamples } from './options';
-import { reportCommand } from './report';
-import { resultCommand } from './result';
 import { sqlCommand } from './sql';
-import { statusCommand } from './status';
 import { STEERING_COMMANDS } from './steer';
 import { temporalCommand } from './temporal';
-import { traceCommand } from './trace';
 import { workerCommand } from './worker';
 
 const COMMANDS: readonly CommandFactory[] = [

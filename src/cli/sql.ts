@@ -1,7 +1,6 @@
 /** `gate sql`: one read-only query through the same guarded port that the search uses. */
 import { Command, Option } from 'commander';
-import { positiveInteger, positiveNumber, withExamples } from './options';
-import type { CommandFactory } from './command';
+import { positiveInteger, positiveNumber, withExamples, type CommandFactory } from './options';
 import type { SqlFlags } from './sql-run';
 
 export const sqlCommand: CommandFactory = (io) =>

@@ -6,10 +6,9 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Steering, SteeringKind, SteeringOf } from '../domain';
 import { textProblem } from '../input-limits';
-import type { CommandFactory } from './command';
+import { type CommandFactory, addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
-import { addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
 import type { Services } from './services';
 import type { TemporalSession } from './temporal-session';
 

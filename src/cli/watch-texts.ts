@@ -4,7 +4,7 @@ import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import type { Watch, WatchPlan, WatchRunState } from '../workers/layer-schedules';
 import { differenceText } from '../workers/serving';
-import { intervalText } from './intervals';
+import { intervalText } from './options';
 
 const SHOWN_RUNS = 3;
 

@@ -1,8 +1,7 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
 import { isIP, isIPv6 } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { collect, port, positiveNumber, withExamples } from './options';
-import type { CommandFactory } from './command';
+import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
 import type { HealthServer } from './health';
 import type { Io } from './io';
 import type { ServedParts, ServeOptions } from './serve';

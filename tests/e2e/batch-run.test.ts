@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchSummary } from '../../src/cli/batch-summary';
-import type { ResultLine } from '../../src/cli/batch-score';
+import type { ResultLine } from '../../src/cli/batch-results';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ResultLine } from '../../src/cli/batch-score';
+import type { ResultLine } from '../../src/cli/batch-results';
 import type { AnswerRecord } from '../../src/domain';
 import type { SearchDiff } from '../../src/report';
 import type { SimulatedModel } from '../../simulated-model';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { jsonSchemas } from '../../../src/cli/json-schemas';
+import { jsonSchemas } from '../../../src/cli/docs';
 
 const FOLDER = join(__dirname, '../../../docs/schemas');
 

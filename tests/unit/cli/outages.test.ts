@@ -1,5 +1,5 @@
 import { outageLines, outagesOf, outageText, type Outage } from '../../../src/cli/outages';
-import { progressDisplay } from '../../../src/cli/progress';
+import { progressDisplay } from '../../../src/cli/follow';
 
 const NOW = Date.UTC(2026, 0, 5, 10, 0, 0);
 const at = (seconds: number): Date => new Date(NOW + seconds * 1000);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { joinedWords } from '../../../src/cli/question-words';
+import { joinedWords } from '../../../src/cli/ask';
 import { testProcess } from './test-io';
 
 const { home } = testProcess();

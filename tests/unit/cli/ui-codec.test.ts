@@ -1,4 +1,4 @@
-import { decodedInUi } from '../../../src/cli/ui-codec';
+import { decodedInUi } from '../../../src/cli/codec-server';
 
 const keys = [] as const;
 const here = { encryption: { keys, codecServer: null } };
