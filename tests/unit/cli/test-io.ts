@@ -14,6 +14,7 @@ export interface Ran {
 export interface TestProcess {
   readonly home: string;
   readonly io: Io & { readonly printed: { out: string; err: string } };
+  /** Commands may run at the same time; what each prints is its own. */
   gate(...args: string[]): Promise<Ran>;
 }
 
@@ -38,10 +39,9 @@ export function testProcess(env: Record<string, string> = {}, input = ''): TestP
     home,
     io,
     gate: async (...args) => {
-      printed.out = '';
-      printed.err = '';
-      const code = await run(args, io);
-      return { code, out: printed.out, err: printed.err };
+      const ran = { out: '', err: '' };
+      const own = { out: (text: string) => void (ran.out += text), err: (text: string) => void (ran.err += text) };
+      return { code: await run(args, { ...io, ...own }), ...ran };
     },
   };
 }
