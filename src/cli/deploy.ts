@@ -1,12 +1,13 @@
 /** `gate deploy`: writes what a platform needs to run workers; the work is in `deploy-….ts`. */
 import { Command, Option } from 'commander';
 import type { LambdaFlags } from './deploy-lambda';
+import { registerOptions, type RegisterFlags } from './deploy-register-options';
 import { withExamples, type CommandFactory } from './options';
 
 export const deployCommand: CommandFactory = (io, outcome) => {
   const command = new Command('deploy').description('run workers on a platform (docs/deploying.md)');
-  for (const make of [lambda]) command.addCommand(make(io, outcome));
-  return withExamples(command, 'gate deploy lambda --write ./lambda');
+  for (const make of [lambda, register]) command.addCommand(make(io, outcome));
+  return withExamples(command, 'gate deploy lambda --write ./lambda', 'gate deploy register --show');
 };
 
 /** A subcommand that writes files into a folder. */
@@ -35,3 +36,8 @@ const lambda: CommandFactory = (io) =>
         .default('ssm'),
     )
     .action(async (flags: LambdaFlags) => (await import('./deploy-lambda')).deployLambda(flags, io));
+
+const register: CommandFactory = (io) =>
+  registerOptions().action(async (flags: RegisterFlags) =>
+    (await import('./deploy-register')).deployRegister(flags, io),
+  );

@@ -20,9 +20,12 @@ import { checkEndpoint, unpricedModels } from './preflight';
 import { checkEmbeddings } from './doctor-embeddings';
 import { missing, note, ok, type Finding } from './doctor-finding';
 import { readableSecrets } from './doctor-secrets';
+import { checkServerless } from './doctor-serverless';
 import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
+import { startsWorkersFor } from '../workers/deployments';
+import { deploymentOf } from '../config/limits';
 import { configuredTemporal, openRunning } from './temporal-session';
 
 export async function examine(io: Io, options: { readonly call: boolean; readonly db?: string }): Promise<Finding[]> {
@@ -208,9 +211,15 @@ async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
   const session = await openRunning(config, io.env);
   if (session === null) return [];
   try {
+    const { client } = session.gate;
+    const { versioning } = config.temporal;
     const queues = await unservedModelQueues(session.gate, io.now());
-    const searches = await unservedSearches(session.gate, io.now());
+    const searches: Awaited<ReturnType<typeof unservedSearches>> = [];
+    for (const queue of await unservedSearches(session.gate, io.now()))
+      // Between two steps nobody need be there.
+      if (!(await startsWorkersFor(client, deploymentOf(versioning), [queue.taskQueue]))) searches.push(queue);
     return [
+      ...(await checkServerless(client, versioning)),
       ...queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX)),
       ...searches.map((queue) => note('searches', unservedSearchesLine(queue), UNSERVED_SEARCHES_FIX)),
     ];

@@ -125,11 +125,13 @@ export const MOVES_BY_ITSELF: Feature = {
   what: 'a running search moves to the current worker version by itself',
 };
 
+export const STARTS_WORKERS: Feature = {
+  from: '1.31',
+  what: 'the server starts workers when work arrives (worker controller)',
+};
+
 /** What needs more than the oldest server of the table. */
-export const FEATURES: readonly Feature[] = [
-  { from: '1.31', what: 'the server starts workers when work arrives (worker controller)' },
-  MOVES_BY_ITSELF,
-];
+export const FEATURES: readonly Feature[] = [STARTS_WORKERS, MOVES_BY_ITSELF];
 
 /** Those that a server of this version lacks. */
 export function lackingFeatures(version: string): readonly Feature[] {
