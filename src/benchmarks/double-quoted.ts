@@ -5,7 +5,7 @@
  */
 import type { SqlResult } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
-import { TOKEN } from '../sql/sqlite-text';
+import { rewritten } from '../sql/lexer';
 
 /** The most names replaced in a statement: more are not a slip of the author. */
 const ATTEMPTS = 50;
@@ -32,7 +32,5 @@ function withText(sql: string, result: SqlResult | undefined): string {
   if (name === undefined) return sql;
   const quoted = `"${name.replaceAll('"', '""')}"`;
   const text = `'${name.replaceAll("'", "''")}'`;
-  return sql.replace(TOKEN, (token, at: number) =>
-    token === quoted && !/\.\s*$/.test(sql.slice(0, at)) ? text : token,
-  );
+  return rewritten(sql, 'sqlite', ({ raw }, before) => (raw === quoted && before?.raw !== '.' ? text : raw));
 }

@@ -4,6 +4,7 @@
  */
 import type { Body } from '../domain';
 import type { Inspection } from '../ports';
+import { ANY, tokensOf } from './lexer';
 
 /** Hexadecimal SHA-256 of a text; passed in, because workflow code imports this file. */
 export type Hash = (text: string) => string;
@@ -12,7 +13,8 @@ export type SelectInspection = Extract<Inspection, { kind: 'select' }>;
 
 /** The statement without blanks, semicolons and comments after its last token. */
 export function normaliseSql(sql: string): string {
-  return sql.slice(0, significantEnd(sql)).trimStart();
+  const last = tokensOf(sql, 'any').findLast(({ raw }) => raw !== ';');
+  return last === undefined ? '' : sql.slice(0, last.at + last.raw.length).trimStart();
 }
 
 /**
@@ -69,30 +71,21 @@ function nameless(plain: string, names: readonly string[]): string {
     if (!places.includes(name)) places.push(name);
     return `$${places.indexOf(name)}`;
   };
-  let text = '';
-  for (let at = 0, next = 0; at < plain.length; at = next) {
-    const word = /^[a-z_][\w$]*/i.exec(plain.slice(at, at + 128))?.[0];
-    next = word === undefined ? tokenEnd(plain, at) : at + word.length;
-    text += placed(plain.slice(at, next));
-  }
-  return text;
+  return plain.replace(WORDS, placed);
 }
+
+/** Here a word may hold a `$`. */
+const WORDS = new RegExp(['[A-Za-z_][\\w$]{0,127}', ...ANY.map(([, { source }]) => source)].join('|'), 'gu');
 
 /** Without comments, layout and the case of unquoted words; quoted pieces stay as they are. */
 export function plainSql(sql: string): string {
   let plain = '';
-  let isApart = false;
-  for (let at = 0, next = 0; at < sql.length; at = next) {
-    next = tokenEnd(sql, at);
-    const token = sql.slice(at, next);
-    if (/^(?:\s|--|\/\*)/.test(token)) {
-      isApart = true;
-      continue;
-    }
+  let end = 0;
+  for (const { kind, raw, at } of tokensOf(sql, 'any')) {
     // Blanks beside brackets and commas are layout; elsewhere a blank may separate two words or signs.
-    const needsSpace = isApart && !/[(,]$/.test(plain) && !/^[(),]/.test(token) && plain !== '';
-    plain += (needsSpace ? ' ' : '') + (token.length === 1 ? token.toLowerCase() : token);
-    isApart = false;
+    const needsSpace = at > end && plain !== '' && !/[(,]$/.test(plain.slice(-1)) && !/^[(),]/.test(raw);
+    plain += (needsSpace ? ' ' : '') + (kind === 'word' || raw.length === 1 ? raw.toLowerCase() : raw);
+    end = at + raw.length;
   }
   return plain;
 }
@@ -103,53 +96,4 @@ function sameName(left: string, right: string): boolean {
 
 function unique(names: readonly string[]): string[] {
   return [...new Set(names)];
-}
-
-/** Index after the last character that belongs to a token other than a comment or a semicolon. */
-function significantEnd(sql: string): number {
-  let end = 0;
-  let at = 0;
-  while (at < sql.length) {
-    const next = tokenEnd(sql, at);
-    if (!isFiller(sql, at)) end = next;
-    at = next;
-  }
-  return end;
-}
-
-function isFiller(sql: string, at: number): boolean {
-  return /\s|;/.test(sql.charAt(at)) || sql.startsWith('--', at) || sql.startsWith('/*', at);
-}
-
-/** End of the comment, quoted piece or single character that starts at `at`. */
-function tokenEnd(sql: string, at: number): number {
-  if (sql.startsWith('--', at)) return after(sql, '\n', at + 2);
-  if (sql.startsWith('/*', at)) return after(sql, '*/', at + 2);
-  const character = sql.charAt(at);
-  if (character === "'" || character === '"' || character === '`') {
-    return quotedEnd(sql, at, character, character === "'" && isEscapeString(sql, at));
-  }
-  if (character === '$') {
-    const tag = /^\$(?:[A-Za-z_][A-Za-z_0-9]*)?\$/.exec(sql.slice(at, at + 70))?.[0];
-    if (tag !== undefined && !/\w/.test(sql.charAt(at - 1))) return after(sql, tag, at + tag.length);
-  }
-  return at + 1;
-}
-
-function after(sql: string, mark: string, from: number): number {
-  const found = sql.indexOf(mark, from);
-  return found < 0 ? sql.length : found + mark.length;
-}
-
-/** PostgreSQL's E'…', where a backslash escapes. */
-function isEscapeString(sql: string, at: number): boolean {
-  return /e/i.test(sql.charAt(at - 1)) && !/\w/.test(sql.charAt(at - 2));
-}
-
-function quotedEnd(sql: string, start: number, quote: string, escapes: boolean): number {
-  for (let at = start + 1; at < sql.length; at += 1) {
-    if (escapes && sql.charAt(at) === '\\') at += 1;
-    else if (sql.charAt(at) === quote) return at + 1;
-  }
-  return sql.length;
 }

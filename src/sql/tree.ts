@@ -7,8 +7,7 @@ import { BoundedMap } from '../bounded-map';
 import { parse, show, type Node, type CompoundSelectStmt, type SelectStmt } from 'sql-parser-cst';
 import type { Dialect } from '../domain';
 import { plainSql } from './body';
-import { tokenize } from './guard/tokens';
-import { withQuotedNames } from './sqlite-text';
+import { rewritten, tokensOf } from './lexer';
 
 export type { Node } from 'sql-parser-cst';
 export type Query = SelectStmt | CompoundSelectStmt;
@@ -48,14 +47,29 @@ function parsed(sql: string, dialect: Dialect): readonly Node[] {
   }
 }
 
+/** SQLite takes these for names where no keyword can stand; sql-parser-cst does not. */
+const ALSO_NAMES =
+  /^(?:cast|cross|full|glob|groups|indexed|inner|left|like|match|natural|outer|raise|regexp|right|window)$/i;
+
+/** The same statement with such words in quotes where they are names: an alias, or a part of a qualified name. */
+function withQuotedNames(sql: string): string {
+  return rewritten(sql, 'sqlite', ({ raw, text }, before, after) => {
+    if (!ALSO_NAMES.test(raw)) return raw;
+    const isFrame = /^(?:between|unbounded|current|\d)/i.test(after?.raw ?? '');
+    const isGroups = text === 'groups' && !isFrame && before?.raw !== '(';
+    const isName = before?.raw === '.' || after?.raw === '.' || /^as$/i.test(before?.raw ?? '') || isGroups;
+    return isName ? `"${text}"` : raw;
+  });
+}
+
 /**
  * The parser tries each bracket in several ways: twenty that are never closed, or that hold what it cannot read, would take
  * it minutes.
  */
 function refuseDepth(sql: string, dialect: Dialect, maximum: number): void {
   let depth = 0;
-  for (const { kind, text } of tokenize(sql, dialect)) {
-    if (kind === 'other') depth += Number('(['.includes(text)) - Number(')]'.includes(text));
+  for (const { raw } of tokensOf(sql, dialect)) {
+    depth += Number(raw === '(' || raw === '[') - Number(raw === ')' || raw === ']');
     if (depth > maximum) throw new RangeError('brackets are nested too deeply');
   }
   if (depth !== 0) throw new SyntaxError('brackets do not match');

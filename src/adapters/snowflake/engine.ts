@@ -21,7 +21,7 @@ import { refuseScan } from './scan';
 import { loadSdk, type LoadSdk } from './sdk';
 import { openSession, Unanswered, type Request, type Session } from './session';
 import { connectionOptions, readTarget, type SnowflakeLoginSettings, type Target } from './target';
-import { refuseText, withoutEnd } from '../../sql/guard/snowflake-tokens';
+import { readStatement } from './statement';
 
 export interface SnowflakeEngineSettings {
   /** `snowflake://user@account/database/schema?warehouse=…&role=…` */
@@ -52,9 +52,11 @@ export function createSnowflakeEngine(settings: SnowflakeEngineSettings): SqlEng
     dialect: 'snowflake',
     run: (statements, request) => account.run(statements, request),
     async digest(sql, request) {
-      const types = await account.typesOf(sql, request);
+      const statement = readStatement(sql);
+      if (statement.kind !== 'select') return { kind: 'refused', message: statement.message };
+      const types = await account.typesOf(statement.text, request);
       if (!Array.isArray(types)) return types;
-      return digestOf(await account.run([digestSql(withoutEnd(sql), types)], request));
+      return digestOf(await account.run([digestSql(statement.text, types)], request));
     },
     describe: ({ signal }) => account.describe(signal),
     close: () => account.close(),
@@ -82,10 +84,8 @@ class Account {
 
   /** The server's names of the types of a statement's columns, without reading a row; or the error. */
   async typesOf(sql: string, request: SqlOptions): Promise<string[] | SqlResult> {
-    const refusal = refuseText(sql);
-    if (refusal !== null) return { kind: 'refused', message: refusal };
     return this.#withSession(request.signal, (session) =>
-      session.execute(withoutEnd(sql), { ...request, describeOnly: true }).then(
+      session.execute(sql, { ...request, describeOnly: true }).then(
         ({ types }) => types,
         (error: unknown) => toResult(error, this.#target, { timeoutMs: request.timeoutMs, elapsedMs: 0 }),
       ),
@@ -162,9 +162,9 @@ class Account {
 
   async #one(session: Session, sql: string, request: Request): Promise<SqlResult> {
     const elapsed = stopwatch();
-    const refusal = refuseText(sql);
-    if (refusal !== null) return { kind: 'refused', message: refusal };
-    const text = withoutEnd(sql);
+    const statement = readStatement(sql);
+    if (statement.kind !== 'select') return { kind: 'refused', message: statement.message };
+    const { text } = statement;
     const { allowPrivilegedRole = false, maxScanBytes } = this.#options;
     try {
       if (allowPrivilegedRole)

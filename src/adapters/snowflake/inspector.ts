@@ -1,20 +1,17 @@
 /** The reader of Snowflake queries (`reader.ts`) as a `SqlInspector`. */
 import type { Inspection, SqlInspector } from '../../ports/sql-inspector';
 import { functionRules, type FunctionRules } from './functions';
-import { isSymbol, isWord } from './keywords';
+import { isWord } from './keywords';
 import { Reader, Refusal, SyntaxProblem } from './reader';
-import { lex, refuseTokens, type Token } from '../../sql/guard/snowflake-tokens';
+import type { Token } from '../../sql/lexer';
+import { readStatement } from './statement';
 
 export function createSnowflakeInspector(options: { readonly functions?: readonly string[] } = {}): SqlInspector {
   const rules = functionRules(options.functions ?? []);
   return {
     inspect(sql) {
-      const lexed = lex(sql);
-      if (lexed.kind !== 'tokens') return lexed;
-      const refused = refuseTokens(lexed.tokens);
-      if (refused !== null) return { kind: 'refused', message: refused };
-      const end = lexed.tokens.findIndex((token) => isSymbol(token, ';'));
-      return read(end < 0 ? lexed.tokens : lexed.tokens.slice(0, end), rules);
+      const statement = readStatement(sql);
+      return statement.kind === 'select' ? read(statement.tokens, rules) : statement;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Words and symbols as the reader of Snowflake queries tells them apart, and how it writes names. */
-import type { Token } from '../../sql/guard/snowflake-tokens';
+import type { Token } from '../../sql/lexer';
 
 export const isSymbol = (token: Token | undefined, text: string): boolean =>
   token?.kind === 'symbol' && token.text === text;

@@ -1,5 +1,5 @@
 /** What the reader of Snowflake queries has to see ahead or behind before it decides. `at` is the token that it stands on. */
-import type { Token } from '../../sql/guard/snowflake-tokens';
+import type { Token } from '../../sql/lexer';
 import { GRAMMAR, isSymbol, isWord } from './keywords';
 
 /** The CTE names of a WITH that starts at `from`, found ahead of time by matching brackets. */

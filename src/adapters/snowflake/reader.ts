@@ -23,7 +23,7 @@ import {
   VERBS,
 } from './keywords';
 import { cteNames, isAlias, isDistinctFrom, isNthValue, opensCtes } from './lookahead';
-import type { Token } from '../../sql/guard/snowflake-tokens';
+import type { Token } from '../../sql/lexer';
 
 export class Refusal extends Error {}
 export class SyntaxProblem extends Error {}

@@ -11,7 +11,7 @@
  */
 
 import { isForbiddenTable } from './refusals';
-import { tokensOf } from '../../sql/sqlite-text';
+import { tokensOf } from '../../sql/lexer';
 
 /** A row of `EXPLAIN`: addr, opcode, p1, p2, p3, p4. */
 export type Instruction = readonly unknown[];
@@ -87,7 +87,7 @@ const BEFORE_RELATION = /^(?:from|join|in|[,(.])$/i;
  */
 function relationsIn(sql: string): string[] {
   if (/[$@#:]/.test(sql)) return sql.match(/\w+/g) ?? [];
-  const tokens = tokensOf(sql);
+  const tokens = tokensOf(sql, 'sqlite').map(({ raw }) => raw);
   return tokens.filter((_, index) => BEFORE_RELATION.test(tokens[index - 1] ?? '')).map(unquoted);
 }
 

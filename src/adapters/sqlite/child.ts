@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import type { SqlValue } from '../../domain';
 import { Compiler } from './compiler';
 import type { ChildReply, ChildRequest } from './protocol';
-import { readStatement } from '../../sql/sqlite-text';
+import { statementIn, tokensOf } from '../../sql/lexer';
 import { decoded, readTextAsBytes } from './text-as-bytes';
 import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './values';
 import { startWatchdog } from './watchdog';
@@ -93,9 +93,11 @@ type Prepared =
   | { readonly refused: string };
 
 function prepareReadOnly(sql: string, asBytes: boolean): Prepared {
-  const { keyword, multiple, text } = readStatement(sql);
-  if (keyword === '') return { refused: 'the statement is empty: write one SELECT' };
-  if (multiple) return { refused: 'only one statement is allowed: remove what follows the first semicolon' };
+  // `prepare` compiles the first statement only and drops the rest; a PRAGMA takes effect while it is compiled.
+  const { first, isSeveral, text } = statementIn(sql, tokensOf(sql, 'sqlite'));
+  if (first === null) return { refused: 'the statement is empty: write one SELECT' };
+  if (isSeveral) return { refused: 'only one statement is allowed: remove what follows the first semicolon' };
+  const keyword = first.raw.toUpperCase();
   if (!['SELECT', 'WITH', 'VALUES'].includes(keyword)) {
     return { refused: `${keyword} is not allowed here: write one SELECT that only reads` };
   }

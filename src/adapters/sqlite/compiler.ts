@@ -5,7 +5,7 @@
 import type Database from 'libsql';
 import { BoundedMap } from '../../bounded-map';
 import { refuseProgram, type Instruction } from './bytecode';
-import { withPlainBlobs } from '../../sql/sqlite-text';
+import { rewritten } from '../../sql/lexer';
 
 export interface Compiled {
   /** Why it may not run; null if it may. */
@@ -47,4 +47,12 @@ export class Compiler {
     this.#kept.set(text, compiled, text.length + size);
     return compiled;
   }
+}
+
+/**
+ * The same statement with other bytes in its binary literals. EXPLAIN prints those as text, and libsql ends the process on
+ * text that is not UTF-8.
+ */
+function withPlainBlobs(sql: string): string {
+  return rewritten(sql, 'sqlite', ({ raw }) => (/^x'/i.test(raw) ? raw.replace(/[0-9a-f]{2}/gi, '61') : raw));
 }

@@ -5,7 +5,7 @@
  * subqueries and CTEs: they are checked themselves, and every compiled plan contains such steps.
  */
 import type { Dialect } from '../../domain';
-import { CONTINUED_TEXT, ESCAPED_NAME, tokenize, type Token } from './tokens';
+import { tokensOf, type Token } from '../lexer';
 
 /** Words that end a list of expressions: before one of them `*` is no multiplication. */
 const AFTER_STAR = new Set([
@@ -39,7 +39,8 @@ export interface HiddenIn {
 
 /** Why the statement is refused, as one sentence; null if it may run. */
 export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Dialect): string | null {
-  const tokens = tokenize(sql, dialect);
+  // Snowflake folds names to upper case, and so some letters (ı, ſ) to ASCII ones.
+  const tokens = tokensOf(sql, dialect).map((token) => ({ ...token, text: token.text.toLowerCase() }));
   const hidden = new Map(
     tables.flatMap(({ table, columns }) =>
       columns.map((column) => [column.toLowerCase(), `${table}.${column}`] as const),
@@ -50,18 +51,15 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
   const aliases = aliasesOf(tokens, names);
   for (const [index, token] of tokens.entries()) {
     const next = tokens[index + 1];
-    if (token.kind === 'other') {
-      if (token.text === ESCAPED_NAME)
-        return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
-      if (token.text === CONTINUED_TEXT)
-        return "a text of two parts (E'…' '…') cannot be checked against the access list: write it as one";
-      if (/^\$\d/.test(token.text))
-        return `columns by their place (${token.text}) may be hidden ones of ${shown}: name the columns`;
-    }
-    if (token.kind !== 'other') {
-      const column = hidden.get(token.text);
-      if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
-    }
+    if (/^u&"/i.test(token.raw))
+      return 'escaped identifiers (U&"…") cannot be checked against the access list: write names as they are';
+    // In the second part backslashes escape too.
+    if (token.kind === 'string' && /^e/i.test(token.raw) && next?.raw.startsWith("'") === true)
+      return "a text of two parts (E'…' '…') cannot be checked against the access list: write it as one";
+    if (/^\$\d/.test(token.raw))
+      return `columns by their place (${token.raw}) may be hidden ones of ${shown}: name the columns`;
+    const column = isName(token) ? hidden.get(token.text) : undefined;
+    if (column !== undefined) return `the column ${column} may not be read here: leave it out`;
     if (token.text === '*' && isStar(tokens, index) && !isOfDerived(tokens, index, names))
       return `* would read hidden columns of ${shown}: name the columns`;
     if (isWord(token, 'natural') && NATURAL_JOIN.has(next?.text ?? ''))
@@ -69,7 +67,7 @@ export function findHidden(sql: string, tables: readonly HiddenIn[], dialect: Di
     if (isWord(token, 'table') && names.has(tokens[endOfName(tokens, index + 1)]?.text ?? '')) {
       return `TABLE would read hidden columns of ${shown}: name the columns`;
     }
-    if (token.kind === 'other') continue;
+    if (!isName(token)) continue;
     const afterTable = isAfterTable(tokens, index - 1, names);
     if (
       next?.text === '(' &&
@@ -106,7 +104,7 @@ function isOfDerived(tokens: readonly Token[], index: number, names: ReadonlySet
   for (let at = index + 2; at < tokens.length && depth >= 0; at += 1) {
     const token = tokens[at];
     if (token === undefined) break;
-    if (token.kind !== 'other') {
+    if (isName(token)) {
       if (names.has(token.text)) return false;
     } else if (token.text === ')') depth -= 1;
     else if (token.text === '(' && beginsQuery(tokens, at + 1)) at = closing(tokens, at);
@@ -127,14 +125,14 @@ function beginsQuery(tokens: readonly Token[], index: number): boolean {
 
 function isNamedQuery(tokens: readonly Token[], index: number): boolean {
   const name = tokens[index];
-  if (name === undefined || name.kind === 'other' || (name.kind === 'word' && RESERVED.has(name.text))) return false;
+  if (!isName(name) || (name.kind === 'word' && RESERVED.has(name.text))) return false;
   return ['as', '('].includes(tokens[index + 1]?.text ?? '');
 }
 
 function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
-    if (tokens[at]?.kind !== 'other') continue;
+    if (isName(tokens[at])) continue;
     if (tokens[at]?.text === '(') depth += 1;
     if (tokens[at]?.text === ')') depth -= 1;
     if (depth === 0) return at;
@@ -158,9 +156,9 @@ function isClause(tokens: readonly Token[], from: number): boolean {
   for (let at = from - 1; at >= 0; at -= 1) {
     const token = tokens[at];
     if (token?.kind === 'word' && token.text === 'select') return true;
-    if (token?.kind !== 'other') continue;
-    if (token.text === ')') at = opening(tokens, at);
-    else if (token.text === '(') return false;
+    if (isName(token)) continue;
+    if (token?.text === ')') at = opening(tokens, at);
+    else if (token?.text === '(') return false;
   }
   return false;
 }
@@ -168,7 +166,7 @@ function isClause(tokens: readonly Token[], from: number): boolean {
 function opening(tokens: readonly Token[], close: number): number {
   let depth = 0;
   for (let at = close; at >= 0; at -= 1) {
-    if (tokens[at]?.kind !== 'other') continue;
+    if (isName(tokens[at])) continue;
     if (tokens[at]?.text === ')') depth += 1;
     if (tokens[at]?.text === '(') depth -= 1;
     if (depth === 0) return at;
@@ -176,6 +174,8 @@ function opening(tokens: readonly Token[], close: number): number {
   return 0;
 }
 
+type Name = Token & { readonly kind: 'word' | 'quoted' };
+const isName = (token: Token | undefined): token is Name => token?.kind === 'word' || token?.kind === 'quoted';
 const isWord = (token: Token, text: string): boolean => token.kind === 'word' && token.text === text;
 
 /** The index of the last part of `[ONLY] [(] schema.name`. */
@@ -189,12 +189,11 @@ function endOfName(tokens: readonly Token[], from: number): number {
 /** Names given to the tables: the word after the table, with or without AS. */
 function aliasesOf(tokens: readonly Token[], names: ReadonlySet<string>): Set<string> {
   const aliases = new Set<string>();
-  for (const [index, { text, kind }] of tokens.entries()) {
-    if (kind === 'other' || !names.has(text)) continue;
+  for (const [index, token] of tokens.entries()) {
+    if (!isName(token) || !names.has(token.text)) continue;
     const after = tokens[index + 1]?.text === '*' ? index + 2 : index + 1; // `t *` also reads the tables that inherit from t
     const next = tokens[after]?.text === 'as' ? tokens[after + 1] : tokens[after];
-    if (next !== undefined && next.kind !== 'other' && !(next.kind === 'word' && NOT_AN_ALIAS.has(next.text)))
-      aliases.add(next.text);
+    if (isName(next) && !(next.kind === 'word' && NOT_AN_ALIAS.has(next.text))) aliases.add(next.text);
   }
   return aliases;
 }
@@ -213,7 +212,7 @@ function renames(tokens: readonly Token[], index: number): boolean {
 /** Whether this is the name of a function that is called in FROM. */
 function isCall(tokens: readonly Token[], index: number): boolean {
   const name = tokens[index];
-  if (name === undefined || name.kind === 'other') return false;
+  if (!isName(name)) return false;
   if (['from', 'join', 'lateral', 'only'].includes(name.text)) return false;
   let at = index;
   while (tokens[at - 1]?.text === '.') at -= 2;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { bodyId, textOf, makeBody, makeOperatorBody, normaliseSql } from '../../../src/sql/body';
+import { bodyId, textOf, makeBody, makeOperatorBody, normaliseSql, plainSql } from '../../../src/sql/body';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const inspection = (relations: string[]) => ({ kind: 'select' as const, relations, ctes: [], hasWith: false });
@@ -16,6 +16,17 @@ test.each([
   ['SELECT $q$ ; -- $q$ ; ', 'SELECT $q$ ; -- $q$'],
   ['SELECT 1 -- one\n + 1', 'SELECT 1 -- one\n + 1'],
 ])('only what follows the last token is dropped: %j', (sql, expected) => expect(normaliseSql(sql)).toBe(expected));
+
+test.each([
+  ['SELECT  A -- b\n FROM ( t ) , U', 'select a from(t),u'],
+  ["E'it\\'s'  || N'A' || 'it''s'", "e'it\\'s' || n'A' || 'it''s'"],
+  ['"A ""B"""  `C` [D]', '"A ""B""" `C` [d]'],
+  ['$q$ A -- $q$ a$Q$ B  C $q$', '$q$ A -- $q$ a$q$ b c $q$'],
+  ['/* a /* b */ C */ É𐐀', 'c */ é𐐀'],
+  ["'not  CLOSED", "'not  CLOSED"],
+])('ids are hashes of one form of a text, which never changes: %j', (sql, expected) =>
+  expect(plainSql(sql)).toBe(expected),
+);
 
 test('normalising twice changes nothing', () =>
   fc.assert(

@@ -1,0 +1,146 @@
+/**
+ * SQL text as tokens, by the rules of its own engine: what is a string or a comment in one dialect (`'\'`, nested comments,
+ * `$tag$`, `[…]`) is code in another. Nothing is refused here: what Snowflake's rules do not know is an `unknown` token.
+ */
+import type { Dialect } from '../domain';
+
+export interface Token {
+  readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'symbol' | 'unknown';
+  /** Words as the engine folds them (in SQLite in lower case), names without quotes, strings only as `'`. */
+  readonly text: string;
+  /** As it is written. */
+  readonly raw: string;
+  readonly at: number;
+}
+
+/** Tried in this order. */
+type Patterns = readonly (readonly [Token['kind'] | 'space', RegExp])[];
+
+/** In PostgreSQL only ASCII spaces separate tokens; other spaces are parts of names. Its comments nest (`endOfComment`). */
+const POSTGRESQL: Patterns = [
+  ['space', /[ \t\n\r\f\v]+|--[^\n\r]*|\/\*/uy],
+  ['string', /[eE]'(?:[^'\\]|''|\\[\s\S])*'|(?:[bBxXnN]|[uU]&)?'(?:[^']|'')*'/uy],
+  ['string', /\$(?<tag>(?:[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*)?)\$[\s\S]*?\$\k<tag>\$/uy],
+  ['quoted', /(?:[uU]&)?"(?:[^"]|"")*"/uy],
+  ['word', /[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy],
+  ['number', /\d+/uy],
+  ['symbol', /[\s\S]/uy],
+];
+
+/** SQLite takes a byte order mark for a space, and reads what is not closed to the end. */
+const SQLITE: Patterns = [
+  ['space', /[ \t\n\r\f\ufeff]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/uy],
+  ['string', /[xX]'[0-9A-Fa-f]*'|'(?:[^']|'')*(?:'|$)/uy],
+  ['quoted', /"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)/uy],
+  ['word', /[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*/uy],
+  ['number', /\d+/uy],
+  ['symbol', /[\s\S]/uy],
+];
+
+/** Text that readers could split differently (nested comments, `//`, other characters) is unknown, so that nothing can hide. */
+const SNOWFLAKE: Patterns = [
+  ['space', /[ \t\r\n\f\v]+|--[^\n]*|\/\*(?:(?!\*\/|\/\*)[\s\S])*\*\//uy],
+  ['string', /'(?:[^'\\]|''|\\[\s\S])*'|\$\$(?:(?!\$\$)[\s\S])*\$\$/uy],
+  ['quoted', /"(?:[^"]|"")*"/uy],
+  // `$1` is a column by its position. As a number it is refused where a relation is expected.
+  ['number', /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|\$\d+/uy],
+  ['word', /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy],
+  // `|`, `?`, `^`, and `$` at the end, belong to the row patterns of MATCH_RECOGNIZE.
+  ['symbol', /(?!\/[/*])(?:->>|=>|->|::|\|\||<>|!=|<=|>=|[-+*/%(),.;:<>=[\]{}|^]|(?<=[}\)*+])\?|\$(?=\s*\)))/uy],
+];
+
+/**
+ * For texts of any dialect. Ids of stored bodies are hashes of texts that were split so: this never changes. A quote that is
+ * doubled ends one string and begins the next.
+ */
+export const ANY: Patterns = [
+  ['space', /\s+|--[^\n]*\n?|\/\*[\s\S]*?(?:\*\/|$)/uy],
+  ['string', /(?<=(?<!\w)[eE])'(?:[^'\\]|\\(?:[\s\S]|$))*(?:'|$)/uy],
+  ['string', /'[^']*(?:'|$)|"[^"]*(?:"|$)|`[^`]*(?:`|$)/uy],
+  ['string', /(?<!\w)\$(?<tag>(?:[A-Za-z_]\w{0,67})?)\$[\s\S]*?(?:\$\k<tag>\$|$)/uy],
+  ['word', /[A-Za-z_]\w*/uy],
+  ['symbol', /[\s\S]/uy],
+];
+
+const PATTERNS = { postgresql: POSTGRESQL, sqlite: SQLITE, snowflake: SNOWFLAKE, any: ANY };
+
+/** Without spaces and comments. */
+export function tokensOf(sql: string, dialect: Dialect | 'any'): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < sql.length;) {
+    const [kind, raw] = next(sql, at, PATTERNS[dialect]);
+    const isNested = raw === '/*' && kind === 'space';
+    if (kind !== 'space') tokens.push({ kind, text: textOf(kind, raw, dialect), raw, at });
+    at = isNested ? endOfComment(sql, at) : at + raw.length;
+  }
+  return tokens;
+}
+
+function next(sql: string, at: number, patterns: Patterns): readonly [Token['kind'] | 'space', string] {
+  for (const [kind, pattern] of patterns) {
+    pattern.lastIndex = at;
+    const [raw] = pattern.exec(sql) ?? [];
+    if (raw !== undefined) return [kind, raw];
+  }
+  return ['unknown', sql.charAt(at)];
+}
+
+function textOf(kind: Token['kind'], raw: string, dialect: Dialect | 'any'): string {
+  switch (kind) {
+    case 'word':
+      return dialect === 'snowflake' ? raw.toUpperCase() : raw.toLowerCase();
+    case 'quoted': {
+      const quote = raw.slice(-1);
+      const name = raw.slice(raw.search(/["`[]/) + 1, -1);
+      return quote === ']' ? name : name.replaceAll(quote + quote, quote);
+    }
+    case 'string':
+      return "'";
+    default:
+      return raw;
+  }
+}
+
+function endOfComment(sql: string, start: number): number {
+  const mark = /\/\*|\*\//g;
+  mark.lastIndex = start;
+  let depth = 0;
+  for (let match = mark.exec(sql); match !== null; match = mark.exec(sql)) {
+    depth += match[0] === '/*' ? 1 : -1;
+    if (depth === 0) return mark.lastIndex;
+  }
+  return sql.length;
+}
+
+/** The same text with tokens written in another way. */
+export function rewritten(
+  sql: string,
+  dialect: Dialect,
+  write: (token: Token, before: Token | undefined, after: Token | undefined) => string,
+): string {
+  const tokens = tokensOf(sql, dialect);
+  const endOf = (token: Token | undefined): number => (token === undefined ? 0 : token.at + token.raw.length);
+  const written = tokens.map((token, index) => {
+    const before = tokens[index - 1];
+    return sql.slice(endOf(before), token.at) + write(token, before, tokens[index + 1]);
+  });
+  return written.join('') + sql.slice(endOf(tokens.at(-1)));
+}
+
+export interface Statement {
+  /** Null where there is nothing but brackets and semicolons. */
+  readonly first: Token | null;
+  /** Something follows the first semicolon, other than semicolons. */
+  readonly isSeveral: boolean;
+  /** Up to the first semicolon; comments stay. */
+  readonly text: string;
+}
+
+export function statementIn(sql: string, tokens: readonly Token[]): Statement {
+  const end = tokens.findIndex(({ raw }) => raw === ';');
+  return {
+    first: tokens.find(({ raw }) => raw !== '(' && raw !== ';') ?? null,
+    isSeveral: end >= 0 && tokens.slice(end).some(({ raw }) => raw !== ';'),
+    text: sql.slice(0, tokens[end]?.at),
+  };
+}
