@@ -16,8 +16,10 @@ if (builtIn === undefined) {
   module.createRequire(__filename)('v8-compile-cache');
   const cached = prototype._compile;
   prototype._compile = function (content, filename, format, ...rest) {
-    // The library takes everything for CommonJS; from 20.19 on, Node lets that require ECMAScript modules too.
-    const compile = format === 'module' || filename.endsWith('.mjs') ? plain : cached;
+    // The library takes everything for CommonJS; from 20.19 on, Node lets that require ECMAScript modules too. And what it
+    // compiles cannot import(), which OpenTelemetry's exporters do.
+    const isPlain = format === 'module' || filename.endsWith('.mjs') || filename.includes('@opentelemetry');
+    const compile = isPlain ? plain : cached;
     return compile.call(this, content, filename, format, ...rest);
   };
 } else builtIn(folder);

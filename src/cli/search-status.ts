@@ -39,6 +39,8 @@ interface SearchStatus {
   /** The same for programs: attempt, next try, when it gives up. */
   readonly outages: readonly Outage[];
   readonly ui: string | null;
+  /** Of its trace (docs/telemetry.md); null: it is not traced, or Temporal has forgotten it. */
+  readonly traceId: string | null;
   /** What to do next. */
   readonly next: string | null;
 }
@@ -58,10 +60,12 @@ export async function searchStatus(
     retrying: [],
     outages: [],
     ui: null,
+    traceId: null as string | null,
   };
   const session = await openRunning(config, io.env, sayStoreOnly(io));
   try {
     const live = session === null ? null : await session.describe(id);
+    base.traceId = live?.traceId ?? null;
     if (session !== null && live?.status === 'RUNNING') {
       const progress = await session.progress(id);
       const attended = progress !== null;

@@ -99,6 +99,7 @@ export const statusCommand: CommandFactory = (io) =>
               ]),
           ...status.retrying,
           ...(status.ui === null ? [] : [`UI ${status.ui}`]),
+          ...(status.traceId === null ? [] : [`trace ${status.traceId}`]),
           ...(status.next === null ? [] : [status.next]),
         ];
         io.out(`${lines.join('\n')}\n`);

@@ -14,6 +14,7 @@ import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
 import { openStore } from '../workers/open-store';
 import type { WorkersOptions } from '../workers/run-worker';
+import { startTracing } from '../telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, TemporalUnreachableError, type GateClient } from '../workers/client';
 import {
@@ -62,6 +63,7 @@ export async function openTemporal(
     readonly serverless?: boolean;
   },
 ): Promise<TemporalSession> {
+  await startTracing(env, options.onProgress);
   const configured = configuredTemporal(config, env);
   const dataConverter = dataConverterOf(config, openStore(config));
   if (configured !== null) {

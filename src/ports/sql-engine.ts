@@ -10,6 +10,8 @@ export interface SqlOptions {
   readonly signal: AbortSignal;
   /** Shown to a DBA (application name or comment): the search and the step that ask. */
   readonly tag: string;
+  /** Of the trace that asks, as a W3C traceparent: told to the database beside the statement. Left out: no trace. */
+  readonly traceparent?: string;
 }
 
 export interface SqlSnapshot {

@@ -3,5 +3,6 @@
  * runtime and OpenTelemetry's provider, there is one. Adapters and interceptors look here at each call.
  */
 import type { Metrics } from './metrics';
+import type { Tracing } from './tracing';
 
-export const telemetry: { metrics: Metrics | null } = { metrics: null };
+export const telemetry: { metrics: Metrics | null; tracing: Tracing | null } = { metrics: null, tracing: null };

@@ -1,6 +1,8 @@
-/** What is counted of activities: searches that ended, and steps that are tried again. */
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+/** What is told of activities: a span each, searches that ended, and steps that are tried again. */
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import type { FinishInput } from '../ports/search-steps';
+import { traceIn } from '../workflows/trace-context';
+import type { TraceSinks } from '../workflows/tracing';
 import { telemetry } from './active';
 
 /** The activity that writes the final record (`activities/store.ts`). */
@@ -21,3 +23,36 @@ export const countedActivities: ActivityInterceptorsFactory = ({ info: { activit
     },
   },
 });
+
+/** Only below a workflow that is traced: a trace begins where something is asked. */
+export const tracedActivities: ActivityInterceptorsFactory = ({ info }) => ({
+  inbound: {
+    execute: (input, next) => {
+      const { tracing } = telemetry;
+      const trace = tracing === null ? null : traceIn(input.headers);
+      if (tracing === null || trace === null) return next(input);
+      const [asked] = input.args as ({ readonly role?: unknown } | undefined)[];
+      const attributes = {
+        temporalWorkflowId: info.workflowExecution?.workflowId,
+        temporalActivityId: info.activityId,
+        'gate.attempt': info.attempt,
+        ...(typeof asked?.role === 'string' && { 'gate.role': asked.role }),
+      };
+      const span = { name: `RunActivity:${info.activityType}`, kind: 'consumer', attributes } as const;
+      return tracing.span(span, trace.traceparent, () => next(input));
+    },
+  },
+});
+
+/** Silent in a replay. It is there without tracing too: a workflow that is traced may be worked on anywhere. */
+export const traceSinks: InjectedSinks<TraceSinks> = {
+  traces: {
+    ended: {
+      fn: ({ workflowType, workflowId, runId }, span) =>
+        telemetry.tracing?.workflowEnded(`RunWorkflow:${workflowType}`, span, {
+          temporalWorkflowId: workflowId,
+          run_id: runId,
+        }),
+    },
+  },
+};

@@ -1,23 +1,49 @@
-/** Ports whose calls are counted (docs/telemetry.md): the same ports to whoever uses them. */
+/** Ports whose calls are counted and traced (docs/telemetry.md): the same ports to whoever uses them. */
 import type { SqlResult } from '../domain';
-import { ModelError, type LanguageModel, type ModelReply, type ModelRequest, type SqlEngine } from '../ports';
+import {
+  ModelError,
+  type LanguageModel,
+  type ModelReply,
+  type ModelRequest,
+  type SqlEngine,
+  type SqlOptions,
+} from '../ports';
 import { telemetry } from './active';
+import { traced, type NewSpan } from './tracing';
 
 export function observedModel(model: LanguageModel): LanguageModel {
   return {
     ...model,
-    async complete(request, options) {
-      const began = performance.now();
-      try {
-        const reply = await model.complete(request, options);
-        countCall(request, 'ok', began, reply);
-        return reply;
-      } catch (error) {
-        const outcome = options.signal.aborted ? 'cancelled' : error instanceof ModelError ? error.code : 'failed';
-        countCall(request, outcome, began);
-        throw error;
-      }
-    },
+    complete: (request, options) =>
+      traced(
+        () => callSpan(model, request),
+        async (span) => {
+          const began = performance.now();
+          try {
+            const reply = await model.complete(request, options);
+            countCall(request, 'ok', began, reply);
+            span?.set({
+              'gen_ai.usage.input_tokens': reply.promptTokens,
+              'gen_ai.usage.output_tokens': reply.completionTokens,
+              'gate.cost_usd': reply.costUsd,
+            });
+            return reply;
+          } catch (error) {
+            const outcome = options.signal.aborted ? 'cancelled' : error instanceof ModelError ? error.code : 'failed';
+            countCall(request, outcome, began);
+            throw error;
+          }
+        },
+      ),
+  };
+}
+
+function callSpan({ endpoint }: LanguageModel, { role, model }: ModelRequest): NewSpan {
+  const asked = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': model };
+  return {
+    name: `chat ${model}`,
+    kind: 'client',
+    attributes: { ...asked, 'gate.role': role, 'server.address': endpoint },
   };
 }
 
@@ -34,7 +60,10 @@ function countCall({ role, model }: ModelRequest, outcome: string, began: number
   metrics.add('gate_model_call_cost_dollars', labels, reply.costUsd);
 }
 
-/** `database`: the configured name; one that is not configured is given by its path or URL, which no label shows. */
+/**
+ * `database`: the configured name; one that is not configured is given by its path or URL, which no label shows. A span is a
+ * round trip; statements carry it as their comment (`SqlOptions.traceparent`).
+ */
 export function observedEngine(engine: SqlEngine, database: string): SqlEngine {
   const counted = async <T>(work: Promise<T>, ends: (value: T, elapsedMs: number) => readonly End[]): Promise<T> => {
     const began = performance.now();
@@ -45,13 +74,30 @@ export function observedEngine(engine: SqlEngine, database: string): SqlEngine {
     for (const end of ends(value, performance.now() - began)) countStatement(database, end);
     return value;
   };
+  const below = <T>(options: SqlOptions, statements: number, work: (options: SqlOptions) => Promise<T>): Promise<T> =>
+    traced(
+      () => ({
+        name: `SELECT ${database}`,
+        kind: 'client',
+        attributes: {
+          'db.system.name': engine.dialect,
+          'db.namespace': database,
+          'gate.step': options.tag,
+          'gate.statements': statements,
+        },
+      }),
+      (span) => work(span?.sampled === true ? { ...options, traceparent: span.traceparent } : options),
+    );
   return {
     ...engine,
-    run: (statements, options) => counted(engine.run(statements, options), ({ results }) => results),
+    run: (statements, options) =>
+      below(options, statements.length, (asked) => counted(engine.run(statements, asked), ({ results }) => results)),
     digest: (sql, options) =>
-      counted(engine.digest(sql, options), (value, elapsedMs) => [
-        'kind' in value ? value : { kind: 'rows', elapsedMs },
-      ]),
+      below(options, 1, (asked) =>
+        counted(engine.digest(sql, asked), (value, elapsedMs) => [
+          'kind' in value ? value : { kind: 'rows', elapsedMs },
+        ]),
+      ),
   };
 }
 

@@ -19,6 +19,8 @@ import type { BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';
 import type { runBatch, RunBatchInput } from '../workflows/run-batch';
+import { telemetry } from '../telemetry/active';
+import { tracedClient } from '../telemetry/client';
 import { retriesUntilClosed } from './grpc-retries';
 import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
@@ -62,11 +64,12 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
     throw new TemporalUnreachableError(message, { cause: error });
   });
   return {
-    client: new Client({ connection, namespace, dataConverter: converter }),
+    client: new Client({ connection, namespace, dataConverter: converter, interceptors: { workflow: [tracedClient] } }),
     listing: new Client({ connection, namespace, dataConverter: forListing(converter) }),
     encrypts: converter.failureConverterPath !== undefined,
     async close() {
       await retries.end();
+      await telemetry.tracing?.flush();
       await connection.close();
     },
   };

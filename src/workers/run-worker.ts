@@ -19,7 +19,7 @@ import { createWebActivities } from '../activities/web';
 import type { WatchSteps } from '../ports/drift';
 import type { createSteps } from '../steps';
 import { telemetry } from '../telemetry/active';
-import { countedActivities } from '../telemetry/activities';
+import { countedActivities, tracedActivities, traceSinks } from '../telemetry/activities';
 import { BUCKETS, createMetrics } from '../telemetry/metrics';
 import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
@@ -111,7 +111,8 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...converter,
           ...buildOf(options.version ?? null),
           ...specification,
-          interceptors: { activity: [meter.interceptor, countedActivities] },
+          interceptors: { activity: [meter.interceptor, tracedActivities, countedActivities] },
+          sinks: traceSinks,
           ...{ connection, namespace: options.namespace, identity: processIdentity() },
         }),
       );

@@ -49,6 +49,7 @@ export async function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath: require.resolve('../workflows/index'),
     failureConverterPath: require.resolve('../workflows/failure-converter'),
+    workflowInterceptorModules: [require.resolve('../workflows/tracing')],
     logger: new DefaultLogger('WARN'),
   });
 }

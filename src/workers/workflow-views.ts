@@ -72,6 +72,8 @@ export interface QuestionDescription {
   readonly runId: string;
   readonly status: WorkflowExecutionStatusName;
   readonly label: string;
+  /** null: it is not traced. */
+  readonly traceId: string | null;
   /** Where it runs (`task-queues.ts`). */
   readonly taskQueue: string;
   /** What it was asked for with; null where a version before that began it. */
@@ -166,6 +168,7 @@ function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' |
     // A text where it was encrypted with a key that is missing here.
     serving: typeof memo?.['serving'] === 'object' ? (memo['serving'] as ServingParts | null) : null,
     status: execution.status.name,
+    traceId: typeof memo?.['traceId'] === 'string' ? memo['traceId'] : null,
     label: typeof memo?.['label'] === 'string' ? memo['label'] : workflowId,
     startedAt: execution.startTime,
     closedAt: execution.closeTime ?? null,

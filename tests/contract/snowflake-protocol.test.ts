@@ -163,6 +163,15 @@ describe('session and statement', () => {
     });
   });
 
+  test('a trace stands in the tag, and the text of the statement is as it was', async () => {
+    const { recorder, engine } = await open();
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await runOne(engine, 'SELECT 1', { tag: 'q7f i2.probe', traceparent });
+    const { sql, parameters } = recorder.queries.at(-1) ?? {};
+    expect(sql).toBe('SELECT 1');
+    expect(parameters).toMatchObject({ QUERY_TAG: `gate q7f i2.probe traceparent='${traceparent}'` });
+  });
+
   test('twenty runs at once take no more sessions than allowed, and all are answered', async () => {
     const { recorder, engine } = await open({}, { poolSize: 3 });
     const results = await Promise.all(Array.from({ length: 20 }, () => runOne(engine, 'SELECT 1')));

@@ -275,6 +275,29 @@ async function relay(disguise: Disguise = {}): Promise<{
   };
 }
 
+describe('a trace', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const watching = 'SELECT pg_catalog.current_query()';
+
+  test.each(['', ';', ' -- one', ' /* one */'])('is the last comment that the server sees after "%s"', async (end) => {
+    const sql = watching + end;
+    const { results } = await open().run([sql], options({ traceparent }));
+    const [[shown]] = (results[0] as Extract<SqlResult, { kind: 'rows' }>).rows as [[string]];
+    expect(shown).toBe(`DECLARE gate_cursor NO SCROLL CURSOR FOR ${sql}\n/*traceparent='${traceparent}'*/`);
+  });
+
+  test('moves no position of an error, and a digest carries it too', async () => {
+    const engine = open();
+    const wrong = async (more: Partial<SqlOptions>) =>
+      (await engine.run(['SELECT nothing FROM big'], options(more))).results[0] as { message: string };
+    const { message } = await wrong({});
+    expect(message).toMatch(/nothing/);
+    expect((await wrong({ traceparent })).message).toBe(message);
+    const digest = (more: Partial<SqlOptions>) => engine.digest('SELECT n FROM big -- all', options(more));
+    expect(await digest({ traceparent })).toEqual(await digest({}));
+  });
+});
+
 describe('round trips', () => {
   const LOOK = `SELECT '\\x00ff'::bytea, current_setting('datestyle'), current_setting('lock_timeout'), current_setting('statement_timeout')`;
 

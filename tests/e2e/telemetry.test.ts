@@ -1,4 +1,4 @@
-/** What a worker tells of its work: its metrics say the same as the records of the searches that it answered. */
+/** What a process tells of its work: metrics that say the same as the records of searches, and the trace of a question. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -7,6 +7,7 @@ import { freePort } from '../helpers/free-port';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { unique } from '../helpers/temporal';
+import { startTraceCollector, type CollectedSpan } from '../helpers/trace-collector';
 
 jest.setTimeout(240_000);
 
@@ -29,6 +30,12 @@ function user(): { readonly home: GateHome; readonly db: string } {
   const path = data.databases[0]?.split('=')[1];
   writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases: { [db]: { path } } }));
   return { home, db };
+}
+
+/** The names from a span up to the beginning of its trace. */
+function lineage(spans: readonly CollectedSpan[], span: CollectedSpan): string[] {
+  const parent = spans.find(({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId);
+  return [span.name, ...(parent === undefined ? [] : lineage(spans, parent))];
 }
 
 async function askDetached(home: GateHome, question: string, db: string): Promise<AnswerRecord> {
@@ -82,4 +89,55 @@ test('a port for metrics that is taken, and a host that is no address, are one l
   );
   const wrong = await home.here(['worker', '--metrics-port', '9464', '--metrics-host', 'everywhere']);
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('give an IP address') as string });
+});
+
+test('one trace leads from the client through workflow and activities to the model and the database', async () => {
+  const { home, db } = user();
+  const collector = await startTraceCollector();
+  const worker = home.start(['worker'], { ...collector.env, OTEL_SERVICE_NAME: 'gate-worker' });
+  await worker.said(/Ctrl-C stops/);
+  const asked = await home.run(['ask', QUESTION, '--db', db, '--detach', '--json'], collector.env);
+  const { id } = JSON.parse(asked.out) as { id: string };
+  const { usage } = JSON.parse((await home.here(['result', id, '--wait', '--json'])).out) as AnswerRecord;
+  const { traceId } = JSON.parse((await home.here(['status', id, '--json'])).out) as { traceId: string };
+  expect((await home.here(['status', id])).out).toContain(`trace ${traceId}\n`);
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended).toMatchObject({ code: 0, err: expect.not.stringContaining('traces') as string });
+  await collector.close();
+
+  const { spans } = collector;
+  expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  const roots = spans.filter((span) => span.parentSpanId === '');
+  expect(roots).toMatchObject([{ name: 'StartWorkflow:answerQuestion', service: 'gate' }]);
+  expect(spans.filter((span) => span.service !== 'gate-worker')).toEqual(roots);
+  const top = ['RunWorkflow:answerQuestion', 'StartWorkflow:answerQuestion'];
+  const calls = spans.filter(({ name }) => name.startsWith('chat '));
+  expect(calls).toHaveLength(usage.llmCalls);
+  for (const call of calls) expect(lineage(spans, call).slice(1)).toEqual(['RunActivity:callModel', ...top]);
+  const sql = spans.filter(({ name }) => name === `SELECT ${db}`);
+  const statements = sql.reduce((sum, { attributes }) => sum + Number(attributes['gate.statements']), 0);
+  expect(statements).toBe(usage.sqlExecutions);
+  for (const run of sql) {
+    const [, activity = '', ...above] = lineage(spans, run);
+    expect(activity).toMatch(/^RunActivity:/);
+    expect(above).toEqual(top);
+  }
+  // Every step of the history is there, and no text of the question, its SQL or its answer.
+  expect(spans.map(({ name }) => name)).toContain('RunActivity:finishSearch');
+  for (const secret of [QUESTION, 'drivers', 'COUNT', 'test-key', home.folder])
+    expect(collector.text()).not.toContain(secret);
+});
+
+test('a collector that does not answer costs one line, and a protocol that is not offered is told', async () => {
+  const { home, db } = user();
+  const nobody = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await freePort())}` };
+  const asked = await home.run(['ask', QUESTION, '--db', db], nobody);
+  expect(asked.code).toBe(0);
+  expect(asked.err.match(/traces are not delivered: .*; check OTEL_EXPORTER_OTLP_ENDPOINT/g)).toHaveLength(1);
+  const refused = await home.run(['ask', QUESTION, '--db', db, '--fresh'], {
+    ...nobody,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  });
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(/^gate: OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not offered; give http\/protobuf/m);
 });

@@ -67,7 +67,13 @@ export async function execute(
 ): Promise<SqlResult> {
   const elapsed = stopwatch();
   try {
-    const result = await fetchAll(transaction, sql, options.maxRows, maxPlanCost, () => elapsed() > options.timeoutMs);
+    const result = await fetchAll(
+      transaction,
+      traced(sql, options),
+      options.maxRows,
+      maxPlanCost,
+      () => elapsed() > options.timeoutMs,
+    );
     if ('kind' in result) return result;
     if (result.late) return { kind: 'timeout', afterMs: options.timeoutMs };
     const { columns, rows, truncated } = result;
@@ -87,11 +93,12 @@ export async function execute(
 export async function columnTypes(
   transaction: Transaction,
   sql: string,
-  { timeoutMs }: SqlOptions,
+  options: SqlOptions,
   target: Target,
 ): Promise<number[] | SqlResult> {
+  const { timeoutMs } = options;
   try {
-    const { fields } = await transaction.send([declare(sql), page(0)], transaction.lone);
+    const { fields } = await transaction.send([declare(traced(sql, options)), page(0)], transaction.lone);
     return fields.map((field) => field.dataTypeID);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
@@ -107,6 +114,14 @@ export async function guarded<T>(client: GateClient, use: () => Promise<T>): Pro
     // Not awaited: later queries are queued after it. It fails only after a lost connection, and `use` reports that.
     client.query('ROLLBACK TO SAVEPOINT gate').catch(() => undefined);
   }
+}
+
+/**
+ * The trace as a comment in sqlcommenter's form, for the server's log and its statistics. It is last, so no position moves, and
+ * on a line of its own, because the statement may end in a comment.
+ */
+function traced(sql: string, { traceparent }: SqlOptions): string {
+  return traceparent === undefined ? sql : `${sql}\n/*traceparent='${traceparent}'*/`;
 }
 
 const columnsOf = (fields: readonly Field[]): Fetched['columns'] =>

@@ -32,6 +32,7 @@ const DROP_AFTER_MS = 3_000;
 
 export interface Request {
   readonly tag: string;
+  readonly traceparent?: string;
   readonly timeoutMs: number;
   readonly maxRows: number;
   readonly signal: AbortSignal;
@@ -113,12 +114,12 @@ function destroy(connection: Connection): Promise<void> {
 }
 
 function execute(connection: Connection, sql: string, request: Request): Promise<Rows> {
-  const { tag, timeoutMs, maxRows, signal, describeOnly } = request;
+  const { timeoutMs, maxRows, signal, describeOnly } = request;
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const parameters = {
       MULTI_STATEMENT_COUNT: 1,
-      QUERY_TAG: queryTag(tag),
+      QUERY_TAG: queryTag(request),
       STATEMENT_TIMEOUT_IN_SECONDS: Math.max(1, Math.ceil(timeoutMs / 1000)),
       // One row more than the cap shows that there are more.
       ROWS_PER_RESULTSET: maxRows + 1,
@@ -188,5 +189,11 @@ function read(statement: RowStatement, maxRows: number): Promise<Rows> {
   });
 }
 
-/** Snowflake allows 2,000 characters; its query history is easier to read with fewer. */
-const queryTag = (tag: string): string => `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+/**
+ * Snowflake allows 2,000 characters; its query history is easier to read with fewer. A trace stands here and not in the
+ * statement, whose text finds earlier results.
+ */
+function queryTag({ tag, traceparent }: Request): string {
+  const text = `gate ${tag}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+  return traceparent === undefined ? text : `${text} traceparent='${traceparent}'`;
+}

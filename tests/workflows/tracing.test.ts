@@ -1,0 +1,113 @@
+/** Traces through workflows: continued runs and batches, with OpenTelemetry itself. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { Worker } from '@temporalio/worker';
+import { writeBatchManifest } from '../../src/activities/batch';
+import { awaitBatch, awaitQuestion, startBatch, startQuestion, type GateClient } from '../../src/workers/client';
+import { questionQueues } from '../../src/workers/task-queues';
+import { describeQuestion } from '../../src/workers/workflow-views';
+import { dataConverter } from '../../src/workers/payloads';
+import { traceSinks } from '../../src/telemetry/activities';
+import { telemetry } from '../../src/telemetry/active';
+import { openTelemetry } from '../../src/telemetry/opentelemetry';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { testTemporal, unique, withWorkers } from '../helpers/temporal';
+import { noBatch as batch, scriptedSettings, scriptedSteps } from './scripted-steps';
+
+const exporter = new InMemorySpanExporter();
+const said: string[] = [];
+
+beforeAll(async () => {
+  telemetry.tracing = await openTelemetry({}, (line) => said.push(line), exporter);
+});
+afterAll(() => {
+  telemetry.tracing = null;
+  expect(said).toEqual([]);
+});
+
+const SETTINGS = scriptedSettings({ maxPlans: 1, cMin: 1 });
+
+interface Ended extends Pick<ReadableSpan, 'name' | 'attributes' | 'links'> {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parent: string | null;
+  readonly failed: boolean;
+}
+
+async function spansOf(traceId: string): Promise<readonly Ended[]> {
+  await telemetry.tracing?.flush();
+  const spans = exporter.getFinishedSpans().map((span): Ended => {
+    const { name, attributes, links, status } = span;
+    const failed = status.code === SpanStatusCode.ERROR;
+    return { name, attributes, links, ...span.spanContext(), parent: span.parentSpanContext?.spanId ?? null, failed };
+  });
+  return spans.filter((span) => span.traceId === traceId);
+}
+
+async function traceOf(gate: GateClient, searchId: string): Promise<string> {
+  return (await describeQuestion(gate, searchId))?.traceId ?? '';
+}
+
+test('the runs of a search that continues as new are one trace, and its history replays', async () => {
+  const [database, searchId] = [unique('db'), unique('q')];
+  await withWorkers({ steps: scriptedSteps({ operators: 3 }), batch, databases: [database] }, async (gate) => {
+    await startQuestion(gate, {
+      ...{ searchId, settings: SETTINGS, modelTimeoutMs: 30_000, label: 'x', iterationsPerRun: 1 },
+      queues: questionQueues(database),
+    });
+    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
+    await sleep(100); // the sink is told after the answer
+    const spans = await spansOf(await traceOf(gate, searchId));
+    const [root, ...others] = spans.filter(({ parent }) => parent === null);
+    expect([root?.name, others]).toEqual(['StartWorkflow:answerQuestion', []]);
+    const runs = spans.filter(({ name }) => name === 'RunWorkflow:answerQuestion');
+    const outcomes = runs.map(({ attributes }) => attributes['gate.outcome']);
+    expect(outcomes.length).toBeGreaterThan(2);
+    expect(outcomes.at(-1)).toBe('completed');
+    expect(new Set(outcomes.slice(0, -1))).toEqual(new Set(['continued-as-new']));
+    expect(runs.every(({ parent, failed }) => parent === root?.spanId && !failed)).toBe(true);
+    const ids = new Set(runs.map(({ spanId }) => spanId));
+    const steps = spans.filter(({ name }) => name.startsWith('RunActivity:'));
+    expect(steps.length).toBeGreaterThan(runs.length);
+    expect(steps.every(({ parent }) => ids.has(parent ?? ''))).toBe(true);
+
+    const before = spans.length;
+    const history = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).fetchHistory();
+    const replayer = { workflowBundle: testTemporal().bundle, dataConverter, sinks: traceSinks };
+    await Worker.runReplayHistory(replayer, history);
+    expect(await spansOf(root?.traceId ?? '')).toHaveLength(before);
+  });
+});
+
+test('each question of a batch has a trace of its own, linked to the trace of the batch', async () => {
+  const [database, batchId] = [unique('db'), unique('b')];
+  const { store } = batch;
+  const searches = [unique('q'), unique('q')];
+  const entries = searches.map((searchId, n) => ({
+    ...{ n, searchId, label: 'x' },
+    taskQueues: { workflow: questionQueues(database).workflow },
+  }));
+  await writeBatchManifest(store, batchId, entries, 10);
+  await withWorkers({ steps: scriptedSteps(), batch, databases: [database] }, async (gate) => {
+    const question = { settings: SETTINGS, modelTimeoutMs: 30_000, iterationsPerRun: 20 };
+    const queue = questionQueues(database).workflow;
+    const input = { batchId, total: 2, pages: 1, concurrency: 2, question, eventsPerRun: 1_000, resume: null };
+    const handle = await startBatch(gate, input, queue, 'x');
+    expect(await awaitBatch(gate, batchId)).toMatchObject({ kind: 'completed', value: { done: 2 } });
+    await sleep(100);
+    const { memo } = await handle.describe();
+    const ofBatch = await spansOf(String(memo?.['traceId']));
+    const [run] = ofBatch.filter(({ name }) => name === 'RunWorkflow:runBatch');
+    expect(ofBatch.some(({ name }) => name === 'RunActivity:callModel')).toBe(false);
+    const traces = await Promise.all(searches.map((searchId) => traceOf(gate, searchId)));
+    expect(new Set([...traces, run?.traceId]).size).toBe(3);
+    for (const traceId of traces) {
+      const roots = (await spansOf(traceId)).filter(({ parent }) => parent === null);
+      expect(roots).toMatchObject([
+        { name: 'RunWorkflow:answerQuestion', links: [{ context: { traceId: run?.traceId, spanId: run?.spanId } }] },
+      ]);
+      expect((await spansOf(traceId)).some(({ name }) => name === 'RunActivity:callModel')).toBe(true);
+    }
+  });
+});
