@@ -68,18 +68,16 @@ describe.each(['sqlite', 'postgresql'] as const)('gate ask on %s', (engine) => {
   it('the same question twice is one search, and the second costs nothing', async () => {
     const home = gateHome({ baseUrl: model.baseUrl });
     const question = ofEngine(engine, 'wins-per-driver');
-    // Two processes: what the second one knows is in the store.
-    const ask = async (): Promise<AnswerRecord> => {
-      const { out } = await home.run(['ask', question.question, '--db', data.address(question), '--json']);
-      return JSON.parse(out) as AnswerRecord;
-    };
-    const first = await ask();
+    const asked = [question.question, '--db', data.address(question)];
+    const first = await home.ask(asked);
     model.reset();
-    const second = await ask();
+    // Another process: what it knows is in the store.
+    const { out } = await home.run(['ask', ...asked, '--json']);
+    const second = JSON.parse(out) as AnswerRecord;
     expect(second.id).toBe(first.id);
     expect(second.rows).toEqual(first.rows);
     expect(model.ledger().totals.asked).toBe(0);
-    const listed = await home.run(['list', '--json']);
+    const listed = await home.here(['list', '--json']);
     expect(JSON.parse(listed.out)).toMatchObject([{ id: first.id, status: 'answered' }]);
   });
 });

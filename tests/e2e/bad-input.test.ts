@@ -95,7 +95,7 @@ const mistakes: readonly Mistake[] = [
 
 it.each(mistakes)('$what is one line that says what to change, exit $code', async ({ args, env, code, says }) => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const ended = await home.run(['ask', ...args(home.folder)], env);
+  const ended = await home.here(['ask', ...args(home.folder)], env);
   // Notices and progress may come before it.
   const lines = ended.err
     .trim()
@@ -126,7 +126,7 @@ it('output that a full disk does not take is one line and exit 1, and a reader t
 
 it('a replay of another question is one line at the first difference, and no model is asked', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const recorded = await home.run(['ask', QUESTION, '--db', database, '--record', 'calls.jsonl']);
+  const recorded = await home.here(['ask', QUESTION, '--db', database, '--record', 'calls.jsonl']);
   expect(recorded.code).toBe(0);
   model.reset();
   const replayed = await home.run(['ask', 'How many teams are there?', '--db', database, '--replay', 'calls.jsonl']);

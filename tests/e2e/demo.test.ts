@@ -31,7 +31,7 @@ describe('gate demo', () => {
 
   test('prints the plan, the proof with its rows, what it refuted, the answer and the report', async () => {
     const home = gateHome({ baseUrl: NO_MODEL });
-    const { code, out } = await home.run(['demo']);
+    const { code, out } = await home.here(['demo']);
     expect(code).toBe(0);
     for (const part of [
       'Plan',
@@ -46,7 +46,7 @@ describe('gate demo', () => {
 
   test('run twice, it asks the same database: nobody is told that the file is another one', async () => {
     const home = gateHome({ baseUrl: NO_MODEL });
-    const [first, second] = [await home.run(['demo', '--json']), await home.run(['demo', '--json'])];
+    const [first, second] = [await home.here(['demo', '--json']), await home.run(['demo', '--json'])];
     expect([first.code, second.code]).toEqual([0, 0]);
     expect(second.err).not.toMatch(/another (file|database)/);
   });

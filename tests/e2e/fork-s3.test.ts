@@ -11,7 +11,6 @@ import { userFolders } from '../../src/config/folders';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
@@ -21,7 +20,6 @@ const QUESTION = 'How many points did each team score in sprints in total, best 
 const KEYS = { FORK_KEY_1: randomBytes(32).toString('base64'), FORK_KEY_2: randomBytes(32).toString('base64') };
 const keys = (...numbers: readonly number[]) => numbers.map((n) => ({ id: `k${n}`, env: `FORK_KEY_${n}` }));
 
-let postgres: TestPostgres;
 let data: TestData;
 let model: SimulatedModel;
 let s3: S3Server;
@@ -33,8 +31,7 @@ beforeAll(() => findVersitygw(), 600_000);
 beforeAll(async () => {
   temporal = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
   s3 = await startS3Server();
-  postgres = await startPostgres();
-  data = await loadTestData(postgres, { sample: true });
+  data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({
     questions: data.questionFiles,
     databases: data.databases,
@@ -45,7 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await model.close();
   data.close();
-  await postgres.stop();
   await s3.stop();
 });
 

@@ -1,22 +1,19 @@
 /** Forks of finished searches, and commands to searches that run, through the real command line. */
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { gateHome, type GateHome } from '../helpers/gate-process';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
-import { loadTestData, type TestData } from '../helpers/shared-data';
+import { loadTestData, sprintSqlite, type TestData } from '../helpers/shared-data';
 import { withClient } from '../helpers/temporal';
 import type { AnswerRecord } from '../../src/domain';
 import type { SearchDiff } from '../../src/report';
 
 jest.setTimeout(240_000);
 
-let postgres: TestPostgres;
 let data: TestData;
 let model: SimulatedModel;
 let database: string;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  data = await loadTestData(postgres, { sample: true });
+  data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({
     questions: data.questionFiles,
     databases: data.databases,
@@ -29,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await model.close();
   data.close();
-  await postgres.stop();
 });
 
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
@@ -58,8 +54,10 @@ function recordIn(out: string): AnswerRecord {
 describe('gate fork', () => {
   let home: GateHome;
   let parent: AnswerRecord;
+  let other: string;
   beforeAll(async () => {
     home = gateHome({ baseUrl: model.baseUrl });
+    other = sprintSqlite(home.folder);
     model.reset();
     parent = await home.ask([QUESTION, '--db', database, '--preset', 'thorough']);
     await forget(parent.id);
@@ -105,7 +103,6 @@ describe('gate fork', () => {
     ['a fork on another database', ['--at', '1', '--db', 'OTHER'], 2, /a fork needs the same one/],
     ['a fork at nothing', ['--at', '0'], 2, /give a whole number above 0/],
   ])('%s is one line', async (_what, args, code, says) => {
-    const other = data.address({ engine: 'postgresql', database: 'sprint_pg' });
     const ended = await home.here([
       'fork',
       parent.id,

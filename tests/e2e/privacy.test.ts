@@ -175,7 +175,7 @@ async function live(encryption: object | null): Promise<Lived> {
     const { out, err } = await asking.ended;
     const record = JSON.parse(out) as { id: string; status: string; rows: unknown; report: string | null };
     expect({ err, ...record }).toMatchObject({ status: 'answered', rows: [[BADGE]] });
-    const refused = await home.run(['ask', REFUSED, '--db', 'club', '--method', 'react']);
+    const refused = await home.here(['ask', REFUSED, '--db', 'club', '--method', 'react']);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('cannot answer') as string });
     const background = await searchDetached(home);
     const elsewhere = testFolder();
