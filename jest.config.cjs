@@ -30,8 +30,8 @@ const withServers = {
 module.exports = {
   testTimeout: 60_000,
   testSequencer: '<rootDir>/scripts/jest-sequencer.cjs',
-  // Most tests wait for a server or a process; one worker on two cores would leave half of them idle.
-  maxWorkers: 2,
+  // Most tests wait for a server or a process: three workers keep two cores busy, two do not.
+  maxWorkers: 3,
   // Jest runs these after those of the projects.
   globalSetup: '<rootDir>/tests/helpers/run-folder.ts',
   globalTeardown: '<rootDir>/tests/helpers/remove-run-folder.ts',
