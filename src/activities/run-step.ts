@@ -34,7 +34,12 @@ export async function runStep<T>(step: (options: { readonly signal: AbortSignal 
 function afterAbort(context: Context): Error | null {
   if (!context.cancellationSignal.aborted) return null;
   if (context.cancellationDetails?.workerShutdown === true) {
-    return ApplicationFailure.retryable('the worker was stopped during this step', 'WorkerStopped');
+    return ApplicationFailure.create({
+      message: 'the worker was stopped during this step',
+      type: 'WorkerStopped',
+      // Nothing is wrong with the step: another worker takes it at once.
+      nextRetryDelay: 1,
+    });
   }
   return new CancelledFailure('the step was cancelled');
 }

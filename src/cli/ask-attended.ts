@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeLocation } from '../config/store';
+import { batchPorts } from '../workers/batch-ports';
 import { earlierModelQueues } from '../workers/model-queues';
 import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
@@ -16,7 +17,7 @@ import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { followSearch } from './follow';
 import { holdInterrupts } from './interrupts';
-import { batchPorts, recordOf } from './services';
+import { recordOf } from './services';
 import { decodedInUi } from './codec-server';
 import { openTemporal, type Target, type TemporalSession } from './temporal-session';
 

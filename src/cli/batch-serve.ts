@@ -5,6 +5,7 @@
  * on is ended in Temporal and begun again here, and the store has all that it paid for. Where a process works on it, the
  * command ends with what is different.
  */
+import { batchPorts } from '../workers/batch-ports';
 import { earlierModelQueues, modelQueues, queuesByModel } from '../workers/model-queues';
 import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servingOf, type Serving } from '../workers/serving';
@@ -13,7 +14,6 @@ import type { FollowBatch, FollowEnd } from './batch-follow';
 import type { ReadyBatch } from './batch-preflight';
 import { CommandFailed } from './errors';
 import type { Interrupts } from './interrupts';
-import { batchPorts } from './services';
 import { openTemporal, type TemporalSession } from './temporal-session';
 import { runningQuestions, runningWorkflow, type RunningWorkflow } from '../workers/workflow-views';
 import { whereItRuns, type Elsewhere } from '../workers/running-elsewhere';

@@ -1,8 +1,13 @@
 /** `gate deploy lambda`: from the configuration to the function's package and its CloudFormation template. */
+import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { ConfigError, ConfigFile, loadConfig, type Config } from '../config';
+import { engineOfUrl } from '../config/databases';
 import { readConfigFile } from '../config/file';
+import { deploymentOf } from '../config/limits';
+import { digestOf, MOST_BYTES, programFiles, text, zipped, type PackedFile } from '../deploy/lambda-package';
 import {
+  CODE_FILE,
   lambdaTemplate,
   SECRET_PREFIX,
   type Architecture,
@@ -10,8 +15,10 @@ import {
   type SecretStore,
 } from '../deploy/lambda-template';
 import { secretSettings } from '../deploy/secret-settings';
+import { packageFolder } from '../workers/package-folder';
 import { workerVersion } from '../workers/worker-version';
-import { giveFiles, targetFolder, type WriteFlags } from './deploy-files';
+import { giveFiles, sizeText, targetFolder, type WriteFlags } from './deploy-files';
+import { CommandFailed } from './errors';
 import type { Io } from './io';
 import { configuredTemporal } from './temporal-session';
 
@@ -20,23 +27,53 @@ export interface LambdaFlags extends WriteFlags {
   readonly secrets: SecretStore;
 }
 
-export function deployLambda(flags: LambdaFlags, io: Io): void {
+export async function deployLambda(flags: LambdaFlags, io: Io): Promise<void> {
   const folder = targetFolder(flags, io);
-  const config = loadConfig(io);
-  const plan = planOf(config, flags, io);
+  const settings = settingsOf(loadConfig(io), flags, io);
+  const program = [...programOf(settings, flags), ...settings.files];
+  const plan = { ...settings.plan, ...versionOf(settings, program) };
+  const { zip, files: count, unzippedBytes } = await zipped(program);
   const template = stringify(lambdaTemplate(plan), { lineWidth: 0, aliasDuplicateObjects: false });
-  const files = [{ path: 'template.yaml', content: template }];
+  const files = [
+    { path: CODE_FILE, content: zip },
+    { path: 'template.yaml', content: template },
+  ];
   const { deployment, buildId, secrets } = plan;
-  giveFiles(
-    files,
-    folder,
-    { json: flags.json ?? false, about: { deployment, buildId, secrets }, next: nextSteps(plan) },
-    io,
+  const about = { deployment, buildId, secrets, package: { files: count, unzippedBytes } };
+  const next = [
+    `  ${CODE_FILE} has ${String(count)} files, ${sizeText(unzippedBytes)} unzipped (at most ${sizeText(MOST_BYTES)})`,
+    `build ${deployment}.${buildId}`,
+    ...nextSteps(plan),
+  ];
+  giveFiles(files, folder, { json: flags.json ?? false, about, next: `${next.join('\n')}\n` }, io);
+}
+
+interface Settings {
+  readonly config: Config;
+  readonly plan: Omit<LambdaPlan, 'deployment' | 'buildId'>;
+  /** The configuration, and the SQLite files that it names. */
+  readonly files: readonly PackedFile[];
+}
+
+function programOf({ config }: Settings, { arch }: LambdaFlags): readonly PackedFile[] {
+  const folder = packageFolder();
+  if (folder === null) throw new CommandFailed('the folder of this program has no package.json: install it with npm');
+  const snowflake = Object.values(config.databases).some(
+    ({ address }) => address.kind === 'url' && engineOfUrl(address.url.reveal()) === 'snowflake',
   );
+  return programFiles(folder, arch, snowflake ? ['snowflake-sdk'] : []);
+}
+
+/** A build of its own for each package and each setting: a published version of a function never changes. */
+function versionOf({ config, plan }: Settings, program: readonly PackedFile[]) {
+  const { versioning } = config.temporal;
+  const given = versioning ?? { deployment: deploymentOf(null), buildId: null };
+  const { deploymentName: deployment, buildId } = workerVersion(given);
+  return { deployment, buildId: given.buildId ?? `${buildId}-${digestOf(program, plan)}` };
 }
 
 /** Throws `ConfigError` with everything that a function could not work with. */
-function planOf(config: Config, { arch, secrets: secretStore }: LambdaFlags, io: Io): LambdaPlan {
+export function settingsOf(config: Config, { arch, secrets: secretStore }: LambdaFlags, io: Io): Settings {
   const { file, store } = config;
   if (file === null)
     throw new ConfigError(['no gate.config.json here: write one that names the databases and the store']);
@@ -51,24 +88,42 @@ function planOf(config: Config, { arch, secrets: secretStore }: LambdaFlags, io:
   if (store.kind === 'directory') problems.push('the store is a folder, which functions do not share: set store.s3');
   else if (store.profile !== null)
     problems.push('store.s3.profile: a function has no profiles, only its role; leave it out (and AWS_PROFILE)');
+  for (const [name, { id }] of sqliteFiles(config))
+    if (id === null)
+      problems.push(
+        `${file}: databases.${name}: its file goes into the package, so that its path changes: give it an id`,
+      );
   if (temporal === null || store.kind === 'directory' || problems.length > 0) throw new ConfigError(problems);
   const { address, namespace, connectionOptions } = temporal;
   const connection = connectionSettings(connectionOptions);
-  return {
-    ...{ architecture: arch, ...workerVersionOf(config), temporal: { address, namespace }, secretStore },
+  const plan = {
+    ...{ architecture: arch, temporal: { address, namespace }, secretStore },
     bucket: { name: store.bucket, prefix: store.prefix },
     secrets: [...new Set([...named.variables, ...modelKey(settings, config), ...connection.secrets])],
     environment: {
-      ...settingsOf(io.env),
+      ...shellSettings(io.env),
       ...connection.environment,
       GATE_STORE: `s3://${store.bucket}/${store.prefix}`,
     },
   };
+  return { config, plan, files: configurationFiles(settings, config) };
 }
 
-function workerVersionOf({ temporal: { versioning } }: Config) {
-  const { deploymentName: deployment, buildId } = workerVersion(versioning ?? { deployment: 'gate', buildId: null });
-  return { deployment, buildId };
+function sqliteFiles({ databases }: Config): [string, { readonly path: string; readonly id: string | null }][] {
+  return Object.entries(databases).flatMap(([name, { address, id }]) =>
+    address.kind === 'path' ? [[name, { path: address.path, id }]] : [],
+  );
+}
+
+/** The package's configuration, with SQLite files beside it. */
+function configurationFiles(settings: ConfigFile, config: Config): PackedFile[] {
+  const databases = { ...settings.databases };
+  const files = sqliteFiles(config).map(([name, { path }]): PackedFile => {
+    const packed = `databases/${name}.sqlite`;
+    databases[name] = { ...databases[name], path: packed };
+    return { path: packed, content: () => readFileSync(path) };
+  });
+  return [...files, text('gate.config.json', `${JSON.stringify({ ...settings, databases }, null, 2)}\n`)];
 }
 
 /** The variable of the key where the configuration leaves its name open; an endpoint of one's own may have none. */
@@ -78,7 +133,7 @@ function modelKey({ models }: ConfigFile, config: Config): readonly string[] {
 }
 
 /** Settings of this shell that a worker reads; the configuration file is in the package. */
-function settingsOf(env: Io['env']): Record<string, string> {
+function shellSettings(env: Io['env']): Record<string, string> {
   const given = Object.entries(env).filter(([name]) => name === 'OPENAI_BASE_URL' || /^GATE_MODEL(_|$)/.test(name));
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
@@ -100,13 +155,13 @@ function connectionSettings({ apiKey, tls }: NonNullable<ReturnType<typeof confi
   };
 }
 
-function nextSteps({ secrets, secretStore }: LambdaPlan): string {
+function nextSteps({ secrets, secretStore, buildId }: LambdaPlan): readonly string[] {
   const where = secretStore === 'ssm' ? 'Systems Manager, as SecureString' : 'Secrets Manager';
   const names = secrets.map((name) => SECRET_PREFIX + name).join(', ');
   return [
     ...(secrets.length === 0 ? [] : [`secrets in ${where}: ${names}`]),
     `aws cloudformation package --template-file template.yaml --s3-bucket BUCKET_FOR_CODE --output-template-file packaged.yaml`,
     `aws cloudformation deploy --template-file packaged.yaml --stack-name gate --capabilities CAPABILITY_IAM --parameter-overrides TemporalPrincipals=… ExternalId=…`,
-    '',
-  ].join('\n');
+    `GATE_BUILD_ID=${buildId} gate deploy register --provider aws-lambda --function FunctionArn --role RoleArn --external-id …`,
+  ];
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import { batchPorts } from '../workers/batch-ports';
 import { compose, type Composition } from '../workers/composition';
 import { telemetry } from '../telemetry/active';
 import type { GateClient } from '../workers/client';
@@ -18,7 +19,6 @@ import { CommandFailed, errorText, EXIT, UsageError } from './errors';
 import type { HealthServer } from './health';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
-import { batchPorts } from './services';
 import type { TemporalSession } from './temporal-session';
 
 /** `--serve` of `gate worker`: which task queues a process serves. */

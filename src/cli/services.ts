@@ -1,6 +1,5 @@
 /** What the commands read and write besides the network: configuration, store, the index of questions asked. */
 import { z } from 'zod';
-import type { BatchPorts } from '../activities/batch';
 import { loadConfig, type Config } from '../config';
 import type { AnswerRecord, SearchInput, SearchState } from '../domain';
 import type { ObjectStore } from '../ports';
@@ -49,19 +48,6 @@ export async function checkpointsOf(
 
 export async function saveInput(store: ObjectStore, input: SearchInput): Promise<void> {
   await storeInput({ store, hash: sha256 }, input);
-}
-
-/** The final record without its rows: what a batch needs to know. */
-export function batchPorts(store: ObjectStore): BatchPorts {
-  return {
-    store,
-    readAnswer: async (searchId) => {
-      const record = await recordOf(store, searchId);
-      if (record === null) return null;
-      const { id, status, endedBy, answer, sql, reason, usage } = record;
-      return { id, status, endedBy, answer, sql, reason, usage };
-    },
-  };
 }
 
 /** What `gate list` knows of a search without reading its record. */

@@ -2,9 +2,6 @@
  * Which Temporal a command talks to (design §6, D9): `TEMPORAL_ADDRESS` or the configuration, a `temporal.toml` profile,
  * else the user's embedded server. Commands that only look never start one.
  */
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import type { ConnectionOptions } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../config';
 import { codecEndpoint } from '../config/encryption';
 import { embeddedPlace } from '../config/store';
@@ -12,8 +9,8 @@ import type { Environment } from '../config/folders';
 import type { Progress } from '../search/progress';
 import type { EmbeddedServer } from '../workers/embedded-server';
 import { dataConverterOf } from '../workers/encryption';
+import { configuredTemporal, type Target } from '../workers/configured-temporal';
 import { openStore } from '../workers/open-store';
-import type { WorkersOptions } from '../workers/run-worker';
 import { startTracing } from '../telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, TemporalUnreachableError, type GateClient } from '../workers/client';
@@ -30,24 +27,7 @@ import { each } from '../limiter';
 import { errorText } from './errors';
 import type { Io } from './io';
 
-/** Where a client connects to, and a worker. */
-export interface Target {
-  readonly address: string;
-  readonly namespace: string;
-  readonly dataConverter: DataConverter;
-  /** Left out for the embedded server. */
-  readonly connectionOptions?: ConnectionOptions & WorkersOptions['connectionOptions'];
-}
-
-/** Null: none is configured, so the embedded server is used. */
-export function configuredTemporal(config: Config, env: Environment): Required<Omit<Target, 'dataConverter'>> | null {
-  const profile = loadClientConnectConfig({ overrideEnvVars: { ...env } as Record<string, string> });
-  const address = config.temporal.address ?? profile.connectionOptions.address;
-  if (!address) return null;
-  const namespace = env['TEMPORAL_NAMESPACE'] ?? profile.namespace ?? config.temporal.namespace;
-  const connectionOptions = { ...profile.connectionOptions, address } as Required<Target>['connectionOptions'];
-  return { address, namespace, connectionOptions };
-}
+export { configuredTemporal, type Target };
 
 /** Joins or starts what is needed. */
 export async function openTemporal(

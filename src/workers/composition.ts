@@ -60,6 +60,8 @@ export interface Composition extends ServedModel {
   readonly model: LanguageModel;
   /** Models an Ollama offers, when one was found in place of a key; else null. */
   readonly ollamaModels: readonly string[] | null;
+  /** The next use opens them again. */
+  closeDatabases(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,6 +113,8 @@ export function openEngines(config: Config, adHocDatabases: readonly ResolvedDat
     async close() {
       await closeAll([...replaced, ...[...engines.values()].map(({ open }) => open)]);
       replaced.clear();
+      // The next use opens them again.
+      engines.clear();
     },
   };
 }
@@ -162,6 +166,7 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
     ...{ model, modelUrl, recording, ollamaModels },
+    closeDatabases: closeEngines,
     async close() {
       opened?.close();
       await closeEngines();

@@ -60,6 +60,15 @@ export interface WorkersOptions {
    * to that is left behind after another `FORCE_MS`.
    */
   readonly graceMs?: number;
+  /** Of a process that lives for one invocation; left out: a long-lived worker. */
+  readonly invocation?: Invocation;
+}
+
+export interface Invocation {
+  /** The caller's, who closes it. */
+  readonly connection: NativeConnection;
+  /** Settings of the SDK that go before ours. */
+  readonly tuning: Partial<WorkerOptions>;
 }
 
 export interface GateWorkers {
@@ -99,7 +108,11 @@ export function installLogger(level: LogLevel, write: (line: string) => void, me
 }
 
 export async function createGateWorkers(options: WorkersOptions): Promise<GateWorkers> {
-  const connection = await NativeConnection.connect({ ...options.connectionOptions, address: options.address });
+  const { invocation } = options;
+  const connection =
+    invocation?.connection ??
+    (await NativeConnection.connect({ ...options.connectionOptions, address: options.address }));
+  const release = invocation === undefined ? () => connection.close() : () => Promise.resolve();
   const workers: Worker[] = [];
   const meter = createLoadMeter();
   try {
@@ -111,6 +124,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
           ...converter,
           ...buildOf(options.version ?? null),
           ...specification,
+          ...invocation?.tuning,
           interceptors: { activity: [meter.interceptor, tracedActivities, countedActivities] },
           sinks: traceSinks,
           ...{ connection, namespace: options.namespace, identity: processIdentity() },
@@ -118,7 +132,7 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
       );
     }
   } catch (error) {
-    await connection.close();
+    await release();
     throw error;
   }
   let stopping = false;
@@ -134,10 +148,11 @@ export async function createGateWorkers(options: WorkersOptions): Promise<GateWo
     polling: () => workers.every((worker) => isPolling(worker)),
     run: async () => {
       try {
-        void takeOver(connection, options.namespace, workers);
+        // It lists all running searches: too much for each of many short lives.
+        if (invocation === undefined) void takeOver(connection, options.namespace, workers);
         await Promise.all(workers.map((worker) => worker.run().finally(stop)));
       } finally {
-        await connection.close();
+        await release();
       }
     },
   };

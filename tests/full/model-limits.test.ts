@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { batchPorts } from '../../src/cli/services';
+import { batchPorts } from '../../src/workers/batch-ports';
 import { loadConfig, type Config } from '../../src/config';
 import type { SearchInput } from '../../src/domain';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';

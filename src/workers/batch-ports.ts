@@ -1,0 +1,18 @@
+import type { BatchPorts } from '../activities/batch';
+import type { ObjectStore } from '../ports';
+import { latestRecord } from '../record/freshness';
+import { createRunStore } from '../record/run-store';
+import { sha256 } from '../sha256';
+
+/** The final record without its rows: what a batch needs to know. */
+export function batchPorts(store: ObjectStore): BatchPorts {
+  return {
+    store,
+    readAnswer: async (searchId) => {
+      const record = await latestRecord(createRunStore(store, searchId, sha256));
+      if (record === null) return null;
+      const { id, status, endedBy, answer, sql, reason, usage } = record;
+      return { id, status, endedBy, answer, sql, reason, usage };
+    },
+  };
+}
