@@ -85,6 +85,17 @@ function whyLeft({ matching, examined }: Rival, claim: Agreement): string {
   return `matches ${as} of the rows (${matching} of ${examined}) and gives another answer, or cannot be run`;
 }
 
+/** The claim that these counts of its check decide. */
+export function countedClaim(
+  said: Pick<Claim, 'operator' | 'statement' | 'rows' | 'check'>,
+  counts: readonly number[] | string,
+  rivals: readonly Pick<RivalSeen, 'reading' | 'sameAnswer'>[],
+): Claim {
+  const seen = readClaim(counts, rivals.length);
+  const counted = rivals.map((rival, at) => ({ ...rival, agreement: seen.rivals[at] ?? null }));
+  return decideClaim({ ...said, agreement: seen.agreement, rivals: counted });
+}
+
 /** Whether the conversation may end with this claim; all others go back to the model with their figures. */
 export function isSettled({ state }: Pick<Claim, 'state'>): boolean {
   return state === 'proved' || state === 'exceptions' || state === 'immaterial';

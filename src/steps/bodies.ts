@@ -83,3 +83,9 @@ export async function storeBody(context: StepContext, body: Body, assumptions?: 
     await context.run.put('assumptions', body.bodyId, { schemaVersion: 1, assumptions: [...assumptions] });
   }
 }
+
+/** Each once, by its id. */
+export async function loadBodies({ run }: StepContext, ids: readonly string[]): Promise<ReadonlyMap<string, Body>> {
+  const bodies = await Promise.all([...new Set(ids)].map((id) => run.get('body', id)));
+  return new Map(bodies.map((body) => [body.bodyId, body]));
+}

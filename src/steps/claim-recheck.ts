@@ -5,7 +5,7 @@
  */
 import type { Claim, Evidence, SqlResult } from '../domain';
 import { lostText } from '../text/claim-text';
-import { decideClaim, isSettled, readClaim, readCounts } from '../sql/claims';
+import { countedClaim, isSettled, readCounts } from '../sql/claims';
 import { withClock } from '../sql/clock';
 import { decideMateriality } from '../sql/materiality';
 import { countsSummary, rivalCounts } from './claim-evidence';
@@ -108,16 +108,12 @@ async function editsOf(
 
 function decideAgain(claim: Claim, result: SqlResult, same: readonly (boolean | null)[]): Claim {
   const { operator, statement, rows, check, rivals, entry } = claim;
-  const seen = readClaim(readCounts(result, 2), rivals.length);
-  const decided = decideClaim({
-    ...{ operator, statement, rows, check, agreement: seen.agreement },
-    rivals: rivals.map(({ reading, verdict }, at) => ({
-      reading,
-      agreement: seen.rivals[at] ?? null,
-      // Those of an entry gave the same answer to the question that it comes from.
-      sameAnswer: entry !== undefined && verdict === 'same-answer' ? true : (same[at] ?? null),
-    })),
-  });
+  const seen = rivals.map(({ reading, verdict }, at) => ({
+    reading,
+    // Those of an entry gave the same answer to the question that it comes from.
+    sameAnswer: entry !== undefined && verdict === 'same-answer' ? true : (same[at] ?? null),
+  }));
+  const decided = countedClaim({ operator, statement, rows, check }, readCounts(result, 2), seen);
   return entry === undefined ? decided : { ...decided, entry };
 }
 

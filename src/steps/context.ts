@@ -63,11 +63,6 @@ export function identityKey(identity: string): string {
   return `@${identity}`;
 }
 
-export async function openInspector(context: StepContext): Promise<{ inspector: SqlInspector; dialect: Dialect }> {
-  const { engine, inspector } = await openEngine(context);
-  return { inspector, dialect: engine.dialect };
-}
-
 /** The parser for model steps. They run no SQL and may be on a worker that cannot reach the database. */
 export async function openParser(context: StepContext, dialect: Dialect): Promise<SqlInspector> {
   const { deps, input } = context;

@@ -16,7 +16,7 @@ import type {
 import { answerText } from '../text/answer-text';
 import { isProved } from '../domain/control-view';
 import { isSettled } from '../sql/claims';
-import { cut } from '../text/clip';
+import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
 import { soundSentence, withYesNo } from '../text/sentence';
 import type { AnswerSummary, FinishInput } from '../ports/search-steps';
@@ -237,7 +237,7 @@ async function writeIndex(context: StepContext, record: AnswerRecord): Promise<v
   const entry = {
     schemaVersion: 1,
     id,
-    question: cut(record.question.replace(/\s+/g, ' ').trim(), 200),
+    question: oneLine(record.question, 200),
     ...{ database, status, endedBy, method, preset, startedAt, endedAt },
     costUsd: record.usage.costUsd,
     llmCalls: record.usage.llmCalls,

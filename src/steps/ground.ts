@@ -5,7 +5,7 @@
 import type { Assumption, Body, Fact, FactView, HypothesisOutcome, OperatorGrounding, TestOutcome } from '../domain';
 import { groundSchema, parseGround, renderGround, type GroundReply } from '../prompts';
 import { CLOCK } from '../sql/clock';
-import { cut } from '../text/clip';
+import { oneLine } from '../text/clip';
 import { keepVerdict, prove } from '../sql/proof';
 import type { Grounded, GroundInput, ModelOutcome } from '../ports/search-steps';
 import { resultsOf } from '../sql/test-runs';
@@ -259,5 +259,5 @@ function nextTests({ scope }: Judge, reply: GroundReply, judged: readonly Judged
 function learned(judged: readonly Judged[], facts: readonly string[]): string | null {
   const won = judged.find(({ grounding }) => grounding.winner !== null)?.grounding;
   const text = won?.summary ?? facts[0] ?? judged[0]?.grounding.summary ?? null;
-  return text === null || text.trim() === '' ? null : cut(text.replace(/\s+/g, ' ').trim(), 160);
+  return text === null || text.trim() === '' ? null : oneLine(text, 160);
 }

@@ -1,7 +1,7 @@
 /** Entries of a layer and the database: which of them this reader may see, and whether their checks still show them. */
 import type { Claim, DatabaseDescription, EntryCounts, LayerEntry, LayerEvent, SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
-import { decideClaim, readClaim, readCounts } from '../sql/claims';
+import { countedClaim, readCounts } from '../sql/claims';
 import type { Hash } from '../sql/body';
 import { wordsOf } from '../schema/lexical';
 import { oneLine } from '../text/clip';
@@ -93,15 +93,8 @@ type Counting = Pick<LayerEntry, 'statement' | 'rows' | 'check'> & {
 
 /** The entry as a claim with the counts of now. Rivals that gave the same answer need not lose. */
 export function claimNow({ statement, rows, check, rivals }: Counting, result: SqlResult | undefined): Claim {
-  const seen = readClaim(readCounts(result, 2), rivals.length);
-  return decideClaim({
-    ...{ operator: '', statement, rows, check, agreement: seen.agreement },
-    rivals: rivals.map(({ reading, refuted }, at) => ({
-      reading,
-      agreement: seen.rivals[at] ?? null,
-      sameAnswer: refuted ? null : true,
-    })),
-  });
+  const others = rivals.map(({ reading, refuted }) => ({ reading, sameAnswer: refuted ? null : true }));
+  return countedClaim({ operator: '', statement, rows, check }, readCounts(result, 2), others);
 }
 
 /** Names of the check's relations are numbered by the reply that it comes from; one reply's number says nothing. */

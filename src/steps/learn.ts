@@ -6,7 +6,7 @@ import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domai
 import { learnSchema, parseLearn, renderLearn, type LearnInput as LearnPrompt } from '../prompts/learn';
 import type { Learned, LearnInput, ModelOutcome, Prove, ProveInput } from '../ports/search-steps';
 import { namesIn } from '../layer/questions';
-import { claimText, decideClaim, isSettled, readClaim, readCounts } from '../sql/claims';
+import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
 import { appendToLayer } from '../record/layer-store';
 import { SCHEMA_ID } from '../record/contents';
 import { engineScope, selectText } from './bodies';
@@ -89,14 +89,13 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
     const claims = reply.claims.map((claim, at): Claim => {
       const place = reply.queries.length + at;
       const counts = countsOf(resultOf(place), claim.rivals.length);
-      const seen = readClaim(counts, claim.rivals.length);
-      return decideClaim({
-        ...{ operator: LESSON, statement: claim.statement, rows: claim.rows, check: runs[place]?.sql ?? claim.check },
-        agreement: seen.agreement,
-        rivals: claim.rivals.map((reading, rival) => ({
-          ...{ reading, agreement: seen.rivals[rival] ?? null, sameAnswer: null },
-        })),
-      });
+      const { statement, rows } = claim;
+      const rivals = claim.rivals.map((reading) => ({ reading, sameAnswer: null }));
+      return countedClaim(
+        { operator: LESSON, statement, rows, check: runs[place]?.sql ?? claim.check },
+        counts,
+        rivals,
+      );
     });
     await context.run.put('verdict', turnId, {
       ...{ schemaVersion: 1, turnId, candidateId: null, claims },

@@ -11,6 +11,7 @@ import { builtOn } from '../prompts';
 import { weigh } from '../sql/vacuous-test';
 import { addDeltas, once, openEngine, runSql, type StepContext } from './context';
 import { findLoaded, loadPlan, selectSql, withBodies, type LoadedPlan } from './load-plan';
+import { loadBodies } from './bodies';
 import { readingsOf, runReadings, type Materiality } from './run-readings';
 import { together, type Statements } from './statements';
 
@@ -21,7 +22,8 @@ export async function probe(context: StepContext, step: ProbeInput): Promise<Pro
       const proposal = await context.run.get('proposal', step.proposalId);
       const plan = await loadPlan(context, step.plan);
       const { inspector } = await openEngine(context);
-      const bodies = await bodiesOf(context, proposal.tests);
+      const ids = proposal.tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
+      const bodies = await loadBodies(context, ids);
       const prepared = together(proposal.tests.map((test) => prepareTest(test, plan, bodies, inspector)));
       const { results, takenAt, usage } = await runSql(context, prepared.statements);
       const seen = prepared.read(results);
@@ -99,12 +101,6 @@ function prepareTest(test: Test, plan: LoadedPlan, bodies: Bodies, inspector: Sq
     };
   });
   return laid(runs);
-}
-
-async function bodiesOf(context: StepContext, tests: readonly Test[]): Promise<Bodies> {
-  const ids = tests.flatMap(({ hypotheses }) => hypotheses.flatMap(({ bodyId }) => bodyId ?? []));
-  const bodies = await Promise.all([...new Set(ids)].map((id) => context.run.get('body', id)));
-  return new Map(bodies.map((body) => [body.bodyId, body]));
 }
 
 function withoutBody(outcome: Materiality | null): MaterialityOutcome | null {

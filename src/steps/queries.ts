@@ -3,7 +3,7 @@ import type { Dialect, SqlResult } from '../domain';
 import { normaliseSql } from '../sql/body';
 import { compileSelect, type SelectText } from '../sql/compile';
 import type { Made } from './bodies';
-import { openInspector, runSql, type SqlRun, type StepContext } from './context';
+import { openEngine, runSql, type SqlRun, type StepContext } from './context';
 import { clockOf } from './load-plan';
 import { refused, single, together, type Statements } from './statements';
 
@@ -17,14 +17,14 @@ type QueriesRun = Omit<SqlRun, 'results'> & { readonly runs: readonly QueryRun[]
 
 /** `runs`: in the order of `texts`. What is no single SELECT is refused, and the others run. */
 export async function runQueries(context: StepContext, texts: readonly string[]): Promise<QueriesRun> {
-  const { inspector, dialect } = await openInspector(context);
+  const { engine, inspector } = await openEngine(context);
   const selects = texts.map((text): Written => {
     const sql = normaliseSql(text);
     const inspection = inspector.inspect(sql);
     if (inspection.kind !== 'select') return { kind: 'invalid', error: inspection.message, sql };
     return { kind: 'ok', value: { ...inspection, sql }, sql };
   });
-  return runSelects(context, dialect, selects);
+  return runSelects(context, engine.dialect, selects);
 }
 
 type Written = Made<SelectText> & { readonly sql: string };

@@ -5,7 +5,7 @@
 import type { Claim, Update } from '../domain';
 import { canonical } from '../domain/canonical';
 import type { Restated, RestateInput } from '../ports/search-steps';
-import { decideClaim, readClaim, readCounts } from '../sql/claims';
+import { countedClaim, readCounts } from '../sql/claims';
 import { isClocked } from '../sql/clock';
 import { groundingCheck, type GroundingCheck } from '../sql/grounding-check';
 import { testOf } from './attempts';
@@ -24,14 +24,12 @@ export async function restate(context: StepContext, { position, candidateId }: R
     const claims = made.flatMap(({ operator, update, check, grounding }, at): Claim[] => {
       const counts = readCounts(results[at], 2);
       if (canonical(counts) !== canonical(grounding.counts)) return [];
-      const seen = readClaim(counts, grounding.rivals.length);
-      const claim = decideClaim({
-        ...{ operator, statement: update.mapping, rows: '', check, agreement: seen.agreement },
-        rivals: grounding.rivals.map(({ id, mapping }, rival) => ({
-          ...{ reading: mapping, agreement: seen.rivals[rival] ?? null },
-          sameAnswer: update.sameAnswer?.rivals.some(({ hypothesis }) => hypothesis === id) === true ? true : null,
-        })),
-      });
+      const same = new Set(update.sameAnswer?.rivals.map(({ hypothesis }) => hypothesis));
+      const rivals = grounding.rivals.map(({ id, mapping }) => ({
+        reading: mapping,
+        sameAnswer: same.has(id) ? true : null,
+      }));
+      const claim = countedClaim({ operator, statement: update.mapping, rows: '', check }, counts, rivals);
       return claim.state === 'proved' ? [claim] : [];
     });
     await context.run.put('restated', position, { schemaVersion: 1, candidateId, claims });

@@ -11,6 +11,7 @@ import {
   type Readings,
 } from '../sql/materiality';
 import { leftStanding } from '../sql/refutation';
+import { loadBodies } from './bodies';
 import { runSql, type SqlRun, type StepContext } from './context';
 import { findLoaded, planSql, withBodies, type LoadedPlan } from './load-plan';
 
@@ -57,7 +58,10 @@ export async function runReadings(
   const others = plan.operators.filter(({ operator }) => !tested.has(operator.name));
   const combinations = others.every(({ body }) => body !== null) ? materialityCombinations(readings) : null;
   if (combinations === null) return NOT_RUN;
-  const bodies = await loadBodies(context, combinations);
+  const bodies = await loadBodies(
+    context,
+    combinations.flatMap((each) => Object.values(each)),
+  );
   const statements = combinations.flatMap((combination) => planSql(planWith(plan, combination, bodies)).sql ?? []);
   if (statements.length < combinations.length) return NOT_RUN;
   const { results, usage } = await runSql(context, statements);
@@ -96,15 +100,6 @@ function same(
     return relativeTo.length === 0 ? [] : [{ as: id, relativeTo }];
   });
   return found.length === 0 ? {} : { sameAnswer: found };
-}
-
-async function loadBodies(
-  context: StepContext,
-  combinations: readonly Combination[],
-): Promise<ReadonlyMap<string, Body>> {
-  const ids = [...new Set(combinations.flatMap((combination) => Object.values(combination)))];
-  const bodies = await Promise.all(ids.map((id) => context.run.get('body', id)));
-  return new Map(bodies.map((body) => [body.bodyId, body]));
 }
 
 function planWith(plan: LoadedPlan, combination: Combination, bodies: ReadonlyMap<string, Body>): LoadedPlan {

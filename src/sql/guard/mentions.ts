@@ -8,22 +8,9 @@ import type { Dialect } from '../../domain';
 import { tokensOf, type Token } from '../lexer';
 
 /** Words that end a list of expressions: before one of them `*` is no multiplication. */
-const AFTER_STAR = new Set([
-  'from',
-  'where',
-  'group',
-  'having',
-  'order',
-  'limit',
-  'offset',
-  'fetch',
-  'union',
-  'except',
-  'intersect',
-  'window',
-  'into',
-  'as',
-]);
+const AFTER_STAR = new Set(
+  'from where group having order limit offset fetch union except intersect window into as'.split(' '),
+);
 /** Functions that take a whole row: PostgreSQL reads `t.to_json` as `to_json(t)`. */
 const OF_WHOLE_ROW = new Set(
   'array_agg concat hash_record hstore json_agg json_build_array jsonb_agg jsonb_build_array num_nonnulls num_nulls pg_column_size quote_literal quote_nullable record_out record_send row_to_json to_json to_jsonb'.split(
