@@ -140,9 +140,10 @@ describe('S5: equal results', () => {
       ['b', 'number'],
       ['c', 'number'],
     ];
-    const started = performance.now();
+    const before = process.cpuUsage();
     expect(equalResults(result(columns, rows), result(columns, moved), bag)).toBe(true);
-    expect(performance.now() - started).toBeLessThan(2000);
+    // Of computing: a machine with other work takes longer.
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
   });
 });
 
