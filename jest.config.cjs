@@ -1,7 +1,8 @@
 /** One project per folder of tests: `npx jest --selectProjects unit`. */
 const base = {
   rootDir: __dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/jest-environment.cjs',
+  runtime: '<rootDir>/scripts/jest-runtime.cjs',
   moduleNameMapper: { '^\\./child-script$': '<rootDir>/tests/helpers/compiled-child.ts' },
   // These packages ship ES modules alone.
   transformIgnorePatterns: ['/node_modules/(?!d3-|internmap/)'],

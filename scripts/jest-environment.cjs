@@ -1,0 +1,20 @@
+/**
+ * The globals of a file of tests are its own. An error that Node or a package of `jest-runtime.cjs` throws is an instance of
+ * `Error`, `TypeError` and so on there all the same, as it is in production.
+ */
+const { TestEnvironment } = require('jest-environment-node');
+
+const isInstance = Function.prototype[Symbol.hasInstance];
+
+module.exports = class extends TestEnvironment {
+  constructor(...given) {
+    super(...given);
+    for (const outer of [Error, TypeError, RangeError, ReferenceError, SyntaxError]) {
+      const inner = this.global[outer.name];
+      const value = function (error) {
+        return isInstance.call(this, error) || (this === inner && isInstance.call(outer, error));
+      };
+      Object.defineProperty(inner, Symbol.hasInstance, { value });
+    }
+  }
+};
