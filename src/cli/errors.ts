@@ -28,6 +28,13 @@ export class CommandFailed extends Error {
   }
 }
 
+/** The error has been told already, in a form of the command's own. */
+export class AlreadyTold extends CommandFailed {
+  constructor(exitCode: ExitCode) {
+    super('', exitCode);
+  }
+}
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CommandFailed) return error.exitCode;

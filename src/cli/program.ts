@@ -11,7 +11,7 @@ import { deployCommand } from './deploy';
 import { devCommand } from './dev';
 import { diffCommand, listCommand, reportCommand, resultCommand, statusCommand, traceCommand } from './stored';
 import { doctorCommand } from './doctor';
-import { EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
+import { AlreadyTold, EXIT, EXIT_CODES_HELP, errorText, exitCodeOf, type ExitCode } from './errors';
 import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
@@ -97,7 +97,8 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
     return outcome.code;
   } catch (error) {
     // Commander has printed its own message.
-    if (!(error instanceof CommanderError)) io.err(`gate: ${errorText(error, args.includes('--debug'))}\n`);
+    if (!(error instanceof CommanderError || error instanceof AlreadyTold))
+      io.err(`gate: ${errorText(error, args.includes('--debug'))}\n`);
     return exitCodeOf(error);
   }
 }

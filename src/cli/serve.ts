@@ -5,6 +5,7 @@ import { storeLocation } from '../config/store';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { batchPorts } from '../workers/batch-ports';
 import { compose, type Composition } from '../workers/composition';
+import type { LogEntry } from '@temporalio/worker';
 import { telemetry } from '../telemetry/active';
 import type { GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
@@ -42,6 +43,8 @@ export interface ServeOptions {
   /** For how long running steps may finish after an interrupt. */
   readonly graceMs?: number;
   readonly health?: HealthServer;
+  /** Writes lines of the SDK's log; left out: their text. */
+  readonly log?: (entry: LogEntry) => void;
   /** Address and port for Prometheus. */
   readonly metricsAt?: string;
 }
@@ -94,9 +97,10 @@ export async function serveUntilInterrupted(
   }
 }
 
-function startRuntime({ debug, metricsAt }: ServeOptions, io: Pick<Io, 'err'>): void {
+function startRuntime({ debug, metricsAt, log }: ServeOptions, io: Pick<Io, 'err'>): void {
+  const write = (line: string, entry: LogEntry): void => (log === undefined ? io.err(`${line}\n`) : log(entry));
   try {
-    installLogger(debug ? 'INFO' : 'WARN', (line) => io.err(`${line}\n`), metricsAt);
+    installLogger(debug ? 'INFO' : 'WARN', write, metricsAt);
   } catch (error) {
     if (metricsAt === undefined) throw error;
     const message = `no metrics on ${metricsAt} (${errorText(error, debug)}): choose another --metrics-port or --metrics-host`;

@@ -2,8 +2,10 @@
 import { isIP, isIPv6 } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
+import { AlreadyTold, errorText, exitCodeOf, UsageError } from './errors';
 import type { HealthServer } from './health';
 import type { Io } from './io';
+import { entryLine, jsonIo, LOG_FORMATS, logLine, type LogFormat } from './json-log';
 import type { ServedParts, ServeOptions } from './serve';
 
 export const workerCommand: CommandFactory = (io) =>
@@ -38,16 +40,21 @@ export const workerCommand: CommandFactory = (io) =>
       .addOption(
         new Option('--metrics-host <address>', 'IP address to listen on for it').argParser(ip).default('127.0.0.1'),
       )
+      .addOption(
+        new Option(
+          '--log-format <format>',
+          'how lines on stderr are written: text, or json with one object a line (default: GATE_LOG_FORMAT, else text)',
+        ).choices(LOG_FORMATS),
+      )
       .addOption(new Option('--background').hideHelp())
       .action(async (flags: WorkerFlags) => {
-        const { startHealthServer } = await import('./health');
-        const health =
-          flags.healthPort === undefined ? null : await startHealthServer(flags.healthHost, flags.healthPort);
-        if (health !== null) io.err(`health on ${health.url}\n`);
+        const json = logFormat(flags, io) === 'json';
         try {
-          await work(flags, health, io);
-        } finally {
-          await health?.close();
+          await workWithHealth(flags, json ? jsonIo(io) : io, json ? (entry) => io.err(entryLine(entry)) : undefined);
+        } catch (error) {
+          if (!json) throw error;
+          io.err(logLine('error', errorText(error, flags.debug ?? false), io.now()));
+          throw new AlreadyTold(exitCodeOf(error));
         }
       }),
     'gate worker',
@@ -56,6 +63,25 @@ export const workerCommand: CommandFactory = (io) =>
     'gate worker --metrics-port 9464',
     'gate worker --exit-when-idle 60 --grace 25 --health-port 8080 --health-host 0.0.0.0',
   );
+
+function logFormat({ logFormat: given }: WorkerFlags, { env }: Io): LogFormat {
+  const format = given ?? (env['GATE_LOG_FORMAT'] || 'text');
+  const known = LOG_FORMATS.find((one) => one === format);
+  if (known === undefined)
+    throw new UsageError(`GATE_LOG_FORMAT: '${format}' is not allowed; give ${LOG_FORMATS.join(' or ')}`);
+  return known;
+}
+
+async function workWithHealth(flags: WorkerFlags, io: Io, log: ServeOptions['log']): Promise<void> {
+  const { startHealthServer } = await import('./health');
+  const health = flags.healthPort === undefined ? null : await startHealthServer(flags.healthHost, flags.healthPort);
+  if (health !== null) io.err(`health on ${health.url}\n`);
+  try {
+    await work(flags, health, log, io);
+  } finally {
+    await health?.close();
+  }
+}
 
 interface WorkerFlags {
   readonly db?: readonly string[];
@@ -66,11 +92,12 @@ interface WorkerFlags {
   readonly healthHost: string;
   readonly metricsPort?: number;
   readonly metricsHost: string;
+  readonly logFormat?: LogFormat;
   readonly background?: boolean;
   readonly debug?: boolean;
 }
 
-async function work(flags: WorkerFlags, health: HealthServer | null, io: Io): Promise<void> {
+async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeOptions['log'], io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const { openTemporal } = await import('./temporal-session');
   const { checkParts, serveUntilInterrupted } = await import('./serve');
@@ -92,6 +119,7 @@ async function work(flags: WorkerFlags, health: HealthServer | null, io: Io): Pr
       ...(flags.exitWhenIdle === undefined ? {} : { exitWhenIdleMs: flags.exitWhenIdle * 1000 }),
       ...(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 }),
       ...(health === null ? {} : { health }),
+      ...(log === undefined ? {} : { log }),
       ...(flags.metricsPort === undefined ? {} : { metricsAt: at(flags.metricsHost, flags.metricsPort) }),
     };
     await serveUntilInterrupted(config, session, serving, io);

@@ -3,6 +3,6 @@
  * runtime and OpenTelemetry's provider, there is one. Adapters and interceptors look here at each call.
  */
 import type { Metrics } from './metrics';
-import type { Tracing } from './tracing';
+import type { Tracing } from './spans';
 
 export const telemetry: { metrics: Metrics | null; tracing: Tracing | null } = { metrics: null, tracing: null };

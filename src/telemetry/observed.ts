@@ -9,7 +9,8 @@ import {
   type SqlOptions,
 } from '../ports';
 import { telemetry } from './active';
-import { traced, type NewSpan } from './tracing';
+import type { NewSpan } from './spans';
+import { traced } from './tracing';
 
 export function observedModel(model: LanguageModel): LanguageModel {
   return {

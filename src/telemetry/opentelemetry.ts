@@ -17,7 +17,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { isSampled, partsOf } from '../workflows/trace-context';
 import type { WorkflowSpan } from '../workflows/tracing';
-import type { Attributes, NewSpan, OpenSpan, Tracing } from './tracing';
+import type { Attributes, NewSpan, OpenSpan, Tracing } from './spans';
 
 const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
 const KINDS = {

@@ -1,38 +1,9 @@
 /**
- * Traces: what the rest of the program knows of them. Off unless the standard variables of OpenTelemetry name a collector;
- * only then is OpenTelemetry loaded (`opentelemetry.ts`).
- *
- * No attribute holds a question, SQL, a row, a prompt or a message of an error: any of them may quote data.
+ * Turns tracing on. It is off unless the standard variables of OpenTelemetry name a collector; only then is OpenTelemetry
+ * loaded (`opentelemetry.ts`).
  */
-import type { WorkflowSpan } from '../workflows/tracing';
 import { telemetry } from './active';
-
-export type Attributes = Record<string, string | number | undefined>;
-
-export interface NewSpan {
-  readonly name: string;
-  /** `client`: it asks another system. */
-  readonly kind: 'internal' | 'client' | 'producer' | 'consumer';
-  readonly attributes: Attributes;
-}
-
-export interface OpenSpan {
-  readonly traceparent: string;
-  readonly traceId: string;
-  readonly sampled: boolean;
-  set(attributes: Attributes): void;
-}
-
-export interface Tracing {
-  /** `parent`: null begins a trace. It fails as `work` does, and the span says with what kind of error. */
-  span<T>(span: NewSpan, parent: string | null, work: (span: OpenSpan) => Promise<T>): Promise<T>;
-  /** Below the span that is open here; without one there is no span. */
-  child<T>(span: NewSpan, work: (span: OpenSpan | null) => Promise<T>): Promise<T>;
-  /** A workflow's span, which may have begun in another process. */
-  workflowEnded(name: string, span: WorkflowSpan, attributes: Attributes): void;
-  /** Sends what has ended, for at most a few seconds. */
-  flush(): Promise<void>;
-}
+import type { NewSpan, OpenSpan } from './spans';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,6 +4,7 @@
  */
 import {
   DefaultLogger,
+  type LogEntry,
   NativeConnection,
   Runtime,
   Worker,
@@ -93,12 +94,16 @@ let installed = false;
  * Sends the SDK's own log lines to `write`; call it before anything else of Temporal in a process. The first one stays.
  * `metricsAt`: the address and port at which Prometheus finds this process's metrics.
  */
-export function installLogger(level: LogLevel, write: (line: string) => void, metricsAt?: string): void {
+export function installLogger(
+  level: LogLevel,
+  write: (line: string, entry: LogEntry) => void,
+  metricsAt?: string,
+): void {
   if (installed) return;
   installed = true;
   // A queue that only serves a model has no workflows on purpose.
   const logger = new DefaultLogger(level, (entry) => {
-    if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`);
+    if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`, entry);
   });
   const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
   const prometheus = { useSecondsForDurations: true, histogramBucketOverrides: BUCKETS };

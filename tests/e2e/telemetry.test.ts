@@ -94,15 +94,22 @@ test('a port for metrics that is taken, and a host that is no address, are one l
 test('one trace leads from the client through workflow and activities to the model and the database', async () => {
   const { home, db } = user();
   const collector = await startTraceCollector();
-  const worker = home.start(['worker'], { ...collector.env, OTEL_SERVICE_NAME: 'gate-worker' });
+  const worker = home.start(['worker', '--log-format', 'json'], { ...collector.env, OTEL_SERVICE_NAME: 'gate-worker' });
   await worker.said(/Ctrl-C stops/);
+  model.failNext('server-error');
   const asked = await home.run(['ask', QUESTION, '--db', db, '--detach', '--json'], collector.env);
   const { id } = JSON.parse(asked.out) as { id: string };
   const { usage } = JSON.parse((await home.here(['result', id, '--wait', '--json'])).out) as AnswerRecord;
   const { traceId } = JSON.parse((await home.here(['status', id, '--json'])).out) as { traceId: string };
   expect((await home.here(['status', id])).out).toContain(`trace ${traceId}\n`);
   worker.child.kill('SIGTERM');
-  expect(await worker.ended).toMatchObject({ code: 0, err: expect.not.stringContaining('traces') as string });
+  const { code, err } = await worker.ended;
+  const lines = err
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { message: string; level: string });
+  expect([code, lines.map(({ level }) => level)]).toEqual([0, ['info', 'warn', 'info']]);
+  expect(lines[1]).toMatchObject({ searchId: id, step: 'callModel', attempt: 1, error: 'ModelError.server-error' });
   await collector.close();
 
   const { spans } = collector;
@@ -112,7 +119,10 @@ test('one trace leads from the client through workflow and activities to the mod
   expect(spans.filter((span) => span.service !== 'gate-worker')).toEqual(roots);
   const top = ['RunWorkflow:answerQuestion', 'StartWorkflow:answerQuestion'];
   const calls = spans.filter(({ name }) => name.startsWith('chat '));
-  expect(calls).toHaveLength(usage.llmCalls);
+  expect(calls.filter(({ failed }) => failed)).toMatchObject([
+    { attributes: { 'error.type': 'ModelError.server-error' } },
+  ]);
+  expect(calls).toHaveLength(usage.llmCalls + 1);
   for (const call of calls) expect(lineage(spans, call).slice(1)).toEqual(['RunActivity:callModel', ...top]);
   const sql = spans.filter(({ name }) => name === `SELECT ${db}`);
   const statements = sql.reduce((sum, { attributes }) => sum + Number(attributes['gate.statements']), 0);
@@ -140,4 +150,15 @@ test('a collector that does not answer costs one line, and a protocol that is no
   });
   expect(refused.code).toBe(2);
   expect(refused.err).toMatch(/^gate: OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not offered; give http\/protobuf/m);
+});
+
+test('with JSON as format an error is a line of JSON too, and another format is told', async () => {
+  const { home } = user();
+  const taken = new URL(model.baseUrl).port;
+  const refused = await home.run(['worker', '--health-port', taken, '--log-format', 'json']);
+  const { level, message } = JSON.parse(refused.err) as { level: string; message: string };
+  expect([refused.code, level]).toEqual([1, 'error']);
+  expect(message).toMatch(/the port is in use; choose another/);
+  const wrong = await home.here(['worker'], { GATE_LOG_FORMAT: 'xml' });
+  expect(wrong).toMatchObject({ code: 2, err: "gate: GATE_LOG_FORMAT: 'xml' is not allowed; give text or json\n" });
 });
