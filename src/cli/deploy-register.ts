@@ -39,8 +39,8 @@ export async function deployRegister(flags: RegisterFlags, io: Io): Promise<void
   const config = loadConfig(io);
   const isChange = flags.show !== true && flags.rollback !== true;
   const compute = isChange ? computeOf(flags) : null;
-  const session = await openRunning(config, io.env, (address) => {
-    throw new CommandFailed(`no Temporal answers at ${address}: start it, or correct TEMPORAL_ADDRESS`);
+  const session = await openRunning(config, io.env, ({ what, fix }) => {
+    throw new CommandFailed(`${what}: ${fix}`);
   });
   if (session === null)
     throw new UsageError('no Temporal is configured: set TEMPORAL_ADDRESS, or use gate dev --serverless');

@@ -179,10 +179,8 @@ export async function onRunning(
   const services = openServices(io);
   const id = await findSearch(services.store, wanted);
   const { openRunning } = await import('./temporal-session');
-  const session = await openRunning(services.config, io.env, (address) => {
-    throw new CommandFailed(
-      `no Temporal answers at ${address}: the command cannot reach ${id}; start Temporal, or correct TEMPORAL_ADDRESS`,
-    );
+  const session = await openRunning(services.config, io.env, ({ what, fix }) => {
+    throw new CommandFailed(`${what}: the command cannot reach ${id}; ${fix}`);
   });
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';

@@ -13,7 +13,8 @@ import { configuredTemporal, type Target } from '../workers/configured-temporal'
 import { openStore } from '../workers/open-store';
 import { startTracing } from '../telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
-import { cancelWorkflow, connectClient, TemporalUnreachableError, type GateClient } from '../workers/client';
+import { cancelWorkflow, connectClient, type GateClient } from '../workers/client';
+import { noAnswer, TemporalUnreachableError, type TemporalProblem } from '../workers/connection-problem';
 import {
   describeQuestion,
   isPaused,
@@ -68,14 +69,11 @@ export async function openTemporal(
   }
 }
 
-/**
- * What is up already; null when nothing is. A configured Temporal that is down counts as nothing: `unreachable` is
- * told its address.
- */
+/** What is up already; null when nothing is. A configured Temporal that cannot be used counts as nothing: `tell` is told why. */
 export async function openRunning(
   config: Config,
   env: Environment,
-  unreachable: (address: string) => void = () => undefined,
+  tell: (problem: TemporalProblem) => void = () => undefined,
 ): Promise<TemporalSession | null> {
   const configured = configuredTemporal(config, env);
   const dataConverter = dataConverterOf(config, openStore(config));
@@ -83,7 +81,7 @@ export async function openRunning(
     const connectionOptions = { ...configured.connectionOptions, connectTimeout: ANSWER_WITHIN_MS };
     return TemporalSession.connect({ ...configured, connectionOptions, dataConverter }).catch((error: unknown) => {
       if (!(error instanceof TemporalUnreachableError)) throw error;
-      unreachable(configured.address);
+      tell(error.problem);
       return null;
     });
   }
@@ -103,9 +101,9 @@ export function statusWithoutRecord(config: Config, env: Environment, answered: 
 export async function runningSearches(
   config: Config,
   env: Environment,
-  unreachable: (address: string) => void,
+  tell: (problem: TemporalProblem) => void,
 ): Promise<ReadonlyMap<string, 'running' | 'paused'> | null> {
-  const open = await openRunning(config, env, unreachable);
+  const open = await openRunning(config, env, tell);
   if (open === null) return null;
   try {
     return await open.gate.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, async () => {
@@ -119,7 +117,7 @@ export async function runningSearches(
     });
   } catch (error) {
     if (!isDeadline(error)) throw error;
-    unreachable(open.address);
+    tell(noAnswer(open.address));
     return null;
   } finally {
     await open.close();
@@ -127,10 +125,8 @@ export async function runningSearches(
 }
 
 /** For commands that go on without Temporal. */
-export function sayStoreOnly({ err }: Pick<Io, 'err'>): (address: string) => void {
-  return (address) => {
-    err(`no Temporal answers at ${address}: showing what the store holds; start it, or correct TEMPORAL_ADDRESS\n`);
-  };
+export function sayStoreOnly({ err }: Pick<Io, 'err'>): (problem: TemporalProblem) => void {
+  return ({ what, fix }) => err(`${what}: showing what the store holds; ${fix}\n`);
 }
 
 const ANSWER_WITHIN_MS = 3_000;

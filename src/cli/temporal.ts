@@ -25,8 +25,8 @@ export const temporalCommand: CommandFactory = (io) =>
 async function setUpTemporal({ json }: { readonly json?: boolean }, io: Io): Promise<void> {
   const { loadConfig } = await import('../config');
   const { openRunning } = await import('./temporal-session');
-  const session = await openRunning(loadConfig(io), io.env, (address) => {
-    throw new CommandFailed(`no Temporal answers at ${address}: start it, or correct TEMPORAL_ADDRESS`);
+  const session = await openRunning(loadConfig(io), io.env, ({ what, fix }) => {
+    throw new CommandFailed(`${what}: ${fix}`);
   });
   if (session === null) {
     const line = 'no Temporal is configured; the embedded one registers its search attributes by itself';

@@ -21,6 +21,7 @@ import { startAttributes, type ShownAttributes } from '../workflows/search-attri
 import type { runBatch, RunBatchInput } from '../workflows/run-batch';
 import { telemetry } from '../telemetry/active';
 import { tracedClient } from '../telemetry/client';
+import { connectionProblem, TemporalUnreachableError } from './connection-problem';
 import { retriesUntilClosed } from './grpc-retries';
 import { unlessGone } from './not-found';
 import { dataConverter, forListing } from './payloads';
@@ -45,11 +46,6 @@ export interface TemporalAddress {
   readonly dataConverter?: DataConverter;
 }
 
-/** Nothing answers at the address. */
-export class TemporalUnreachableError extends Error {
-  override readonly name = 'TemporalUnreachableError';
-}
-
 export async function connectClient(to: TemporalAddress): Promise<GateClient> {
   const { address, namespace, connectionOptions } = to;
   const converter = to.dataConverter ?? dataConverter;
@@ -59,9 +55,9 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
     ...{ connectTimeout: 5_000, interceptors },
     ...connectionOptions,
     address,
-  }).catch((error: unknown) => {
-    const message = `no Temporal at ${address}: start it, or correct TEMPORAL_ADDRESS (unset it to use the embedded one)`;
-    throw new TemporalUnreachableError(message, { cause: error });
+  }).catch(async (error: unknown) => {
+    const problem = await connectionProblem(address, connectionOptions ?? {}, error);
+    throw new TemporalUnreachableError(problem, { cause: error });
   });
   return {
     client: new Client({ connection, namespace, dataConverter: converter, interceptors: { workflow: [tracedClient] } }),

@@ -1,10 +1,10 @@
 /** Which Temporal the configuration names: its own setting, the environment or a `temporal.toml` profile. */
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../config';
 import type { Environment } from '../config/folders';
 import type { WorkersOptions } from './run-worker';
+import { temporalProfile } from './temporal-profile';
 
 /** Where a client connects to, and a worker. */
 export interface Target {
@@ -17,7 +17,7 @@ export interface Target {
 
 /** Null: none is configured, so the embedded server is used. */
 export function configuredTemporal(config: Config, env: Environment): Required<Omit<Target, 'dataConverter'>> | null {
-  const profile = loadClientConnectConfig({ overrideEnvVars: { ...env } as Record<string, string> });
+  const profile = temporalProfile(env);
   const address = config.temporal.address ?? profile.connectionOptions.address;
   if (!address) return null;
   const namespace = env['TEMPORAL_NAMESPACE'] ?? profile.namespace ?? config.temporal.namespace;
