@@ -127,7 +127,7 @@ function configurationFiles(settings: ConfigFile, config: Config): PackedFile[] 
 }
 
 /** The variable of the key where the configuration leaves its name open; an endpoint of one's own may have none. */
-function modelKey({ models }: ConfigFile, config: Config): readonly string[] {
+export function modelKey({ models }: ConfigFile, config: Config): readonly string[] {
   if (models?.apiKeyEnv !== undefined || (config.models.baseUrl !== null && config.models.apiKey === null)) return [];
   return ['OPENAI_API_KEY'];
 }
@@ -139,7 +139,10 @@ function shellSettings(env: Io['env']): Record<string, string> {
 }
 
 /** What a `temporal.toml` profile says, as variables: its file stays here. */
-function connectionSettings({ apiKey, tls }: NonNullable<ReturnType<typeof configuredTemporal>>['connectionOptions']) {
+export function connectionSettings({
+  apiKey,
+  tls,
+}: NonNullable<ReturnType<typeof configuredTemporal>>['connectionOptions']) {
   const { clientCertPair, serverNameOverride, serverRootCACertificate } =
     typeof tls === 'object' && tls !== null ? tls : {};
   return {
