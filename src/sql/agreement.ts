@@ -29,6 +29,20 @@ export function standingOf({ matching, examined }: Agreement): Standing {
   return matching / examined >= NEARLY ? 'with-exceptions' : 'fails';
 }
 
+/** What has to be said of a reading beside its counts; null where they say it all. */
+export function standingNote(agreement: Agreement): string | null {
+  const exceptions = agreement.examined - agreement.matching;
+  switch (standingOf(agreement)) {
+    case 'with-exceptions':
+      return `it holds with ${exceptions === 1 ? '1 exception' : `${exceptions} exceptions`}`;
+    case 'too-few':
+      return `fewer than ${FLOOR} rows decide nothing`;
+    case 'all':
+    case 'fails':
+      return null;
+  }
+}
+
 /**
  * Whether the rival's counts refute it beside the winner's: strictly fewer matches and a strictly smaller share where all
  * rows match the winner, a share lower by two points where it has exceptions. Nothing loses to a reading that does not hold.

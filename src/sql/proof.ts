@@ -21,7 +21,7 @@ import type {
   TestOutcome,
   Verdict,
 } from '../domain';
-import { FLOOR, standingOf } from './agreement';
+import { standingNote } from './agreement';
 import { expressionQuery } from './expression';
 import { isForegone, isWithItself } from './foregone';
 import { normaliseSql } from './body';
@@ -268,14 +268,6 @@ function seenHypothesis(outcome: HypothesisOutcome): string {
 /** For example `118 of 120 rows match: it holds with 2 exceptions`. */
 function agreementText(agreement: NonNullable<HypothesisOutcome['agreement']>): string {
   const { matching, examined } = agreement;
-  const counted = `${matching} of ${examined} rows match`;
-  switch (standingOf(agreement)) {
-    case 'with-exceptions':
-      return `${counted}: it holds with ${examined - matching === 1 ? '1 exception' : `${examined - matching} exceptions`}`;
-    case 'too-few':
-      return `${counted}: fewer than ${FLOOR} rows decide nothing`;
-    case 'all':
-    case 'fails':
-      return counted;
-  }
+  const note = standingNote(agreement);
+  return `${matching} of ${examined} rows match${note === null ? '' : `: ${note}`}`;
 }

@@ -4,7 +4,7 @@
  * how the probe filters, or TRUE only because nothing was examined. Only plain forms are recognised.
  */
 import type { Dialect, HypothesisOutcome, SqlResult, Test } from '../domain';
-import { FLOOR, standingOf, type Agreement } from './agreement';
+import { standingNote } from './agreement';
 import { normaliseSql, plainSql } from './body';
 import { columnsIn, operandsOf, operatorOf, readExpression, readQuery, selectOf, textOf, type Node } from './tree';
 import { conditionOf, conditionsOf, demanded, isCountOfRows } from './vacuous-check';
@@ -54,19 +54,6 @@ function readProbe(sql: string, dialect: Dialect): Probe {
     conditions: conditionsOf(select?.where ?? null),
     dialect,
   };
-}
-
-function standingNote(agreement: Agreement): string | null {
-  const exceptions = agreement.examined - agreement.matching;
-  switch (standingOf(agreement)) {
-    case 'with-exceptions':
-      return `it holds with ${exceptions === 1 ? '1 exception' : `${exceptions} exceptions`}`;
-    case 'too-few':
-      return `fewer than ${FLOOR} rows decide nothing`;
-    case 'all':
-    case 'fails':
-      return null;
-  }
 }
 
 function sameCounts(outcomes: readonly HypothesisOutcome[]): boolean {
