@@ -20,6 +20,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   schema: 'the schema context of 1,000 tables with 10,000 columns',
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
   load: '200 concurrent searches, everything on this machine',
+  scale: 'a simulation, held against measured loads, and what a million questions a day need',
   peers: 'the price of durability against in-process, LangGraph.js and DBOS',
 };
 const FLAGS = ['--json', '--short'];

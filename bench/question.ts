@@ -1,8 +1,8 @@
 /**
  * What one question costs the parts around the model: actions, requests and history of Temporal, requests and bytes of the
- * store (an S3 server), transactions and connections of PostgreSQL, processor time. Three kinds of questions: the recorded
- * replies of a strong model (over SQLite; GATE_SHARED_DATA names the development data), and the simulated model without and with
- * doubts. Temporal counts actions as its cloud bills them in the metric `action`
+ * store (an S3 server), transactions and connections of PostgreSQL, processor time. Two kinds of questions: the recorded
+ * replies of a strong model (over SQLite; GATE_SHARED_DATA names the development data), and those of the simulated
+ * model. Temporal counts actions as its cloud bills them in the metric `action`
  * (https://docs.temporal.io/cloud/migrate/estimate-actions).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { loadTestData, sharedDataFolder } from '../tests/helpers/shared-data';
 import { median, printFigures, say, SHORT, type Figure } from './figure';
 import { startCountedS3, type CountedS3 } from './world/counted-s3';
 import { withLoadWorld, type LoadOptions, type LoadWorld } from './world/load-world';
-import { benchSearches, RATES } from './world/searches';
+import { benchSearches } from './world/searches';
 
 const COUNT = SHORT ? 12 : 40;
 /** Few enough that steps do not wait for each other, as on a machine that is not full. */
@@ -29,15 +29,12 @@ const STATISTICS_MS = 11_000;
 const METRICS_MS = 2_500;
 
 async function measureQuestion(): Promise<readonly Figure[]> {
-  const usual = (rates: LoadOptions['rates']) =>
-    counted({ engine: 'postgresql', modelMs: 200, rates }, (name, count) =>
-      benchSearches({ shape: 'usual', count, engine: 'postgresql', name }),
-    );
-  const plain = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
+  const simulated = await counted({ engine: 'postgresql', modelMs: 200 }, (name, count) =>
+    benchSearches({ shape: 'usual', count, engine: 'postgresql', name }),
+  );
   return [
     ...figures('recorded', sharedDataFolder() === null ? null : await recorded()),
-    ...figures('simulated', await usual(plain)),
-    ...figures('simulated, doubtful', await usual(RATES)),
+    ...figures('simulated', simulated),
   ];
 }
 
