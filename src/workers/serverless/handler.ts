@@ -95,8 +95,10 @@ async function runUntil(
     why = 'time is up';
     workers.stop();
   }, workMs);
+  // Making workers takes a while in which no task can come.
+  const startedAt = Date.now();
   const look = setInterval(() => {
-    if (workers.idleMs() >= idleMs) workers.stop();
+    if (Math.min(workers.idleMs(), Date.now() - startedAt) >= idleMs) workers.stop();
   }, LOOK_EVERY_MS);
   try {
     await workers.run();

@@ -61,9 +61,24 @@ test('ends early when there is nothing to do', async () => {
   await jest.advanceTimersByTimeAsync(5_000);
   expect(happened).toEqual(['run']);
   kept.idle = 3_000;
-  await jest.advanceTimersByTimeAsync(100);
+  await jest.advanceTimersByTimeAsync(3_100);
   await invoked;
   expect(lines.at(-1)).toBe('ends: nothing to do');
+});
+
+test('the time that making workers takes is no idle time', async () => {
+  const happened: string[] = [];
+  const kept = fakeKept(happened);
+  kept.idle = 10_000;
+  const invoked = createHandler(
+    async () => kept,
+    () => undefined,
+  )({}, context(900_000));
+  await jest.advanceTimersByTimeAsync(2_900);
+  expect(happened).toEqual(['run']);
+  await jest.advanceTimersByTimeAsync(200);
+  await invoked;
+  expect(happened).toEqual(['run', 'stop', 'rest']);
 });
 
 test('what is opened is kept for the next invocation', async () => {
@@ -80,7 +95,7 @@ test('what is opened is kept for the next invocation', async () => {
   );
   for (let at = 0; at < 3; at += 1) {
     const invoked = handler({}, context(60_000));
-    await jest.advanceTimersByTimeAsync(100);
+    await jest.advanceTimersByTimeAsync(3_100);
     await invoked;
   }
   expect(opened).toBe(1);
@@ -107,7 +122,7 @@ test('an error is one line without a password and a failed invocation, and the n
   await expect(handler({}, context(60_000))).rejects.toThrow('no Temporal at https://***@temporal at line 2');
   expect(lines).toEqual(['gate: no Temporal at https://***@temporal at line 2']);
   const invoked = handler({}, context(60_000));
-  await jest.advanceTimersByTimeAsync(100);
+  await jest.advanceTimersByTimeAsync(3_100);
   await invoked;
   expect(opened).toBe(2);
 });
