@@ -3,7 +3,7 @@
  * fails, Prometheus scrapes it every second, and each query of the dashboard has to give data. Needs `prometheus` and
  * `promtool` (Debian: `apt-get install prometheus`) and a build: `npx tsx scripts/telemetry-trial.ts`.
  */
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
     databases: data.databases,
     faults,
   });
-  const children: ChildProcess[] = [];
+  const stops: (() => Promise<void>)[] = [];
   const [path] = data.databases.map((database) => database.split('=')[1]);
   const [metricsPort, prometheusPort] = [await freePort(), await freePort()];
   mkdirSync(join(folder, 'home'));
@@ -79,7 +79,11 @@ async function main(): Promise<void> {
         env,
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      children.push(child);
+      const ended = new Promise<void>((resolveEnd) => child.once('close', () => resolveEnd()));
+      stops.push(() => {
+        child.kill('SIGTERM');
+        return ended;
+      });
       let said = '';
       child.stderr.on('data', (chunk: Buffer) => {
         said += chunk.toString();
@@ -113,10 +117,8 @@ async function main(): Promise<void> {
     await sleep(SCRAPES_MS);
     process.exitCode = (await asked(`http://127.0.0.1:${String(prometheusPort)}`)) ? 0 : 1;
   } finally {
-    for (const child of children) {
-      child.removeAllListeners('close');
-      child.kill('SIGTERM');
-    }
+    // The worker ends its embedded server, which writes to the folder until then.
+    await Promise.all(stops.map((stop) => stop()));
     await model.close();
     data.close();
     rmSync(folder, {
