@@ -21,6 +21,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
   load: '200 concurrent searches, everything on this machine',
   scale: 'a simulation, held against measured loads, and what a million questions a day need',
+  serverless: 'workers that Temporal starts: the packaged function on a Lambda service of our own',
   peers: 'the price of durability against in-process, LangGraph.js and DBOS',
 };
 const FLAGS = ['--json', '--short'];

@@ -10,10 +10,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Io } from '../../src/cli/io';
 import type { AnswerRecord } from '../../src/domain';
+import { packageFolder } from '../../src/workers/package-folder';
 import { SIMULATED_MODEL } from '../../simulated-model';
 import { testFolder, testTemporal } from './temporal';
 
-const ROOT = resolve(__dirname, '..', '..');
+/** Also where this is compiled, for benchmarks. */
+const ROOT = packageFolder() ?? resolve(__dirname, '..', '..');
 const GATE = join(ROOT, 'dist', 'src', 'cli', 'main.js');
 
 export interface Ended {

@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import { loadQuestions, type GoldQuestion } from '../../simulated-model';
+import { packageFolder } from '../../src/workers/package-folder';
 import type { TestPostgres } from './postgres';
 
-export const ROOT = resolve(__dirname, '..', '..');
+export const ROOT = packageFolder() ?? resolve(__dirname, '..', '..');
 export const SAMPLE_QUESTIONS = join(ROOT, 'examples', 'questions', 'sprint.jsonl');
 const SPRINT_SQL = join(ROOT, 'examples', 'sprint', 'sprint.sql');
 

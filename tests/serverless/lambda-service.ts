@@ -13,6 +13,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { packageFolder } from '../../src/workers/package-folder';
 
 export interface LambdaFunction {
   /** With its version. */
@@ -50,7 +51,7 @@ export interface LambdaService {
 }
 
 export const EXTERNAL_ID = 'gate-external-id';
-const RUNTIME = join(__dirname, 'lambda-runtime.cjs');
+const RUNTIME = join(packageFolder() ?? '.', 'tests', 'serverless', 'lambda-runtime.cjs');
 
 interface Environment {
   readonly function: LambdaFunction;

@@ -1,5 +1,5 @@
 /** `gate dev --serverless`: the server starts a worker for a question, and between questions only the server runs. */
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { userFolders } from '../../src/config/folders';
@@ -76,6 +76,17 @@ test('fifty questions at once are all answered by what the server starts', async
       status: 'answered',
     });
   }
+  await nothingRuns(home);
+});
+
+test('a long search ends as with a worker that is there all the time', async () => {
+  const flags = ['--preset', 'paper', '--seed', '77'];
+  const other = gateHome({ baseUrl: model.baseUrl });
+  copyFileSync(join(home.folder, 'gate.config.json'), join(other.folder, 'gate.config.json'));
+  const { status, rows, sql } = await other.ask([QUESTIONS[1] ?? '', '--db', 'sprint', ...flags]);
+  const [id = ''] = await askDetached([QUESTIONS[1] ?? ''], flags);
+  const { out } = await home.here(['result', id, '--wait', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ status, rows, sql });
   await nothingRuns(home);
 });
 

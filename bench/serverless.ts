@@ -1,0 +1,144 @@
+/**
+ * The packaged function on the Lambda service of the tests, started by the real Temporal server (`tests/serverless`): how long
+ * it takes to its first step, cold and warm, and what a search pays that outlives invocations of 20 s while the model takes 4 s
+ * for an answer, against one worker that is there all the time.
+ */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSimulatedModel } from '../simulated-model';
+import { connectClient } from '../src/workers/client';
+import { packageFolder } from '../src/workers/package-folder';
+import { startServerProcess, stopServerProcess } from '../src/workers/temporal-process';
+import { freePort } from '../tests/helpers/free-port';
+import { gateHome, type GateHome } from '../tests/helpers/gate-process';
+import { runFolder } from '../tests/helpers/run-folder';
+import { startS3Server } from '../tests/helpers/s3-server';
+import { loadTestData } from '../tests/helpers/shared-data';
+import { startLambdaStage, TIMEOUT_MS, type LambdaStage } from '../tests/serverless/lambda-stage';
+import { runningOf } from '../tests/serverless/processes';
+import { serverlessBinary } from '../tests/serverless/server';
+import { median, printFigures, say, SHORT, type Figure } from './figure';
+
+const STARTS = SHORT ? 3 : 7;
+const COUNT = 'How many drivers are there?';
+const LONG = ['How many points did each team score in sprints in total, best team first?', '--preset', 'paper'];
+const SLOW_MS = 4_000;
+
+async function measureServerless(): Promise<readonly Figure[]> {
+  const folder = runFolder();
+  process.env['GATE_TEST_BUNDLE'] = join(packageFolder() ?? '.', 'dist', 'workflow-bundle.js');
+  const resident = await startServerProcess({
+    ...{ binary: await serverlessBinary(), databaseFile: null, uiPort: null, detached: false },
+    logFile: join(folder, 'resident.log'),
+  });
+  process.env['GATE_TEST_TEMPORAL'] = `127.0.0.1:${String(resident.port)}`;
+  const data = await loadTestData(null, { sample: true });
+  const s3 = await startS3Server();
+  const port = await freePort();
+  const model = (latencyMs: number) =>
+    startSimulatedModel({
+      ...{ questions: data.questionFiles, databases: data.databases, latencyMs, port },
+      rates: { doubt: 1, wrong: 1, inconclusive: 0.5, immaterial: 0 },
+    });
+  let endpoint = await model(0);
+  const database = data.databases[0]?.split('=')[1] ?? '';
+  const stage = await startLambdaStage({ s3, baseUrl: endpoint.baseUrl, database });
+  try {
+    const { code, err } = await stage.deploy(1, 'one');
+    if (code !== 0) throw new Error(err);
+    const [cold, warm]: [number[], number[]] = [[], []];
+    for (let at = 0; at < STARTS; at += 1) {
+      await rest(stage);
+      stage.lambda.reap();
+      cold.push(await startToStep(stage, `${String(at)}1`));
+      await rest(stage);
+      warm.push(await startToStep(stage, `${String(at)}2`));
+    }
+    await endpoint.close();
+    endpoint = await model(SLOW_MS);
+    await rest(stage);
+    stage.lambda.reap();
+    const idle = runningOf(stage.home).length;
+    const before = stage.lambda.invocations.length;
+    const serverless = await searchSeconds(stage.home);
+    const invocations = stage.lambda.invocations.length - before;
+    say(`the search took ${serverless.toFixed(1)} s in ${String(invocations)} invocations`);
+    const one = await withWorker(stage.home, searchSeconds);
+    say(`and ${one.toFixed(1)} s with one worker`);
+    const figure = (name: string, value: number, unit: string, atMost: number | null, how: string): Figure => ({
+      ...{ name, value: Math.round(value * 100) / 100, unit, atMost, how },
+    });
+    return [
+      figure('function, cold start', median(cold), 's', 1.5, 'process start to the first workflow task done, median'),
+      figure('function, warm start', median(warm), 's', null, 'thawed to the first workflow task done, median'),
+      figure(
+        'search over invocations',
+        serverless / one,
+        '×',
+        1.15,
+        `${String(invocations)} of ${String(TIMEOUT_MS / 1000)} s, model ${String(SLOW_MS / 1000)} s, over one worker`,
+      ),
+      figure('idle processes', idle, '', 0, 'of ours between questions'),
+      figure('function, package', stage.packageBytes() / 1024 / 1024, 'MB', 250, 'unzipped'),
+    ];
+  } finally {
+    await stage.close();
+    await endpoint.close();
+    await stopServerProcess(resident.pid);
+    await s3.stop();
+    data.close();
+  }
+}
+
+async function rest({ lambda }: LambdaStage): Promise<void> {
+  while (lambda.running() > 0) await sleep(50);
+}
+
+/** From the begin of the invocation to the end of the first workflow task, by the clock of this machine. */
+async function startToStep({ home, lambda }: LambdaStage, seed: string): Promise<number> {
+  const before = lambda.invocations.length;
+  const { events } = await finished(home, [COUNT, '--seed', seed]);
+  const step = events.find((event) => event.workflowTaskCompletedEventAttributes);
+  const at = millis(step?.eventTime);
+  return (at - (lambda.invocations[before]?.startedAtMs ?? Number.NaN)) / 1000;
+}
+
+async function searchSeconds(home: GateHome): Promise<number> {
+  const { events } = await finished(home, LONG);
+  return (millis(events.at(-1)?.eventTime) - millis(events[0]?.eventTime)) / 1000;
+}
+
+async function finished(home: GateHome, question: readonly string[]) {
+  const asked = await home.here(['ask', ...question, '--db', 'sprint', '--detach', '--json']);
+  if (asked.code !== 0) throw new Error(asked.err);
+  const { id } = JSON.parse(asked.out) as { readonly id: string };
+  await home.here(['result', id, '--wait']);
+  const gate = await connectClient({ address: home.env['TEMPORAL_ADDRESS'] ?? '', namespace: 'default' });
+  try {
+    const { events } = await gate.client.workflow.getHandle(`question-${id}`).fetchHistory();
+    return { events: events ?? [] };
+  } finally {
+    await gate.close();
+  }
+}
+
+function millis(time: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined): number {
+  return Number(time?.seconds) * 1000 + (time?.nanos ?? 0) / 1e6;
+}
+
+/** The same user with one long worker on a server of its own, and an empty store. */
+async function withWorker<T>(like: GateHome, work: (home: GateHome) => Promise<T>): Promise<T> {
+  const home = gateHome({ baseUrl: like.env['OPENAI_BASE_URL'] ?? '' });
+  copyFileSync(join(like.folder, 'gate.config.json'), join(home.folder, 'gate.config.json'));
+  const worker = home.start(['worker']);
+  await worker.said(/Ctrl-C stops/);
+  try {
+    return await work(home);
+  } finally {
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+  }
+}
+
+if (require.main === module) printFigures(measureServerless());
