@@ -5,8 +5,7 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, dirname, isAbsolute } from 'node:path';
 import { ConfigError, configFile, ConfigFile } from '../config';
-import { linesOf } from '../config/errors';
-import { readConfigFile } from '../config/file';
+import { linesOf, readConfigFile } from '../config/file';
 import { holdsPassword } from '../config/secrets';
 import { UsageError } from './errors';
 import type { Io } from './io';

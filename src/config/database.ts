@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Environment } from './folders';
+import type { Place } from './folders';
 import { holdsPassword, Secret, secretFile } from './secrets';
 import { SnowflakeEntry, snowflakeAccess, type SnowflakeAccess } from './snowflake';
 
@@ -59,19 +59,10 @@ export interface DatabaseConfig {
   readonly docs: readonly string[];
 }
 
-interface Place {
-  /** Where it stands, for messages. */
-  readonly place: string;
-  /** The folder that relative paths start from. */
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
-}
-
 export function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig {
   const given = (['url', 'urlEnv', 'urlFile', 'path'] as const).filter((key) => entry[key] !== undefined);
   if (given.length !== 1) {
-    at.problems.push(`${at.place}: set exactly one of url, urlEnv, urlFile, path (set: ${given.join(', ') || 'none'})`);
+    at.problems.push(`${at.where}: set exactly one of url, urlEnv, urlFile, path (set: ${given.join(', ') || 'none'})`);
   }
   const address = addressOf(entry, at);
   checkCeilings(entry, address, at);
@@ -85,7 +76,7 @@ export function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): Dat
       maxPlanCost: entry.maxPlanCost ?? null,
       maxScanBytes: entry.maxScanBytes ?? null,
     },
-    snowflake: snowflakeAccess(entry.snowflake, { ...at, place: `${at.place}.snowflake` }),
+    snowflake: snowflakeAccess(entry.snowflake, { ...at, where: `${at.where}.snowflake` }),
     access: { allow: entry.access?.allow ?? [], deny: entry.access?.deny ?? [] },
     docs: (entry.docs ?? []).map((path) => resolve(at.base, path)),
   };
@@ -95,15 +86,15 @@ export function databaseOf(entry: z.infer<typeof DatabaseEntry>, at: Place): Dat
 function checkCeilings(
   { maxPlanCost, maxScanBytes }: z.infer<typeof DatabaseEntry>,
   address: DatabaseConfig['address'],
-  { place, problems }: Place,
+  { where, problems }: Place,
 ): void {
   if (address.kind === 'unset') return;
   const isSnowflake = address.kind === 'url' && /^snowflake:/i.test(address.url.reveal());
   const isPostgres = address.kind === 'url' && /^postgres(ql)?:/i.test(address.url.reveal());
   if (maxPlanCost !== undefined && !isPostgres)
-    problems.push(`${place}.maxPlanCost: only PostgreSQL has it; ${isSnowflake ? 'set maxScanBytes' : 'leave it out'}`);
+    problems.push(`${where}.maxPlanCost: only PostgreSQL has it; ${isSnowflake ? 'set maxScanBytes' : 'leave it out'}`);
   if (maxScanBytes !== undefined && !isSnowflake)
-    problems.push(`${place}.maxScanBytes: only Snowflake has it; ${isPostgres ? 'set maxPlanCost' : 'leave it out'}`);
+    problems.push(`${where}.maxScanBytes: only Snowflake has it; ${isPostgres ? 'set maxPlanCost' : 'leave it out'}`);
 }
 
 function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseConfig['address'] {
@@ -111,7 +102,7 @@ function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCon
   if (entry.url !== undefined) {
     if (holdsPassword(entry.url)) {
       at.problems.push(
-        `${at.place}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
+        `${at.where}.url: holds a password; put the URL into an environment variable and name it in urlEnv`,
       );
     }
     return { kind: 'url', url: new Secret(entry.url) };
@@ -123,7 +114,7 @@ function addressOf(entry: z.infer<typeof DatabaseEntry>, at: Place): DatabaseCon
   if (entry.urlFile !== undefined) {
     const path = resolve(at.base, entry.urlFile);
     if (!existsSync(path)) return { kind: 'unset', fix: `write the URL into ${path}` };
-    const value = secretFile(path, `${at.place}.urlFile`, at.problems);
+    const value = secretFile(path, `${at.where}.urlFile`, at.problems);
     return value ? { kind: 'url', url: new Secret(value) } : { kind: 'unset', fix: `write the URL into ${path}` };
   }
   return { kind: 'unset', fix: 'set url, urlEnv, urlFile or path' };

@@ -41,12 +41,7 @@ const OPEN_ACCESS = {
   limits: { maxConnections: null, maxPlanCost: null, maxScanBytes: null },
   access: { allow: [], deny: [] },
   docs: [],
-  snowflake: snowflakeAccess(undefined, {
-    place: 'database',
-    base: '.',
-    env: {},
-    problems: [],
-  }),
+  snowflake: snowflakeAccess(undefined, { where: 'database', base: '.', env: {}, problems: [] }),
 } as const;
 
 /** Throws `ConfigError` with one line that says what to change. */

@@ -4,8 +4,8 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { secretFile } from './secrets';
-import type { Environment } from './folders';
+import { Secret, secretFile } from './secrets';
+import type { Place } from './folders';
 
 const KEY_BYTES = 32;
 const HOW_TO_MAKE = 'make one with: openssl rand -base64 32';
@@ -37,7 +37,7 @@ export interface EncryptionConfig {
     /** Where the key is looked for, to name it in messages. */
     readonly source: string;
     /** 32 bytes; prints as `[secret]`. */
-    readonly key: KeyMaterial;
+    readonly key: Secret<Buffer>;
   }[];
   /** null: a codec server would run on this machine, on `CODEC_PORT`. */
   readonly codecServer: string | null;
@@ -46,30 +46,6 @@ export interface EncryptionConfig {
 /** What a Temporal UI is told when it starts with encryption on, whether or not the codec server runs by then. */
 export function codecEndpoint({ codecServer }: EncryptionConfig): string {
   return codecServer ?? `http://127.0.0.1:${String(CODEC_PORT)}`;
-}
-
-/** Key bytes that do not print. */
-export class KeyMaterial {
-  readonly #bytes: Buffer;
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-  reveal(): Buffer {
-    return this.#bytes;
-  }
-  toString(): string {
-    return '[secret]';
-  }
-  toJSON(): string {
-    return '[secret]';
-  }
-}
-
-interface Place {
-  readonly where: string;
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
 }
 
 export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined, at: Place): EncryptionConfig | null {
@@ -97,13 +73,13 @@ export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined,
       at.problems.push(`${place}: ${source} is not a key of 32 bytes in base64 or hexadecimal; ${HOW_TO_MAKE}`);
       return [];
     }
-    return [{ id, source, key: new KeyMaterial(bytes) }];
+    return [{ id, source, key: new Secret(bytes) }];
   });
   return { keys, codecServer: entry.codecServer?.replace(/\/+$/, '') ?? null };
 }
 
 /** null: neither form, or another length. */
-export function keyBytes(text: string): Buffer | null {
+function keyBytes(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64');

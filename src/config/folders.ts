@@ -14,6 +14,17 @@ export interface Folders {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What a setting is read with. */
+export interface Place {
+  /** The configuration file, or the setting in it, for messages. */
+  readonly where: string;
+  /** The folder that relative paths start from. */
+  readonly base: string;
+  readonly env: Environment;
+  /** Mistakes are added to it. */
+  readonly problems: string[];
+}
+
 export function userFolders(env: Environment, platform: NodeJS.Platform = process.platform): Folders {
   const home = given(env, 'HOME') ?? given(env, 'USERPROFILE') ?? userInfo().homedir;
   if (platform === 'win32') {

@@ -13,8 +13,7 @@ import { z } from 'zod';
 import { DatabaseEntry, databaseOf, type DatabaseConfig } from './database';
 import { EncryptionEntry, encryptionOf, type EncryptionConfig } from './encryption';
 import { fromEnvironment } from './environment';
-import { ConfigError, linesOf } from './errors';
-import { readConfigFile } from './file';
+import { ConfigError, linesOf, readConfigFile } from './file';
 import { VersioningEntry, versioningOf, type VersioningConfig } from './limits';
 import { modelsOf, ModelsEntry, type ModelsConfig } from './models';
 import { MemoryMode, PresetName } from '../domain/question';
@@ -26,7 +25,7 @@ import { userFolders, type Environment, type Folders } from './folders';
 import { DEFAULT_BUDGETS, DEFAULT_PRESET, MAX_QUERIES_PER_ACTION } from './presets';
 
 export type { DatabaseConfig } from './database';
-export { ConfigError } from './errors';
+export { ConfigError } from './file';
 export type { ModelsConfig } from './models';
 export { Secret } from './secrets';
 
@@ -140,21 +139,16 @@ export function loadConfig(source: ConfigSource): Config {
   const file = path === null ? {} : parseFile(path);
   const base = path === null ? source.cwd : dirname(path);
   const problems: string[] = [];
-  const where = path ?? 'configuration';
+  const at = { where: path ?? 'configuration', base, env: source.env, problems };
   const env = fromEnvironment(source.env, problems);
-  const databases = Object.entries(file.databases ?? {}).map(([name, entry]) => {
-    const place = `${where}: databases.${name}`;
-    return [name, databaseOf(entry, { place, base, env: source.env, problems })] as const;
-  });
-  const models = modelsOf(file.models ?? {}, env, { where, base, env: source.env, problems });
-  const store = storeOf(file.store, {
-    ...{ where, base, cwd: source.cwd, env: source.env, problems },
-    dataFolder: folders.data,
-  });
-  const encryption = encryptionOf(file.encryption, { where, base, env: source.env, problems });
-  const web = webOf(file.web, { where, base, env: source.env, problems });
-  const modelKeySource = models.apiKeySource;
-  const embeddings = embeddingsOf(file.schema, { where, base, env: source.env, problems, modelKeySource });
+  const databases = Object.entries(file.databases ?? {}).map(
+    ([name, entry]) => [name, databaseOf(entry, { ...at, where: `${at.where}: databases.${name}` })] as const,
+  );
+  const models = modelsOf(file.models ?? {}, env, at);
+  const store = storeOf(file.store, { ...at, cwd: source.cwd, dataFolder: folders.data });
+  const encryption = encryptionOf(file.encryption, at);
+  const web = webOf(file.web, at);
+  const embeddings = embeddingsOf(file.schema, models.apiKeySource, at);
   const versioning = versioningOf(file.temporal?.versioning, source.env, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {

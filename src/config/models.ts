@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { Role } from '../domain/question';
 import { NO_LOGIN, type EnvironmentSettings } from './environment';
-import type { Environment } from './folders';
+import type { Place } from './folders';
 import { LimitsEntries, limitsTable, type ModelLimitsTable } from './limits';
 import { checkKey, holdsLogin, Secret, secretFile } from './secrets';
 
@@ -39,15 +39,6 @@ export interface ModelsConfig {
   readonly reasoning: boolean | null;
   readonly requestTimeoutMs: number;
   readonly limits: ModelLimitsTable;
-}
-
-interface Place {
-  /** The configuration file, for messages. */
-  readonly where: string;
-  /** The folder that relative paths start from. */
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
 }
 
 /** `said`: what the environment says, which comes first. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { checkKey, endpointKey, holdsLogin, Secret } from './secrets';
-import type { Environment } from './folders';
+import type { Place } from './folders';
 
 const name = z.string().min(1);
 
@@ -37,23 +37,17 @@ export interface EmbeddingsConfig {
   readonly requestTimeoutMs: number;
 }
 
-interface Place {
-  /** The configuration file, for messages. */
-  readonly where: string;
-  /** The folder that relative paths start from. */
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
-  /** Where `models` has its key from. */
-  readonly modelKeySource: string;
-}
-
 /** Below what gateways in front of hosted models take (Google's and Cohere's about a hundred). */
 const BATCH_SIZE = 96;
 /** A batch is answered within seconds; what hangs would only hold up the question. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-export function embeddingsOf(entry: z.infer<typeof SchemaEntry> | undefined, at: Place): EmbeddingsConfig | null {
+/** `modelKeySource`: where `models` has its key from. */
+export function embeddingsOf(
+  entry: z.infer<typeof SchemaEntry> | undefined,
+  modelKeySource: string,
+  at: Place,
+): EmbeddingsConfig | null {
   const given = entry?.embeddings;
   if (given === undefined) return null;
   const { model, baseUrl, apiKeyEnv, apiKeyFile } = given;
@@ -68,7 +62,7 @@ export function embeddingsOf(entry: z.infer<typeof SchemaEntry> | undefined, at:
     model,
     own: baseUrl === undefined ? null : { baseUrl, apiKey: key ? new Secret(key) : null },
     apiKeySource:
-      baseUrl === undefined ? at.modelKeySource : sources.join(' or ') || 'schema.embeddings.apiKeyEnv or apiKeyFile',
+      baseUrl === undefined ? modelKeySource : sources.join(' or ') || 'schema.embeddings.apiKeyEnv or apiKeyFile',
     dimensions: given.dimensions ?? null,
     batchSize: given.batchSize ?? BATCH_SIZE,
     requestTimeoutMs: given.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 
 /** A value that does not print: only `reveal()` gives it. */
-export class Secret {
-  readonly #value: string;
-  constructor(value: string) {
+export class Secret<T = string> {
+  readonly #value: T;
+  constructor(value: T) {
     this.#value = value;
   }
-  reveal(): string {
+  reveal(): T {
     return this.#value;
   }
   toString(): string {

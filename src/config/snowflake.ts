@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { Environment } from './folders';
+import type { Place } from './folders';
 import { Secret } from './secrets';
 
 const name = z.string().min(1);
@@ -44,19 +44,7 @@ export interface SnowflakeAccess {
   readonly functions: readonly string[];
 }
 
-export interface SnowflakePlace {
-  /** Where it stands, for messages. */
-  readonly place: string;
-  /** The folder that relative paths start from. */
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
-}
-
-export function snowflakeAccess(
-  entry: z.infer<typeof SnowflakeEntry> | undefined,
-  at: SnowflakePlace,
-): SnowflakeAccess {
+export function snowflakeAccess(entry: z.infer<typeof SnowflakeEntry> | undefined, at: Place): SnowflakeAccess {
   const given = entry ?? {};
   return {
     login: loginOf(given, at),
@@ -68,11 +56,11 @@ export function snowflakeAccess(
 
 const WAYS = ['privateKeyFile', 'privateKeyEnv', 'tokenEnv', 'tokenFile', 'passwordEnv', 'passwordFile'] as const;
 
-function loginOf(entry: z.infer<typeof SnowflakeEntry>, at: SnowflakePlace): SnowflakeAccess['login'] {
+function loginOf(entry: z.infer<typeof SnowflakeEntry>, at: Place): SnowflakeAccess['login'] {
   const ways = WAYS.filter((way) => entry[way] !== undefined);
   const [way] = ways;
   if (way === undefined) return { kind: 'url' };
-  if (ways.length > 1) at.problems.push(`${at.place}: set one way to log in (set: ${ways.join(', ')})`);
+  if (ways.length > 1) at.problems.push(`${at.where}: set one way to log in (set: ${ways.join(', ')})`);
   const secret = read(way, entry[way] ?? '', at);
   if (secret.kind === 'unset') return secret;
   if (way.startsWith('token')) return { kind: 'token', token: secret.text, tokenKind: entry.tokenKind ?? 'pat' };
@@ -86,7 +74,7 @@ function loginOf(entry: z.infer<typeof SnowflakeEntry>, at: SnowflakePlace): Sno
 
 type Read = { readonly kind: 'set'; readonly text: Secret } | { readonly kind: 'unset'; readonly fix: string };
 
-function read(key: string, value: string, at: SnowflakePlace): Read {
+function read(key: string, value: string, at: Place): Read {
   if (key.endsWith('Env')) {
     const text = at.env[value];
     return text ? { kind: 'set', text: new Secret(text) } : { kind: 'unset', fix: `set the variable ${value}` };
@@ -97,7 +85,7 @@ function read(key: string, value: string, at: SnowflakePlace): Read {
     return { kind: 'set', text: new Secret(readFileSync(path, 'utf8').trim()) };
   } catch (error) {
     const { code = 'error' } = error as NodeJS.ErrnoException;
-    at.problems.push(`${at.place}.${key}: cannot read ${path} (${code})`);
+    at.problems.push(`${at.where}.${key}: cannot read ${path} (${code})`);
     return { kind: 'unset', fix: `make ${path} readable` };
   }
 }

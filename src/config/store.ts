@@ -7,7 +7,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { holdsLogin } from './secrets';
-import type { Environment, Folders } from './folders';
+import type { Folders, Place } from './folders';
 
 const text = z.string().min(1);
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -54,17 +54,13 @@ export interface StoreCredentials {
   readonly sessionToken?: string;
 }
 
-interface Place {
-  readonly where: string;
-  /** Paths of the file are relative to it, `GATE_STORE` to the working directory. */
-  readonly base: string;
+interface StorePlace {
   readonly cwd: string;
-  readonly env: Environment;
   readonly dataFolder: string;
-  readonly problems: string[];
 }
 
-export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place): StoreConfig {
+/** Paths of the file are relative to it, `GATE_STORE` to the working directory. */
+export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place & StorePlace): StoreConfig {
   if (entry.directory !== undefined && entry.s3 !== undefined) {
     at.problems.push(`${at.where}: store: set directory or s3, not both`);
   }

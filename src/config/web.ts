@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { checkKey, endpointKey, holdsLogin, Secret } from './secrets';
-import type { Environment } from './folders';
+import type { Place } from './folders';
 
 const name = z.string().min(1);
 
@@ -26,15 +26,6 @@ export interface WebConfig {
   readonly lookups: number | null;
   /** What to do before the web can be searched; null: nothing. */
   readonly fix: string | null;
-}
-
-interface Place {
-  /** The configuration file, for messages. */
-  readonly where: string;
-  /** The folder that relative paths start from. */
-  readonly base: string;
-  readonly env: Environment;
-  readonly problems: string[];
 }
 
 const KEY_VARIABLES = { searxng: 'SEARXNG_API_KEY', tavily: 'TAVILY_API_KEY', brave: 'BRAVE_API_KEY' } as const;

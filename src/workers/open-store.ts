@@ -3,7 +3,7 @@
  * Nothing of Temporal is imported: a command that only reads the store does not load it.
  */
 import { createEncryptedStore, createKeyRing, createPlainStore, type KeyRing } from '../adapters/encryption';
-import { createLocalStore } from '../adapters/local';
+import { createLocalStore } from '../adapters/local/store';
 import { createS3Store } from '../adapters/s3';
 import type { Config } from '../config';
 import type { ObjectStore } from '../ports';
