@@ -1,5 +1,6 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MemoryMode, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
@@ -18,8 +19,16 @@ export interface QuestionFlags {
   readonly web?: boolean;
 }
 
-/** Which database is meant without `--db`: the only one that is configured. */
-export function onlyDatabase(config: Pick<Config, 'databases'>): string {
+/** What `--db` names, else the only database that is configured. */
+export function askedDatabase(
+  config: Config,
+  { db }: { readonly db?: string },
+  { cwd }: Pick<Io, 'cwd'>,
+): ResolvedDatabase {
+  return resolveDatabase(config, db ?? onlyDatabase(config), cwd);
+}
+
+function onlyDatabase(config: Pick<Config, 'databases'>): string {
   const names = Object.keys(config.databases);
   const [only] = names;
   if (names.length === 1 && only !== undefined) return only;

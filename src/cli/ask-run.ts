@@ -12,17 +12,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { resolveDatabase } from '../config/databases';
+import type { Config } from '../config';
+import type { ResolvedDatabase } from '../config/databases';
 import type { SearchInput } from '../domain';
 import { clockAt } from '../sql/clock';
-import { compose, openEngines, type Composition, type Engines } from '../workers/composition';
+import { compose, openEngines, type Composition } from '../workers/composition';
 import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
 import type { Asking } from './ask-start';
 import {
   checkWeb,
   modelsFor,
-  onlyDatabase,
+  askedDatabase,
   questionOf,
   questionText,
   searchInput,
@@ -58,18 +59,11 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
   const services = openServices(io);
   const { config } = services;
   checkWeb(config, flags);
-  const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
+  const database = askedDatabase(config, flags, io);
   const recognised = await recognise(services.store, database);
   const question = questionOf(text, database.name, flags, io.cwd, database.docs);
   const files = recordingOf(flags, io);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const opened: Promise<Composition>[] = [];
-  const composition = (): Promise<Composition> => {
-    const composing = opened[0] ?? compose(config, { engines, ...files });
-    opened[0] = composing;
-    return composing;
-  };
-  try {
+  return withOpened(config, database, files, async ({ engines, composition }) => {
     // A recording or a local Ollama offers names where none is configured.
     const isNamed = flags.model?.default !== undefined || config.models.default !== null;
     const models = modelsFor(config, flags, isNamed ? [] : offeredModels(await composition()));
@@ -95,16 +89,14 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
       const { printAnswer } = await import('./print-answer');
       const { json = false, csv, showPlan } = flags;
       const shown = { json, csv, ui: null, showPlan, db: database.addressLabel };
-      return await printAnswer(services, again.record, io, shown);
+      return printAnswer(services, again.record, io, shown);
     }
     const { input } = again;
     const notice = webNotice(config, flags);
     if (notice !== null) io.err(`${notice}\n`);
     const asking: Asking = { services, engines, composition, database, input, files, io };
-    return await follow(asking, flags);
-  } finally {
-    await closeOpened(engines, opened);
-  }
+    return follow(asking, flags);
+  });
 }
 
 /** The file that the exchanges with the model are written to, or read from. */
@@ -128,10 +120,22 @@ export async function follow(
   return (await import('./ask-attended')).askAttended(asking, flags);
 }
 
-/** An error on opening has already ended the command, so it is not thrown again. */
-export async function closeOpened(engines: Engines, opened: readonly Promise<Composition>[]): Promise<void> {
-  const [settled] = await Promise.allSettled(opened);
-  await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+/** Databases and models of one asking: opened by whoever needs them first, and closed at the end. */
+export async function withOpened<T>(
+  config: Config,
+  database: ResolvedDatabase,
+  files: Asking['files'],
+  work: (opened: Pick<Asking, 'engines' | 'composition'>) => Promise<T>,
+): Promise<T> {
+  const engines = openEngines(config, [database]);
+  const opened: Promise<Composition>[] = [];
+  try {
+    return await work({ engines, composition: () => (opened[0] ??= compose(config, { engines, ...files })) });
+  } finally {
+    // An error on opening has already ended the command, so it is not thrown again.
+    const [settled] = await Promise.allSettled(opened);
+    await (settled?.status === 'fulfilled' ? settled.value : engines).close();
+  }
 }
 
 /** With the clock of this asking; a context may tell one of its own. */
@@ -160,28 +164,19 @@ export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCo
   const flags = { ...given, method: 'learn' as const, output: 'sql' as const };
   const services = openServices(io);
   const { config, store } = services;
-  const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
+  const database = askedDatabase(config, flags, io);
   const { known, notice } = await recognise(store, database);
   if (notice !== null) io.err(`${notice}\n`);
   const question = questionOf(QUESTION, database.name, flags, io.cwd, database.docs);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const opened: Promise<Composition>[] = [];
-  const composition = (): Promise<Composition> => {
-    const composing = opened[0] ?? compose(config, { engines });
-    opened[0] = composing;
-    return composing;
-  };
-  try {
+  return withOpened(config, database, {}, async (opened) => {
     const models = modelsFor(config, flags, []);
     const inputFor = (nonce: string): SearchInput => {
       const named = { models, namespace: 'learn', identity: known, memory: 'on' as const, turns: flags.turns, nonce };
       return searchInput(config, flags, question, named);
     };
     const input = await unfinished(store, inputFor);
-    return await follow({ services, engines, composition, database, input, files: {}, io }, flags);
-  } finally {
-    await closeOpened(engines, opened);
-  }
+    return follow({ services, ...opened, database, input, files: {}, io }, flags);
+  });
 }
 
 /** The first lesson of these settings that has not ended. */

@@ -62,6 +62,10 @@ export const askCommand: CommandFactory = (io, outcome) =>
     'gate ask "…" --db postgresql://reader@localhost/sales --detach',
   );
 
+/**
+ * A question without quotes comes as one argument a word. Bare words are joined. Anything else that may be no part of the
+ * question (a quoted text among them, a file, an address, `-`) is an error that says how to write the question.
+ */
 export function joinedWords(words: readonly string[], cwd: string): string {
   const [first = ''] = words;
   if (words.length <= 1) return first;

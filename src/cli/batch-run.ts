@@ -46,7 +46,7 @@ export async function runBatchCommand(
   const items = await questionsOf(resolve(io.cwd, file), flags);
   const selected = selectItems(items, flags);
   const databases = batchDatabases(config, flags.db ?? [], { selected, others: items }, io.cwd);
-  const composition = await compose(config, { adHoc: databases.all.filter(({ adHoc }) => adHoc) });
+  const composition = await compose(config, { adHoc: databases.all });
   try {
     const models = modelsFor(config, flags, composition.ollamaModels ?? []);
     const name = batchName(file, flags);

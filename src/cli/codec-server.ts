@@ -28,7 +28,7 @@ export const codecServerCommand: CommandFactory = (io) =>
       .option('--origin <url>', 'origin of the UI (repeatable; default: the embedded UI)', collect)
       .action(async (flags: CodecFlags) => {
         const { loadConfig } = await import('../config');
-        const { codecsOf } = await import('../workers/encryption');
+        const { codecsOf } = await import('../workers/payloads');
         const { keyRingOf } = await import('../workers/open-store');
         const { isLoopback, startCodecServer } = await import('../workers/codec-server');
         const { storedPayloads } = await import('../workers/external-storage');
@@ -96,7 +96,7 @@ interface UiCodec {
 
 export async function startUiCodec(config: Config): Promise<UiCodec> {
   const { startCodecServer } = await import('../workers/codec-server');
-  const { codecsOf } = await import('../workers/encryption');
+  const { codecsOf } = await import('../workers/payloads');
   const { storedPayloads } = await import('../workers/external-storage');
   const { openStore } = await import('../workers/open-store');
   const options = { codecs: codecsOf(config), stored: storedPayloads(openStore(config)), origins: [], token: null };

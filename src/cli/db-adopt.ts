@@ -7,10 +7,9 @@ import { storeLocation } from '../config/store';
 import { resolveDatabase } from '../config/databases';
 import { StoreError } from '../ports';
 import { visible } from '../report/printable';
-import { openEngines } from '../workers/composition';
 import { addAlias, identityChain, knownIdentity } from '../workers/database-aliases';
 import { openStore } from '../workers/open-store';
-import { checkDatabase } from './check-database';
+import { lookAt } from './check-database';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 import { noteSeen, seenUnder, whatChanged, type SeenDatabase } from './seen-databases';
@@ -42,8 +41,7 @@ export async function adoptDatabase(spec: string, { force = false, json = false 
     throw new CommandFailed(
       `'${name}' (${visible(addressLabel)}) is adopted already as another database (${known}); it can stand for one only`,
     );
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const { fingerprint } = await checkDatabase(engines, name).finally(() => engines.close());
+  const { fingerprint } = await lookAt(config, database);
   if (fingerprint !== former.fingerprint && !force)
     throw new CommandFailed(
       `'${name}' ${whatChanged(former, database)}, and its tables are not those of ${former.seenAt.slice(0, 10)}: nothing was adopted; if it is the same database, give --force`,

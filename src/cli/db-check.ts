@@ -32,7 +32,7 @@ export interface CheckReport {
 export async function runCheck(spec: string, flags: { readonly json?: boolean }, io: Io): Promise<ExitCode> {
   const config = loadConfig(io);
   const database = resolveDatabase(config, spec, io.cwd);
-  const report = await checkOn(database, () => openEngines(config, database.adHoc ? [database] : []));
+  const report = await checkOn(database, () => openEngines(config, [database]));
   if (flags.json) io.out(`${JSON.stringify(report, null, 2)}\n`);
   else print(report, io);
   return report.readOnly && report.problems.length === 0 ? EXIT.ok : EXIT.failed;

@@ -33,7 +33,7 @@ const CHARS_PER_TOKEN = 4;
 export async function describeDatabase(spec: string, flags: DescribeFlags, io: Io): Promise<void> {
   const config = loadConfig(io);
   const database = resolveDatabase(config, spec, io.cwd);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
+  const engines = openEngines(config, [database]);
   try {
     const { engine } = await engines.engine(database.name);
     const description = await engine.describe({ signal: AbortSignal.timeout(WAIT_MS) });
@@ -102,6 +102,7 @@ interface DescribedFor {
   readonly signal: AbortSignal;
 }
 
+/** For `gate db describe --question`: the tables as a search would rank them, by meaning too where that is configured. */
 async function contextFor(
   description: DatabaseDescription,
   asked: DescribedFor,

@@ -1,9 +1,10 @@
-/** `gate db`: the command line of the configured databases; each action is in a file of its own. */
-import { Command } from 'commander';
-import { collect, positiveNumber, withExamples, type CommandFactory } from './options';
+/** `gate db` and `gate sql`: the command line of what is about a database; each action is in a file of its own. */
+import { Command, Option } from 'commander';
+import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger } from './options';
 import type { AddFlags } from './db-add';
 import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';
+import type { SqlFlags } from './sql-run';
 
 const ADOPT_NOTES = `
 A database is known by where it is. After a move, a changed URL or a replaced file, gate ask treats the name as another
@@ -104,3 +105,30 @@ function onDatabase(name: string, description: string): Command {
   const command = new Command(name).description(description);
   return command.argument('<database>', 'a configured name, an SQLite file, or postgresql://…');
 }
+
+export const sqlCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('sql')
+      .description('run one read-only query, with the safeguards of a search: access lists, time and row limits')
+      .argument('<query>', 'one SELECT; - reads it from standard input')
+      .option(
+        '--db <database>',
+        'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
+      )
+      .addOption(
+        new Option('--format <name>', 'csv, json or table (default: table on a terminal, else csv)').choices([
+          'csv',
+          'json',
+          'table',
+        ]),
+      )
+      .option('--json', 'the same as --format json')
+      .option('--max-rows <n>', 'at most this many rows', positiveInteger, 10_000)
+      .option('--timeout <seconds>', 'at most this many seconds', positiveNumber, 25)
+      .action(async (argument: string, flags: SqlFlags) => {
+        const { runSql } = await import('./sql-run');
+        await runSql(argument, flags, io);
+      }),
+    'gate sql "SELECT count(*) FROM orders" --db ./shop.sqlite',
+    'gate sql - --db sales --format csv < query.sql',
+  );

@@ -13,8 +13,14 @@ import { openStore } from '../workers/open-store';
 import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
 import { askedServer, lackingFeatures, SERVERS } from '../workers/temporal-servers';
 import { connectClient } from '../workers/client';
-import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
-import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
+import {
+  UNSERVED_FIX,
+  unservedLine,
+  unservedModelQueues,
+  UNSERVED_SEARCHES_FIX,
+  unservedSearches,
+  unservedSearchesLine,
+} from '../workers/unserved-queues';
 import { checkOn } from './db-check';
 import { checkEndpoint, unpricedModels } from './preflight';
 import { checkEmbeddings } from './doctor-embeddings';

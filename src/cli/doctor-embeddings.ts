@@ -3,7 +3,7 @@
  * one word is embedded. Never more than a note, because every search goes on without it.
  */
 import { detectOllama, OPENAI_BASE_URL, priceOf } from '../adapters/openai';
-import { EMBEDDING_PRICES } from '../adapters/openai-embeddings';
+import { EMBEDDING_PRICES } from '../adapters/openai-embeddings/embedder';
 import type { Config } from '../config';
 import { ModelError } from '../ports';
 import { counted } from '../report/printable';

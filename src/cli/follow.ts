@@ -79,6 +79,10 @@ interface ProgressDisplay {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const REDRAW_MS = 120;
 
+/**
+ * Live progress on stderr. With a person watching, three lines redraw themselves; otherwise a line is printed when
+ * there is news (iteration, bottleneck, or what was learned), and nothing in between.
+ */
 export function progressDisplay(io: Pick<Io, 'err' | 'live' | 'columns' | 'now'>): ProgressDisplay {
   return io.live ? liveDisplay(io) : plainDisplay(io);
 }
@@ -146,7 +150,11 @@ interface LiveLines {
   readonly stop: () => void;
 }
 
-/** `lines` have to fit the width of the terminal, or the next drawing starts too low. */
+/**
+ * Lines at the bottom of a terminal that redraw themselves in place, with others that stay printed above them.
+ *
+ * `lines` have to fit the width of the terminal, or the next drawing starts too low.
+ */
 export function liveLines(io: Pick<Io, 'err'>, everyMs: number, lines: () => readonly string[]): LiveLines {
   let height = 0;
   // From the first column: an interrupt has left `^C` where the cursor was.

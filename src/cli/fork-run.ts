@@ -15,11 +15,9 @@ import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
 import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
-import { compose, openEngines, type Composition } from '../workers/composition';
 import { knownIdentity } from '../workers/database-aliases';
-import type { Asking } from './ask-start';
 import { askAgain } from './ask-again';
-import { closeOpened, follow } from './ask-run';
+import { follow, withOpened } from './ask-run';
 import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
@@ -65,25 +63,19 @@ async function ask(
 ): Promise<ExitCode> {
   const { config, store } = services;
   const { input } = fork;
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  let composing: Promise<Composition> | undefined;
-  const composition = (): Promise<Composition> => (composing ??= compose(config, { engines }));
-  const asking: Asking = { services, engines, composition, database, input, files: {}, io, fork };
-  try {
+  return withOpened(config, database, {}, async ({ engines, composition }) => {
     // It begins at a checkpoint of its parent: what no longer holds there, no other fork mends.
-    const again = await askAgain({ store: services.store, engines, inputFor: () => null, io }, input);
+    const again = await askAgain({ store, engines, inputFor: () => null, io }, input);
     if (again.kind === 'answer') {
       const { printAnswer } = await import('./print-answer');
-      return await printAnswer(services, again.record, io, { json: flags.json ?? false, ui: null });
+      return printAnswer(services, again.record, io, { json: flags.json ?? false, ui: null });
     }
     if (parent.identity === undefined)
       await checkTables(store, parent, (await checkDatabase(engines, database.name)).fingerprint);
     if (!flags.detach || !flags.json)
       io.err(`${input.searchId}: fork of ${input.parent?.searchId ?? ''} after iteration ${flags.at}\n`);
-    return await follow(asking, flags);
-  } finally {
-    await closeOpened(engines, composing === undefined ? [] : [composing]);
-  }
+    return follow({ services, engines, composition, database, input, files: {}, io, fork }, flags);
+  });
 }
 
 async function checkpointAfter({ store }: Services, parentId: string, at: number): Promise<SearchState> {

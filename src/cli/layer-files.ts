@@ -13,10 +13,10 @@ import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
-import { onDatabase, openLayer, type LayerFlags, type Opened } from './layer-run';
+import { openLayer, type LayerFlags, type Opened } from './layer-run';
 import { appendToLayer } from '../record/layer-store';
 import { importEntries, type Imported } from '../steps/import-entries';
-import { checkDatabase } from './check-database';
+import { checkDatabase, onDatabase } from './check-database';
 import { sha256 } from './services';
 
 export interface ExportFlags extends LayerFlags {

@@ -1,5 +1,5 @@
 /** What `gate layer` does: reads the events of a database's layer, and appends what a person says or a check finds. */
-import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import type { ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
@@ -10,11 +10,10 @@ import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
 import { visibleEntries } from '../steps/layer-entries';
 import { visibleLine } from '../text/visible';
-import { openEngines, type Engines } from '../workers/composition';
-import { checkDatabase } from './check-database';
+import { checkDatabase, lookAt, onDatabase } from './check-database';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
-import { onlyDatabase } from './ask-input';
+import { askedDatabase } from './ask-input';
 import { recognise } from './seen-databases';
 import { authorOf, words } from './steer';
 import { openServices, sha256, type Services } from './services';
@@ -42,7 +41,7 @@ export interface Opened extends Services {
 
 export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
   const services = openServices(io);
-  const database = resolveDatabase(services.config, db ?? onlyDatabase(services.config), io.cwd);
+  const database = askedDatabase(services.config, { db }, io);
   const { known } = await recognise(services.store, database);
   const place = { store: services.store, hash: sha256, database: identityKey(known) };
   const events = await readLayer(place);
@@ -50,39 +49,17 @@ export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promi
   return { ...services, database, place, events, layer: await shownLayer(services, database, layer) };
 }
 
-/** Work on the database of a layer: opened for it, cancelled by an interrupt, and closed. */
-export async function onDatabase<T>(
-  { config, database }: Pick<Opened, 'config' | 'database'>,
-  io: Pick<Io, 'onInterrupt'>,
-  work: (open: { readonly engines: Engines; readonly signal: AbortSignal }) => Promise<T>,
-): Promise<T> {
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
-    return await work({ engines, signal: stop.signal });
-  } finally {
-    stopListening();
-    await engines.close();
-  }
-}
-
 /** What is about something that an access list hides is as if it did not exist. Only then is the database opened. */
 async function shownLayer({ config }: Services, database: ResolvedDatabase, layer: Layer): Promise<Layer> {
   const { allow, deny } = database.access;
   const { entries, questions } = layer;
   if (entries.length + questions.length === 0 || allow.length + deny.length === 0) return layer;
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  try {
-    const description = await checkDatabase(engines, database.name);
-    return {
-      ...layer,
-      entries: visibleEntries(entries, description),
-      questions: visibleQuestions(questions, description),
-    };
-  } finally {
-    await engines.close();
-  }
+  const description = await lookAt(config, database);
+  return {
+    ...layer,
+    entries: visibleEntries(entries, description),
+    questions: visibleQuestions(questions, description),
+  };
 }
 
 export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {

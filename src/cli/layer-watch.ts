@@ -9,14 +9,14 @@ import { driftAt } from '../layer/drift';
 import type { Outlet } from '../ports/drift';
 import { readLayer } from '../record/layer-store';
 import { identityKey } from '../steps/context';
-import { compose, openEngines } from '../workers/composition';
+import { compose } from '../workers/composition';
 import { findWatch, listWatches, putWatch, runWatch, stopWatch } from '../workers/layer-schedules';
 import { isPolled } from '../workers/running-elsewhere';
 import { differenceText, servedName, servingOf, type Serving } from '../workers/serving';
 import { databaseQueue } from '../workers/task-queues';
-import { onlyDatabase } from './ask-input';
+import { askedDatabase } from './ask-input';
 import { serveInBackground } from './background';
-import { checkDatabase } from './check-database';
+import { lookAt } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { printDrift } from './layer-run';
@@ -46,7 +46,7 @@ export async function watchLayer(flags: WatchFlags, io: Io): Promise<ExitCode> {
     throw new UsageError('--webhook and --file say where drift is told: give them with --every');
   const services = openServices(io);
   if (list) return listAll(services, flags, io);
-  const database = resolveDatabase(services.config, flags.db ?? onlyDatabase(services.config), io.cwd);
+  const database = askedDatabase(services.config, flags, io);
   const { known, notice } = await recognise(services.store, database);
   if (notice !== null) io.err(`${notice}\n`);
   const watched = { services, database, identity: known };
@@ -64,8 +64,7 @@ async function watch(watched: Watched, everyMs: number, flags: WatchFlags, io: I
   const { database, identity, services } = watched;
   const { config } = services;
   const to = outletsOf(config, flags, io);
-  const engines = openEngines(config, database.adHoc ? [database] : []);
-  await checkDatabase(engines, database.name).finally(() => engines.close());
+  await lookAt(config, database);
   return withTemporal(services, io, async (session) => {
     const serving = await servingHere(watched);
     const taskQueue = databaseQueue(servedName(database.name, serving));
@@ -116,7 +115,7 @@ function outletsOf(config: Config, { webhook, file }: WatchFlags, io: Io): reado
 }
 
 async function servingHere({ services: { config }, database }: Watched): Promise<Serving> {
-  const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });
+  const composition = await compose(config, { adHoc: [database] });
   try {
     return servingOf(config, composition, [database]);
   } finally {

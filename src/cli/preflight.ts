@@ -51,6 +51,7 @@ type EndpointCheck =
 
 const WAIT_MS = 4_000;
 
+/** Looks at a model endpoint without paying for anything: is it there, does it take the key, does it know the model. */
 export async function checkEndpoint(
   { baseUrl, apiKey, apiKeySource }: Pick<ModelsConfig, 'baseUrl' | 'apiKey' | 'apiKeySource'>,
   standardUrl: string,

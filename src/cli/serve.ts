@@ -11,10 +11,15 @@ import type { GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import { UNSERVED_FIX, unservedLine, unservedModelQueues } from '../workers/unserved-queues';
-import { UNSERVED_SEARCHES_FIX, unservedSearches, unservedSearchesLine } from '../workers/unserved-searches';
-import { workerVersion } from '../workers/worker-version';
-import { workflowBundle } from '../workers/workflow-bundle';
+import {
+  UNSERVED_FIX,
+  unservedLine,
+  unservedModelQueues,
+  UNSERVED_SEARCHES_FIX,
+  unservedSearches,
+  unservedSearchesLine,
+} from '../workers/unserved-queues';
+import { workerVersion, workflowBundle } from '../workers/workflow-bundle';
 import { announce } from './background';
 import { CommandFailed, errorText, EXIT, UsageError } from './errors';
 import type { HealthServer } from './health';

@@ -1,10 +1,9 @@
 /** What `gate sql` does. */
 import type { SqlResult } from '../domain';
 import { loadConfig } from '../config';
-import { resolveDatabase } from '../config/databases';
 import { counted } from '../report/printable';
-import { compose } from '../workers/composition';
-import { onlyDatabase, questionText } from './ask-input';
+import { askedDatabase, questionText } from './ask-input';
+import { onDatabase } from './check-database';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 import { csv, textTable } from './table';
@@ -20,20 +19,13 @@ export interface SqlFlags {
 export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise<void> {
   const query = await questionText(argument, io, 'query');
   const config = loadConfig(io);
-  const database = resolveDatabase(config, flags.db ?? onlyDatabase(config), io.cwd);
-  const composition = await compose(config, { adHoc: database.adHoc ? [database] : [] });
-  const stop = new AbortController();
-  const stopListening = io.onInterrupt(() => stop.abort());
-  try {
-    const { engine } = await composition.engine(database.name);
+  const database = askedDatabase(config, flags, io);
+  await onDatabase({ config, database }, io, async ({ engines, signal }) => {
+    const { engine } = await engines.engine(database.name);
     const timeoutMs = Math.round(flags.timeout * 1000);
-    const options = { timeoutMs, maxRows: flags.maxRows, signal: stop.signal, tag: 'gate sql' };
-    const { results } = await engine.run([query], options);
+    const { results } = await engine.run([query], { timeoutMs, maxRows: flags.maxRows, signal, tag: 'gate sql' });
     print(rowsOf(results[0], flags), flags, io);
-  } finally {
-    stopListening();
-    await composition.close();
-  }
+  });
 }
 
 type Rows = Extract<SqlResult, { kind: 'rows' }>;

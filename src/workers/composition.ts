@@ -38,7 +38,7 @@ import type { WorkerSteps } from './run-worker';
 import type { ServedModel } from './serving';
 
 export interface CompositionOptions {
-  /** Databases that this process serves although they are not configured (an ad-hoc path or URL). */
+  /** What this process may serve although it is not configured (an ad-hoc path or URL); configured ones change nothing. */
   readonly adHoc?: readonly ResolvedDatabase[];
   /** Engines that were opened before, in place of `adHoc`; closed with the composition. */
   readonly engines?: Engines;
@@ -72,8 +72,8 @@ export interface Engines {
 }
 
 /** The databases alone, each opened on first use. */
-export function openEngines(config: Config, adHocDatabases: readonly ResolvedDatabase[] = []): Engines {
-  const adHoc = new Map(adHocDatabases.map((database) => [database.name, database]));
+export function openEngines(config: Config, databases: readonly ResolvedDatabase[] = []): Engines {
+  const adHoc = new Map(databases.filter((one) => one.adHoc).map((one) => [one.name, one]));
   const resolved = new Map(adHoc);
   const engines = new Map<string, { readonly version: string; readonly open: ReturnType<StepDeps['engine']> }>();
   const replaced = new Set<ReturnType<StepDeps['engine']>>();

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLocalStore } from '../../src/adapters/local';
+import { createLocalStore } from '../../src/adapters/local/store';
 import { inputOf } from '../../src/cli/services';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { startQuestion } from '../../src/workers/client';

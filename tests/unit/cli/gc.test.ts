@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
-import { createLocalStore } from '../../../src/adapters/local';
+import { createLocalStore } from '../../../src/adapters/local/store';
 import { planRuns, removeRun, type AskTemporal, type WorkflowState } from '../../../src/cli/gc-runs';
 import { sweepCaches, OBJECT_GRACE_MS, sweepObjects, sweepPayloads } from '../../../src/cli/gc-sweep';
 import { addToIndex, listSearches, openServices, saveInput, sha256 } from '../../../src/cli/services';
