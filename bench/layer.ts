@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import { createSqliteEngine } from '../src/adapters/sqlite';
 import type { LayerEntry, LayerEvent } from '../src/domain';
 import { relevantEntries } from '../src/layer/relevance';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
 import { startPostgres } from '../tests/helpers/postgres';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine } from '../src/adapters/postgres';
 import { createSqliteEngine } from '../src/adapters/sqlite';
 import type { DatabaseDescription } from '../src/domain';

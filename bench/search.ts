@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGuardedEngine } from '../src/adapters/guard';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import { scriptedModel } from '../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import { buildSprintDatabase } from '../src/cli/sprint-database';

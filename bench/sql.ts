@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { Client } from 'pg';
 import { createGuardedEngine } from '../src/adapters/guard';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import { createPostgresEngine, createPostgresInspector } from '../src/adapters/postgres';
 import { createSqliteEngine, createSqliteInspector } from '../src/adapters/sqlite';
 import type { SqlEngine, SqlInspector } from '../src/ports';

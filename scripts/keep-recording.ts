@@ -7,7 +7,7 @@
  * right answers. Keep new ones when a prompt has changed and was measured again; replies of no model do not belong there.
  */
 import { writeFileSync } from 'node:fs';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import { contentHash, RECORDING_KIND, type Exchange } from '../src/adapters/recording/exchange';
 import { Role } from '../src/domain';
 import { sha256 } from '../src/sha256';

@@ -11,7 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
-import { createLocalStore } from '../src/adapters/local';
+import { createLocalStore } from '../src/adapters/local/store';
 import type { AnswerRecord } from '../src/domain';
 import { loadTrace, renderReport } from '../src/report';
 import { sha256 } from '../src/sha256';

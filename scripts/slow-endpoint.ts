@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenAiModel } from '../src/adapters/openai';
-import { createOpenAiEmbedder } from '../src/adapters/openai-embeddings';
+import { createOpenAiEmbedder } from '../src/adapters/openai-embeddings/embedder';
 
 const silentMs = Number(process.argv[2] ?? 6) * 60_000;
 if (!(silentMs > 0)) throw new Error('give the minutes of silence as a number');

@@ -1,7 +1,6 @@
 /** Connections, each used by one run at a time: opened on demand, kept for later runs, closed after an error. */
-import { createSlots, type Slots } from './slots';
 
-export interface Pooled {
+interface Pooled {
   isUp(): boolean;
   close(): Promise<void>;
 }
@@ -69,4 +68,43 @@ export class Pool<T extends Pooled> {
     const closed = connection.close().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
+}
+
+export interface Slots {
+  /** Rejects only with the signal's reason. */
+  take(signal: AbortSignal): Promise<void>;
+  /** Releases the place that `take` gave; the next waiting caller gets it. */
+  give(): void;
+}
+
+/** A counting semaphore: callers wait in the order in which they came; an abort ends the wait. */
+export function createSlots(size: number): Slots {
+  const waiting: (() => void)[] = [];
+  let free = size;
+  return {
+    take(signal) {
+      if (signal.aborted) return Promise.reject(signal.reason as Error);
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve();
+      }
+      return new Promise<void>((resolve, reject) => {
+        const onAbort = (): void => {
+          waiting.splice(waiting.indexOf(next), 1);
+          reject(signal.reason as Error);
+        };
+        const next = (): void => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        };
+        waiting.push(next);
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+    },
+    give() {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
 }

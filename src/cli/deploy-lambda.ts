@@ -16,7 +16,7 @@ import {
 } from '../deploy/lambda-template';
 import { secretSettings } from '../deploy/secret-settings';
 import { packageFolder } from '../workers/package-folder';
-import { workerVersion } from '../workers/worker-version';
+import { workerVersion } from '../workers/workflow-bundle';
 import { giveFiles, sizeText, targetFolder, type WriteFlags } from './deploy-files';
 import { CommandFailed } from './errors';
 import type { Io } from './io';

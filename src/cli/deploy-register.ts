@@ -11,7 +11,7 @@ import {
   type Compute,
   type Deployment,
 } from '../workers/deployments';
-import { workerVersion, type WorkerVersion } from '../workers/worker-version';
+import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import {
   PROVIDERS,
   SETTINGS,

@@ -15,7 +15,7 @@ import { awaitQueues, createVersion, makeCurrent, updateCompute, type Compute } 
 import { modelQueues } from '../workers/model-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { databaseQueue } from '../workers/task-queues';
-import { workerVersion, type WorkerVersion } from '../workers/worker-version';
+import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
 import { gateCommand } from './background';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';

@@ -11,7 +11,6 @@
 import { BoundedMap } from '../bounded-map';
 import type { ObjectStore } from '../ports';
 import type { Kind } from './contents';
-import { perStore } from './per-store';
 
 const MAX_CHARS = 48 * 1024 * 1024;
 const FIXED: ReadonlySet<Kind> = new Set(['body', 'plan', 'proposal']);
@@ -40,7 +39,7 @@ export async function cachedObject(
   return content;
 }
 
-export interface CachedContents {
+interface CachedContents {
   /** Null if it is not stored. */
   read(kind: Kind, key: string, parse: (text: string) => Promise<unknown>): Promise<unknown>;
   put(kind: Kind, key: string, text: string, options: { readonly overwrite: boolean }): Promise<void>;
@@ -75,4 +74,14 @@ function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) frozen(inner);
   return Object.freeze(value);
+}
+
+/** What this process remembers beside a store, made on first use. */
+export function perStore<T>(make: () => T): (store: ObjectStore) => T {
+  const known = new WeakMap<ObjectStore, T>();
+  return (store) => {
+    const found = known.get(store) ?? make();
+    known.set(store, found);
+    return found;
+  };
 }

@@ -13,7 +13,7 @@ import { StoreError, type ObjectStore } from '../ports';
 import { canonical } from '../domain/canonical';
 import type { Hash } from '../sql/body';
 import { BoundedMap } from '../bounded-map';
-import { perStore } from './per-store';
+import { perStore } from './content-cache';
 import { readEnvelope, writeEnvelope } from './run-store';
 
 export const LAYER = 'layer/';

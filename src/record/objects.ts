@@ -10,9 +10,8 @@ import { z } from 'zod';
 import { BoundedMap } from '../bounded-map';
 import { StoreError, type ObjectStore } from '../ports';
 import type { Hash } from '../sql/body';
-import { cachedObject } from './content-cache';
+import { cachedObject, perStore } from './content-cache';
 import { restored } from './delete-with-copy';
-import { perStore } from './per-store';
 
 export const OBJECTS = 'objects/sha256/';
 /** In characters of JSON. Smaller contents are stored in their envelope, not as objects of their own. */

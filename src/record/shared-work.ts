@@ -3,7 +3,7 @@
  * work that runs. A step is tried again while its first try still runs, for one, when its heartbeats were lost.
  */
 import type { ObjectStore } from '../ports';
-import { perStore } from './per-store';
+import { perStore } from './content-cache';
 
 /** Whether the work stops or goes on when nobody waits for it any more. Work that goes on needs its own time limit. */
 type Abandoned = 'stops' | 'goes on';

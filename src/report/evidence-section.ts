@@ -6,8 +6,7 @@ import { claimAnchor } from './claims-section';
 import { anchor, markup, type Html } from './html';
 import { badge, details, rowsTable, verdictBadge } from './parts';
 import { capital } from './printable';
-import { statement, type Rerun } from './sql-section';
-import { sqlHtml } from './sql-html';
+import { statement, type Rerun, sqlHtml } from './sql-section';
 import { CLAIM_WORDS, STATE_WORDS, type Worded } from './words';
 
 const OBSERVED_SHOWN = 20;

@@ -1,5 +1,5 @@
 export { searchDiff, type SearchDiff } from './diff';
-export { renderDiffText } from './diff-text';
+export { renderDiffText } from './diff';
 export { loadSide, loadTrace, type Trace } from './trace';
 export { renderReport } from './render';
 export { renderTraceText } from './text';

@@ -3,12 +3,11 @@ import type { AnswerRecord, Usage } from '../domain';
 import { anchor, markup, type Html } from './html';
 import { badge, details, head, table } from './parts';
 import { counted, dollars, duration } from './printable';
-import { schemaPart } from './schema-section';
 import { searchPart } from './search-section';
-import { sqlHtml } from './sql-html';
-import type { Rerun } from './sql-section';
+import { sqlHtml, type Rerun } from './sql-section';
 import type { Trace } from './trace';
 import { endedBecause, procedureText } from './words';
+import { rankedTable, rankingText, shownText } from './ranking';
 
 export function machinery(trace: Trace, rerun: Rerun): Html {
   const { record, state } = trace;
@@ -77,4 +76,22 @@ function usageList(usage: Usage, wallMs: number | null): Html {
   return markup`<dl class="facts" id="usage">
     ${entries.map(([name, value]) => value !== null && definition([name, value]))}
   </dl>`;
+}
+
+/**
+ * The part of a report on a schema that was too large to show: which tables the model saw in full, and why these.
+ *
+ * Null where all tables were shown.
+ */
+function schemaPart({ shownTables, record }: Trace): Html | null {
+  if (shownTables === undefined) return null;
+  const { shown, warning } = shownTables;
+  const text = record?.tableRanking === undefined ? shownText(shownTables) : rankingText(record.tableRanking);
+  return markup`<h3 id="schema">Schema</h3>
+    <p>The schema was too large to show to the model as a whole: ${text}. The model saw the other tables by name, and the columns of a table once a plan named it.</p>
+    ${warning !== null && markup`<p class="soft">${warning}</p>`}
+    ${details(
+      `${counted(shown.length, 'table')} shown with columns`,
+      markup`<ul>${shown.map((each) => markup`<li><code>${rankedTable(each)}</code></li>`)}</ul>`,
+    )}`;
 }

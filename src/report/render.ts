@@ -11,9 +11,8 @@ import { markup, Html } from './html';
 import { machinery } from './machinery';
 import { replyBody, sourcesBody, steeringBody } from './outside-sections';
 import { resultBody } from './result-section';
-import { SCRIPT } from './script';
+import { SCRIPT, STYLE } from './style';
 import { sqlBody, type Rerun } from './sql-section';
-import { STYLE } from './style';
 import type { Trace } from './trace';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -2,13 +2,13 @@
  * The result: its chart, all its rows, and the rows as a file. A long result is one table of the first rows and closed
  * blocks of the others, which a browser lays out only when they are opened. The file is a data: link, so it needs no script.
  */
-import type { AnswerRecord } from '../domain';
+import type { AnswerRecord, SqlValue } from '../domain';
 import { chartOf } from './chart';
 import { markup, type Html } from './html';
 import { rowsTable } from './parts';
 import { counted } from './printable';
-import { copyButton } from './script';
-import { spreadsheetFile } from './spreadsheet';
+import { copyButton } from './style';
+import { csvLine } from '../text/csv';
 
 /** Cells of one block: what every browser lays out at once without a pause. */
 const CELLS = 5_000;
@@ -54,4 +54,32 @@ function fileLine({ id, columns, rows }: AnswerRecord): Html {
       ${copyButton('csv', 'Copy rows')}
     </p>
     ${file.guarded > 0 && markup`<p class="soft small">In the file, ${counted(file.guarded, 'text')} that a spreadsheet would run as a formula ${file.guarded === 1 ? 'begins' : 'begin'} with an apostrophe.</p>`}`;
+}
+
+interface SpreadsheetFile {
+  readonly text: string;
+  /** Cells that got a leading '. */
+  readonly guarded: number;
+}
+
+/**
+ * A result as a CSV file for spreadsheets (RFC 4180: CRLF, quotes doubled; UTF-8 with its mark, which Excel needs).
+ *
+ * A spreadsheet runs a cell that begins with = + - @ or a control character as a formula, and what a cell holds comes from
+ * a database that others write. Texts that begin so get a leading ' and stay text; numbers, also those that arrive as text,
+ * stay as they are. `gate result --csv` writes the exact values, for programs.
+ */
+export function spreadsheetFile(columns: readonly string[], rows: readonly (readonly SqlValue[])[]): SpreadsheetFile {
+  let guarded = 0;
+  const safe = (value: SqlValue): SqlValue => {
+    if (typeof value !== 'string' || !isFormula(value)) return value;
+    guarded += 1;
+    return `'${value}`;
+  };
+  const lines = [columns, ...rows].map((row) => `${csvLine(row.map(safe))}\r\n`);
+  return { text: `\uFEFF${lines.join('')}`, guarded };
+}
+
+function isFormula(text: string): boolean {
+  return /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/.test(text) && !/^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text);
 }

@@ -1,8 +1,7 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Coverage } from '../domain';
-import { markup, type Html } from './html';
-import { copyButton } from './script';
-import { sqlHtml } from './sql-html';
+import { markup, type Html, anchor } from './html';
+import { copyButton } from './style';
 
 export interface Rerun {
   /** What to write after `--db`; null where only a generated name is known. */
@@ -49,10 +48,40 @@ export function rerunCommand(sql: string, database: string | null): string {
   return `gate sql --db ${place} ${sql.startsWith('-') ? '-- ' : ''}${shellQuoted(sql)}`;
 }
 
-export function shellQuoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) && !text.startsWith('-') ? text : shellQuoted(text);
+}
+
+const TOKEN =
+  /(?<comment>--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|(?<string>'(?:[^']|'')*'?)|(?<name>"(?:[^"]|"")*"?|[A-Za-z_][\w$]*)|(?<other>[^\w"'/-]+|.)/g;
+
+const KEYWORDS = new Set(
+  `select from where group by order having limit offset with recursive as on using join left right full inner outer cross
+   lateral union all except intersect distinct case when then else end and or not in is null like ilike between exists
+   asc desc nulls first last over partition rows range cast filter within values true false interval any some`.split(
+    /\s+/,
+  ),
+);
+
+/**
+ * SQL as HTML: keywords, strings and comments marked, and operator names linked to their evidence.
+ *
+ * `operators`: names that have an entry in the evidence. `id`: of the text, where something refers to it.
+ */
+export function sqlHtml(sql: string, operators: ReadonlySet<string>, id?: string): Html {
+  const parts = [...sql.matchAll(TOKEN)].map((match) => {
+    const { comment, string, name } = match.groups ?? {};
+    const text = match[0];
+    if (comment !== undefined) return markup`<span class="c">${text}</span>`;
+    if (string !== undefined) return markup`<span class="s">${text}</span>`;
+    if (name === undefined) return markup`${text}`;
+    const plain = text.replace(/^"|"$/g, '');
+    if (operators.has(plain)) return markup`<a href="#${anchor('operator', plain)}">${text}</a>`;
+    return KEYWORDS.has(text.toLowerCase()) ? markup`<span class="k">${text}</span>` : markup`${text}`;
+  });
+  return markup`<pre class="sql" tabindex="0"><code${id !== undefined && markup` id="${id}"`}>${parts}</code></pre>`;
 }

@@ -1,4 +1,6 @@
 /** The one style sheet of a report. Colours follow the reader's scheme; text contrast is at least 4.5 to 1 in both. */
+import { markup, type Html } from './html';
+
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -93,5 +95,51 @@ figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color:
   body { background: none; font-size: 11pt; } nav, .skip, .actions, .button { display: none; } main, header, footer { max-width: none; padding: 0; }
   .card, figure { break-inside: avoid; } h2, h3, h4 { break-after: avoid; } .scroll { max-height: none; overflow: visible; border: 0; } thead th { position: static; }
   .scroll tbody tr:nth-child(n+101) { display: none; } .chart .narrow { display: none; } .chart .wide { display: block; }
+}
+`.trim();
+
+/**
+ * The only script of a report: it shows the copy buttons and makes them work. Everything else on the page works without
+ * it, and the page's policy allows this text and no other (by its hash). Rows are copied with tabs between the cells, which
+ * spreadsheets and chats take as a table.
+ *
+ * Of the text of the element `target`, or of the CSV file that it links to.
+ */
+export function copyButton(target: string, label: string): Html {
+  return markup`<button type="button" class="button" data-copy="${target}" hidden>${label}</button>`;
+}
+
+export const SCRIPT = `
+const tabbed = (csv) => csv.replace(/^\\ufeff/, '').replace(/("(?:[^"]|"")*"|[^",\\r\\n]*)(,|\\r\\n|$)/g, (_, cell, end) => {
+  const plain = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+  return (/[\\t\\r\\n"]/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain) + (end === ',' ? '\\t' : end && '\\n');
+});
+const textOf = (source) => source.href
+  ? tabbed(new TextDecoder().decode(Uint8Array.from(atob(source.href.split(',')[1]), (byte) => byte.charCodeAt(0))))
+  : source.textContent;
+const byHand = (text) => {
+  const area = document.body.appendChild(document.createElement('textarea'));
+  area.value = text;
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done;
+};
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return byHand(text);
+  }
+};
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const label = button.textContent;
+  button.setAttribute('aria-live', 'polite');
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    button.textContent = (await copy(textOf(document.getElementById(button.dataset.copy)))) ? 'Copied' : 'Not allowed here';
+    setTimeout(() => (button.textContent = label), 2000);
+  });
 }
 `.trim();

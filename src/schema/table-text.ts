@@ -110,7 +110,7 @@ export function identifier(name: string, dialect: Dialect): string {
   return `"${withEscapedBreaks(name).replaceAll('"', '""')}"`;
 }
 
-/** Line ends written out as other hidden characters are (`plain.ts` of the prompts). */
+/** Line ends written out as other hidden characters are (`plain` of the prompts). */
 export function withEscapedBreaks(name: string): string {
   return name.replace(/[\t\n\r]/g, (end) => `\\u{${(end.codePointAt(0) ?? 0).toString(16)}}`);
 }

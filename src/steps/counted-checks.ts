@@ -5,7 +5,7 @@
 import type { SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
 import { BoundedMap } from '../bounded-map';
-import { perStore } from '../record/per-store';
+import { perStore } from '../record/content-cache';
 import { databaseKey, runSql, type SqlRun, type StepContext } from './context';
 
 const REMEMBERED = 20_000;

@@ -12,7 +12,7 @@ import { ModelError, type Clock, type Embedder, type ObjectStore } from '../port
 import type { Hash } from '../sql/body';
 import { cosine, textOfTable, unitVector, type Nearness } from '../schema/ranking';
 import { embedded, mayBeBilled } from './embed';
-import { perStore } from '../record/per-store';
+import { perStore } from '../record/content-cache';
 import { shareWork } from '../record/shared-work';
 import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from '../record/vector-store';
 

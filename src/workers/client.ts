@@ -22,8 +22,7 @@ import type { runBatch, RunBatchInput } from '../workflows/run-batch';
 import { telemetry } from '../telemetry/active';
 import { tracedClient } from '../telemetry/client';
 import { connectionProblem, TemporalUnreachableError } from './connection-problem';
-import { retriesUntilClosed } from './grpc-retries';
-import { unlessGone } from './not-found';
+import { retriesUntilClosed, unlessGone } from './grpc-retries';
 import { dataConverter, forListing } from './payloads';
 import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
 import type { Serving, ServingParts } from './serving';
@@ -42,7 +41,7 @@ export interface TemporalAddress {
   readonly address: string;
   readonly namespace: string;
   readonly connectionOptions?: ConnectionOptions;
-  /** How values become history (`encryption.ts`); default: nothing is encrypted. */
+  /** How values become history (`payloads.ts`); default: nothing is encrypted. */
   readonly dataConverter?: DataConverter;
 }
 

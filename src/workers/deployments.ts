@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { unlessGone } from './not-found';
+import { unlessGone } from './grpc-retries';
 import { processIdentity } from './process-identity';
-import type { WorkerVersion } from './worker-version';
+import type { WorkerVersion } from './workflow-bundle';
 
 /** Settings as the provider, or the scaling algorithm, names them. */
 type Settings = Readonly<Record<string, string | number>>;

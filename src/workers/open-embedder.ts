@@ -37,7 +37,7 @@ async function create(
   closing: AbortSignal,
 ): Promise<Embedder> {
   const [{ createOpenAiEmbedder }, { detectOllama }] = await Promise.all([
-    import('../adapters/openai-embeddings'),
+    import('../adapters/openai-embeddings/embedder'),
     import('../adapters/openai'),
   ]);
   const isUnset = own === null && models.apiKey === null && models.baseUrl === null;

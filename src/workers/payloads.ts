@@ -11,6 +11,8 @@ import type { DataConverter, Payload, PayloadCodec, SerializationContext } from 
 import { EncryptingCodec, type KeyRing } from '../adapters/encryption';
 import type { ObjectStore } from '../ports';
 import { externalStorage } from './external-storage';
+import type { Config } from '../config';
+import { keyRingOf } from './open-store';
 
 const THRESHOLD_BYTES = 1024;
 /** Below it a compressed value is hardly shorter. */
@@ -23,7 +25,7 @@ const ENCODING = 'binary/gate-brotli';
 const INNER_ENCODING = 'gate-inner-encoding';
 const OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-export interface CompressingOptions {
+interface CompressingOptions {
   /** Compresses whatever is long enough to become shorter. */
   readonly all?: boolean;
 }
@@ -86,4 +88,20 @@ function decompress(payload: Payload): Payload {
   const { [INNER_ENCODING]: inner, encoding, ...metadata } = payload.metadata ?? {};
   if (!inner || !encoding || !payload.data || Buffer.from(encoding).toString() !== ENCODING) return payload;
   return { metadata: { ...metadata, encoding: inner }, data: brotliDecompressSync(payload.data) };
+}
+
+type Encrypted = Pick<Config, 'encryption'>;
+
+/**
+ * From the setting `encryption` to how values become history, and to what the codec server decodes.
+ *
+ * `store`: for payloads too large for a history.
+ */
+export function dataConverterOf(config: Encrypted, store: ObjectStore | null = null): DataConverter {
+  return createDataConverter(keyRingOf(config), store);
+}
+
+/** For the codec server: what cannot be decrypted becomes a text that names the key. */
+export function codecsOf(config: Encrypted): readonly PayloadCodec[] {
+  return forListing(dataConverterOf(config)).payloadCodecs ?? [];
 }

@@ -29,8 +29,13 @@ import { createLoadMeter } from './load-meter';
 import { releaseAbandonedSteps } from './abandoned-steps';
 import { processIdentity } from './process-identity';
 import { databaseQueue } from './task-queues';
-import { deploymentOptions, type WorkerVersion } from './worker-version';
-import { withEncodedFailures, workflowBundle, type WorkflowBundleOptions } from './workflow-bundle';
+import {
+  deploymentOptions,
+  type WorkerVersion,
+  withEncodedFailures,
+  workflowBundle,
+  type WorkflowBundleOptions,
+} from './workflow-bundle';
 
 export type WorkerSteps = ReturnType<typeof createSteps>;
 
@@ -54,7 +59,7 @@ export interface WorkersOptions {
   readonly bundle?: WorkflowBundleOptions;
   /** Worker versioning; null or left out: off, and the worker takes whatever its queues hold. */
   readonly version?: WorkerVersion | null;
-  /** How values become history (`encryption.ts`); default: nothing is encrypted. */
+  /** How values become history (`payloads.ts`); default: nothing is encrypted. */
   readonly dataConverter?: DataConverter;
   /**
    * For how long running steps may finish after a stop; then they are cancelled and retried elsewhere. One that does not react

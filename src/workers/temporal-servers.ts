@@ -6,7 +6,7 @@
  * dev server migrates nothing). So each version has a file of its own.
  */
 import { join } from 'node:path';
-import { ConfigError } from '../config/errors';
+import { ConfigError } from '../config/file';
 import type { Environment } from '../config/folders';
 import { packageFolder } from './package-folder';
 

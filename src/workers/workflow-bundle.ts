@@ -6,7 +6,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { WorkflowBundleWithSourceMap, WorkerDeploymentOptions } from '@temporalio/worker';
+import type { VersioningConfig } from '../config/limits';
+import { packageFolder } from './package-folder';
 
 export type WorkflowBundleOptions = { readonly codePath: string } | { readonly code: string };
 
@@ -68,14 +70,14 @@ function withoutSourceMap(code: string): string {
 }
 
 /** Beside the compiled sources, as `dist/workflow-bundle.js`. */
-export function prebuiltPath(): string | null {
+function prebuiltPath(): string | null {
   const file = join(SOURCES, '..', PREBUILT);
   if (!existsSync(file) || !existsSync(`${file}.stamp`)) return null;
   return readFileSync(`${file}.stamp`, 'utf8') === stamp() ? file : null;
 }
 
 /** Of the workflow code and the SDK: the same wherever the same build runs. */
-export function workflowCodeHash(): string {
+function workflowCodeHash(): string {
   return stamp();
 }
 
@@ -94,4 +96,28 @@ function codeFiles(folder: string): string[] {
   const names = readdirSync(join(SOURCES, folder), { recursive: true, encoding: 'utf8' });
   const code = names.filter((name) => /\.[jt]s$/.test(name) && !name.endsWith('.d.ts'));
   return code.map((name) => join(folder, name)).sort();
+}
+
+export interface WorkerVersion {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/**
+ * Which build a worker says it is (docs/deploying.md). A search stays on the build that it began on and moves to the
+ * current one when it continues as new; so a build is named by its package version and its workflow code.
+ */
+export function workerVersion({ deployment, buildId }: VersioningConfig): WorkerVersion {
+  return { deploymentName: deployment, buildId: buildId ?? `${packageVersion()}-${workflowCodeHash().slice(0, 12)}` };
+}
+
+export function deploymentOptions(version: WorkerVersion): WorkerDeploymentOptions {
+  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' };
+}
+
+function packageVersion(): string {
+  const folder = packageFolder();
+  return folder === null
+    ? '0'
+    : (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }

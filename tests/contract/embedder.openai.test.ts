@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { createOpenAiEmbedder, type OpenAiEmbedderConfig } from '../../src/adapters/openai-embeddings';
+import { createOpenAiEmbedder, type OpenAiEmbedderConfig } from '../../src/adapters/openai-embeddings/embedder';
 import { loadConfig } from '../../src/config';
 import type { SearchInput } from '../../src/domain';
 import { settingsFor } from '../../src/config/presets';

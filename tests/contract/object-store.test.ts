@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createEncryptedStore, createKeyRing, KEY_BYTES } from '../../src/adapters/encryption';
-import { createLocalStore } from '../../src/adapters/local';
+import { createLocalStore } from '../../src/adapters/local/store';
 import { createS3Store } from '../../src/adapters/s3';
 import { createMemoryStore } from '../../src/adapters/scripted';
 import type { ObjectStore } from '../../src/ports';

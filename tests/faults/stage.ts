@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLocalStore } from '../../src/adapters/local';
+import { createLocalStore } from '../../src/adapters/local/store';
 import { userFolders } from '../../src/config/folders';
 import type { ObjectStore } from '../../src/ports';
 import { SIMULATED_MODEL } from '../../simulated-model';

@@ -4,8 +4,13 @@ import { awaitQuestion, startQuestion } from '../../src/workers/client';
 import { MODEL_QUEUE_PREFIX } from '../../src/workers/model-queues';
 import { servedName } from '../../src/workers/serving';
 import { questionQueues } from '../../src/workers/task-queues';
-import { unservedLine, unservedModelQueues, type UnservedQueue } from '../../src/workers/unserved-queues';
-import { unservedSearches, unservedSearchesLine } from '../../src/workers/unserved-searches';
+import {
+  unservedLine,
+  unservedModelQueues,
+  type UnservedQueue,
+  unservedSearches,
+  unservedSearchesLine,
+} from '../../src/workers/unserved-queues';
 import { unique, withClient, withWorkers } from '../helpers/temporal';
 import { noBatch, scriptedSettings, scriptedSteps } from './scripted-steps';
 

@@ -8,7 +8,7 @@ import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers
 import { createGateWorkers } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { lackingFeatures, MOVES_BY_ITSELF } from '../../src/workers/temporal-servers';
-import { workerVersion, type WorkerVersion } from '../../src/workers/worker-version';
+import { workerVersion, type WorkerVersion } from '../../src/workers/workflow-bundle';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { quietLogger, testTemporal, unique, withClient } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type StepCall, noBatch as batch } from './scripted-steps';

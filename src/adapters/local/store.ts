@@ -16,7 +16,7 @@ import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
 import { errorCode, toStoreError } from './errors';
 import { assertKey, fromPathSegment, isListable, toPathSegments } from './keys';
 
-export interface LocalStoreOptions {
+interface LocalStoreOptions {
   /** Waits until each object is on disk, so that it survives a power cut. Costs a few milliseconds for each write. */
   readonly fsync?: boolean;
 }

@@ -7,11 +7,11 @@
  * 3. Errors are those of the chat model, with the names of the settings that are meant here.
  */
 import { APIError } from 'openai';
-import type { Embedder } from '../../ports';
+import { z } from 'zod';
+import { type Embedder, ModelError, type Embedded } from '../../ports';
 import { openEndpoint, withinLimit, type EndpointConfig } from '../openai/endpoint';
-import type { CallContext } from '../openai/errors';
-import type { PriceTable } from '../openai/prices';
-import { toEmbedded } from './reply';
+import { type CallContext, errorInBody, oneLine } from '../openai/errors';
+import { type PriceTable, costUsd } from '../openai/prices';
 
 export interface OpenAiEmbedderConfig extends EndpointConfig {
   readonly model: string;
@@ -75,4 +75,59 @@ export function createOpenAiEmbedder(config: OpenAiEmbedderConfig): Embedder {
 function refusesEncoding(error: unknown): boolean {
   if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return false;
   return /encoding.?format|base64/i.test(`${String(error.param)} ${error.message}`);
+}
+
+const Tokens = z.number().int().nonnegative().nullish().catch(null);
+const Body = z.object({
+  data: z.array(
+    z.object({
+      index: z.number().int().nonnegative().nullish(),
+      embedding: z.union([z.string(), z.array(z.number())]),
+    }),
+  ),
+  usage: z.object({ prompt_tokens: Tokens, total_tokens: Tokens }).nullish(),
+});
+const Failure = z.object({
+  error: z.object({ code: z.unknown().optional(), message: z.unknown().optional(), type: z.unknown().optional() }),
+});
+
+/** From the body of a 200 to vectors. What is no list of as many vectors as texts, all of one length, is an error. */
+function toEmbedded(body: unknown, texts: readonly string[], context: CallContext, prices: PriceTable): Embedded {
+  const parsed = Body.safeParse(body);
+  if (!parsed.success) throw notVectors(body, context);
+  const { data, usage } = parsed.data;
+  const vectors = data
+    .map(({ index, embedding }, at) => ({ index: index ?? at, vector: decoded(embedding) }))
+    .sort((a, b) => a.index - b.index)
+    .map(({ vector }) => vector);
+  const [first] = vectors;
+  const length = first?.length ?? 0;
+  if (vectors.length !== texts.length || length === 0 || vectors.some((vector) => vector.length !== length))
+    throw bad(context, `${vectors.length} vectors of ${length} numbers for ${texts.length} texts`);
+  if (vectors.some((vector) => !vector.every(Number.isFinite))) throw bad(context, 'vectors that are no numbers');
+  const tokens = usage?.prompt_tokens ?? usage?.total_tokens ?? estimatedTokens(texts);
+  return { vectors, tokens, costUsd: costUsd(context.model, { promptTokens: tokens, completionTokens: 0 }, prices) };
+}
+
+/** Base64 of little-endian 32-bit floats. */
+function decoded(embedding: string | readonly number[]): readonly number[] {
+  if (typeof embedding !== 'string') return embedding;
+  const bytes = Buffer.from(embedding, 'base64');
+  return Array.from({ length: Math.floor(bytes.length / 4) }, (_, at) => bytes.readFloatLE(at * 4));
+}
+
+/** For an endpoint that reports no usage: about four characters to a token. */
+function estimatedTokens(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, { length }) => sum + length, 0) / 4);
+}
+
+function notVectors(body: unknown, context: CallContext): ModelError {
+  const failure = Failure.safeParse(body);
+  if (failure.success) return errorInBody(failure.data.error, context);
+  const start = typeof body === 'string' ? body : ((JSON.stringify(body) as string | undefined) ?? '');
+  return bad(context, `something else than vectors: ${oneLine(start, 120)}`);
+}
+
+function bad({ endpoint }: CallContext, what: string): ModelError {
+  return new ModelError('server-error', `${endpoint} answered with ${what}`);
 }

@@ -1,7 +1,7 @@
 /** One OpenAI-compatible endpoint, of chat completions or of embeddings: its client, and one call within the time limit. */
 import OpenAI from 'openai';
+import { z } from 'zod';
 import { ModelError } from '../../ports';
-import { Deadline } from './deadline';
 import { timeoutError, toModelError, type CallContext } from './errors';
 import { transport } from './transport';
 
@@ -73,4 +73,68 @@ function checkedBaseUrl({ baseUrl, apiKey }: EndpointConfig): string {
     );
   }
   return address;
+}
+
+/** The caller's signal and a time limit in one, without leaving a listener behind on a signal that outlives the call. */
+export class Deadline {
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly onAbort = () => this.controller.abort();
+  passed = false;
+
+  constructor(
+    timeoutMs: number,
+    private readonly outer: AbortSignal,
+  ) {
+    outer.addEventListener('abort', this.onAbort, { once: true });
+    this.timer = setTimeout(() => {
+      this.passed = true;
+      this.controller.abort();
+    }, timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+    this.outer.removeEventListener('abort', this.onAbort);
+  }
+}
+
+export interface LocalOllama {
+  /** Its OpenAI-compatible address. */
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+}
+
+const Tags = z.object({ models: z.array(z.object({ name: z.string() })).nullish() });
+
+/**
+ * An Ollama on its usual local port, for a first run without any configuration.
+ *
+ * null when nothing answers there in time, or something that is not an Ollama; that is no error.
+ */
+export async function detectOllama(
+  options: { readonly url?: string; readonly timeoutMs?: number } = {},
+): Promise<LocalOllama | null> {
+  const url = options.url ?? 'http://127.0.0.1:11434';
+  const found = await getJson(`${url}/api/tags`, options.timeoutMs ?? 400);
+  const tags = Tags.safeParse(found);
+  if (!tags.success) return null;
+  return { baseUrl: `${url}/v1`, models: (tags.data.models ?? []).map((model) => model.name).sort() };
+}
+
+async function getJson(url: string, timeoutMs: number): Promise<unknown> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
+    if (!response.ok) {
+      await response.body?.cancel();
+      return null;
+    }
+    return await response.json();
+  } catch {
+    return null; // Refused, too slow or not JSON: each of them means that there is no Ollama to use.
+  }
 }

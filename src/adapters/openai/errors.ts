@@ -7,8 +7,6 @@
 import { types } from 'node:util';
 import { APIConnectionError, APIError } from 'openai';
 import { ModelError, type ModelErrorCode } from '../../ports';
-import { isContextTooLong } from './context-length';
-import { withoutKey } from './redact';
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after';
 import { CONNECT_TIMEOUT_MS } from './transport';
 
@@ -22,7 +20,7 @@ export interface CallContext {
   readonly settings?: SettingNames;
 }
 
-export interface SettingNames {
+interface SettingNames {
   readonly key: string;
   readonly model: string;
   readonly url: string;
@@ -223,4 +221,55 @@ function redactedCause(error: unknown, context: CallContext): Error | undefined 
   copy.name = error.name;
   copy.stack = `${copy.name}: ${copy.message}`;
   return copy;
+}
+
+const CODES: ReadonlySet<string> = new Set(['context_length_exceeded', 'exceed_context_size_error']);
+
+const WORDS = [
+  /context[ _-]?(length|size|window)[ _-]?(limit )?(has been |is |was )?exceeded/i,
+  /exceed(s|ed|ing)? (the )?(model'?s )?(maximum |available |configured )?context/i,
+  /maximum context length/i,
+  /longer than the maximum model length/i,
+  /input tokens exceed/i,
+  /(prompt|input|request) is too long\b/i,
+  /input token count.{0,40}exceeds/i,
+  /reduce the length of the (messages|prompt|input)/i,
+  /inputs`? tokens \+ `?max_new_tokens/i,
+];
+
+/**
+ * Whether an endpoint's error says that the request does not fit the model's context. OpenAI and llama.cpp have a code for
+ * it; vLLM, Ollama, LiteLLM, OpenRouter, TGI and gateways to Anthropic, Gemini and Mistral only say it in words, some with
+ * a status of 500.
+ */
+function isContextTooLong(failure: {
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly message: string;
+}): boolean {
+  const { code, type, message } = failure;
+  if (code !== null && CODES.has(code)) return true;
+  if (type !== null && CODES.has(type)) return true;
+  return WORDS.some((words) => words.test(message));
+}
+
+const TINY = 3;
+const SHORT = 7;
+
+/**
+ * Removes the key from an endpoint's message. A key of one to three characters ("x", as used for local servers) may also be
+ * part of ordinary words, so it is removed only where it stands as a value. Removing it everywhere would make the message
+ * unreadable and reveal the key.
+ */
+function withoutKey(message: string, apiKey: string | null): string {
+  const plain = apiKey === null || apiKey === '' ? message : withoutValue(message, apiKey);
+  return plain.replace(/\b(sk|pk|key)-[\w*-]{4,}[\w*.-]*/g, '[key]');
+}
+
+function withoutValue(message: string, key: string): string {
+  if (key.length > SHORT) return message.replaceAll(key, '[key]');
+  const literal = key.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const before =
+    key.length > TINY ? '(?<![A-Za-z0-9])' : '(?<=(?:key|token|bearer|provided)["\'`]?\\s*[:=]?\\s*["\'`]?)';
+  return message.replace(new RegExp(`${before}${literal}(?![A-Za-z0-9])`, key.length > TINY ? 'g' : 'gi'), '[key]');
 }

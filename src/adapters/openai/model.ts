@@ -12,9 +12,15 @@ import { openEndpoint, withinLimit, type EndpointConfig } from './endpoint';
 import type { CallContext } from './errors';
 import { DEFAULT_PRICES, type PriceTable } from './prices';
 import { toReply } from './reply';
-import { narrower, refusesTheSchema, requestBody } from './request-shape';
-import type { Refusal, ReplyFormat, RequestShape } from './request-shape';
-import { ShapeMemory } from './shape-memory';
+import {
+  narrower,
+  refusesTheSchema,
+  requestBody,
+  type Refusal,
+  type ReplyFormat,
+  type RequestShape,
+  ShapeMemory,
+} from './request-shape';
 
 export interface OpenAiConfig extends EndpointConfig {
   /** Added to the default table, and winning over it. */

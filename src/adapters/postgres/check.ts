@@ -5,7 +5,7 @@
  */
 import { SqlEngineError } from '../../ports/sql-engine';
 import type { DatabaseCheck, WriteAttempt, WritingRight } from '../database-check';
-import { identifier, literal } from '../quoting';
+import { identifier, literal } from '../results';
 import { GateClient, readAddress } from './connection';
 import { connected } from './connections';
 import { OF_USERS } from './describe';

@@ -6,7 +6,7 @@
  */
 import { Pool, type ClientConfig, type PoolClient } from 'pg';
 import type { SqlOptions } from '../../ports/sql-engine';
-import { createSlots, type Slots } from '../slots';
+import { createSlots, type Slots } from '../pool';
 import {
   cancelStatement,
   GateClient,

@@ -4,7 +4,7 @@
  */
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { errorBy, type ErrorTable } from '../error-table';
+import { errorBy, type ErrorTable } from '../results';
 import type { Target } from './connection';
 
 interface ServerError {

@@ -11,7 +11,7 @@
  *    its transaction.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
-import { identifier, literal } from '../quoting';
+import { identifier, literal } from '../results';
 import type { GateClient, Settings, Settled } from './connection';
 
 export interface SessionSettings {

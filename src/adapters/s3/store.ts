@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError, type ObjectEntry, type ObjectStore } from '../../ports';
-import { createSlots } from '../slots';
+import { createSlots } from '../pool';
 import { assertKey, fromPathSegment, isListable, toPathSegments } from '../local/keys';
 import { lazyClient, SOCKETS, type OpenClient, type S3Options } from './client';
 import { isGarbled, isNoSuchKey, isTaken, isThere, toStoreError, type S3Place } from './errors';

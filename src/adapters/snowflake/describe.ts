@@ -4,7 +4,7 @@
  */
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import { identifier, literal } from '../quoting';
+import { identifier, literal } from '../results';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 import { isOfStatement } from './errors';
 import { Unanswered, type Rows } from './session';

@@ -4,7 +4,7 @@
  * that is not known to only read counts as writing.
  */
 import { SqlEngineError } from '../../ports/sql-engine';
-import { identifier } from '../quoting';
+import { identifier } from '../results';
 import type { Request, Session } from './session';
 
 export interface RoleFinding {

@@ -6,8 +6,7 @@
  */
 import type { Connection, ConnectionOptions, RowStatement, SnowflakeError } from 'snowflake-sdk';
 import type { ResultColumn, SqlValue } from '../../domain';
-import { literal } from '../quoting';
-import { MAX_RESULT_BYTES } from '../results';
+import { literal, MAX_RESULT_BYTES } from '../results';
 import { NoAnswer } from './errors';
 import type { Sdk } from './sdk';
 import { columnKind, converterFor, type RawValue } from './values';

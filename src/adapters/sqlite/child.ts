@@ -15,8 +15,7 @@ import type { SqlValue } from '../../domain';
 import { Compiler } from './compiler';
 import type { ChildReply, ChildRequest } from './protocol';
 import { statementIn, tokensOf } from '../../sql/lexer';
-import { decoded, readTextAsBytes } from './text-as-bytes';
-import { columnKind, digestText, toSqlValue, type RawValue, type Seen } from './values';
+import { columnKind, decoded, digestText, readTextAsBytes, toSqlValue, type RawValue, type Seen } from './values';
 import { startWatchdog } from './watchdog';
 
 let database: Database.Database | null = null;

@@ -1,7 +1,9 @@
 /** Tables, columns, keys, row counts and sample values of a SQLite file, from its pragma functions in one snapshot. */
+import { createHash } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
 import type { DatabaseDescription, SqlValue, TableDescription } from '../../domain';
 import { groupBy } from '../../group-by';
-import { identifier, literal } from '../quoting';
+import { identifier, literal } from '../results';
 import { fingerprintOf, SAMPLE_LENGTH, samplesByColumn } from '../schema-fingerprint';
 
 /** Runs one statement in the snapshot; `null` when SQLite reports an error (a view over a dropped table, for one). */
@@ -187,3 +189,23 @@ function countSql(table: string, fileBytes: number): string {
 const toCount = (value: SqlValue | undefined): number | null => (typeof value === 'number' ? value : null);
 
 const text = (value: SqlValue | undefined): string => (value === null || value === undefined ? '' : String(value));
+
+/**
+ * A hash that changes with every write to a SQLite file, found without reading a table: path, size and time of the last
+ * write of the file and of its write-ahead log. An empty log is ignored, because a reader may create one. A write that
+ * changes no table changes the hash too.
+ */
+export async function revisionOfSqlite(path: string): Promise<string> {
+  const state = [await realpath(path), await stateOf(path), await stateOf(`${path}-wal`)];
+  return createHash('sha256').update(JSON.stringify(state)).digest('hex');
+}
+
+async function stateOf(path: string): Promise<readonly string[] | null> {
+  try {
+    const { size, mtimeNs, ino } = await stat(path, { bigint: true });
+    return size === 0n ? null : [size, mtimeNs, ino].map(String);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

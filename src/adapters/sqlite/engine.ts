@@ -13,10 +13,9 @@ import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports/sql
 import { Pool } from '../pool';
 import { MAX_RESULT_BYTES, stopwatch } from '../results';
 import { SqliteClient, type RequestEnd } from './client';
-import { describeSqlite } from './describe';
+import { describeSqlite, revisionOfSqlite } from './describe';
 import { checkFile, orThrow, throwIfBroken, toResult, type TimedEnd } from './errors';
 import type { ChildRequest } from './protocol';
-import { revisionOfSqlite } from './revision';
 
 export interface SqliteEngineSettings {
   readonly path: string;

@@ -2,7 +2,7 @@
 import { open, stat } from 'node:fs/promises';
 import type { SqlResult } from '../../domain';
 import { SqlEngineError } from '../../ports/sql-engine';
-import { errorBy, type ErrorTable } from '../error-table';
+import { errorBy, type ErrorTable } from '../results';
 import type { RequestEnd } from './client';
 import type { ChildReply } from './protocol';
 

@@ -2,13 +2,13 @@
  * `fetch`: one page from the public web as readable text. Every request, robots.txt and redirects included, passes the
  * checks of `addresses.ts`. Bytes, characters, redirects and time are limited.
  */
+import robotsParser from 'robots-parser';
 import { WebError, type WebOptions, type WebPage } from '../../ports';
 import { checkedUrl, ownNetworks, type Loopback, type Networks } from './addresses';
-import { exchange, systemResolve, type Exchange, type Resolve } from './connection';
+import { exchange, systemResolve, type Exchange, type Resolve, USER_AGENT } from './connection';
 import { readable, readableType } from './readable';
-import { Robots } from './robots';
 
-export interface PageLimits {
+interface PageLimits {
   /** Largest body, unpacked. */
   readonly maxBytes: number;
   /** Largest text. */
@@ -17,7 +17,7 @@ export interface PageLimits {
   readonly timeoutMs: number;
 }
 
-export const PAGE_LIMITS: PageLimits = { maxBytes: 2_000_000, maxChars: 20_000, timeoutMs: 20_000 };
+const PAGE_LIMITS: PageLimits = { maxBytes: 2_000_000, maxChars: 20_000, timeoutMs: 20_000 };
 const REDIRECTS = 5;
 const ROBOTS_BYTES = 500_000;
 const ACCEPT = 'text/html, application/xhtml+xml, text/plain, application/json, text/csv;q=0.9, */*;q=0.1';
@@ -32,7 +32,7 @@ export interface PagesOptions {
   readonly networks?: Networks;
 }
 
-export type FetchPage = (url: string, options: WebOptions) => Promise<WebPage>;
+type FetchPage = (url: string, options: WebOptions) => Promise<WebPage>;
 
 export function createPages(options: PagesOptions = {}): FetchPage {
   const limits = { ...PAGE_LIMITS, ...options.limits };
@@ -91,4 +91,69 @@ function checkStatus({ status, header }: Exchange, url: URL): void {
 /** Reads Retry-After in seconds only; a date is ignored. */
 export function afterOf(retryAfter: string | null): { readonly retryAfterMs?: number } {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
+}
+
+const KEPT_MS = 3_600_000;
+const KEPT_SITES = 100;
+const AGENT = USER_AGENT.split('/')[0] ?? '';
+
+type Allows = (url: string) => boolean;
+
+/**
+ * Fetches and caches the robots.txt of each site. Pages that it disallows for us are not fetched (RFC 9309).
+ *
+ * 1. The file is fetched under the same checks as any page, redirects included.
+ * 2. A site without one (4xx) allows everything. If the server fails (5xx, 429), nothing is allowed for now.
+ * 3. Only the groups that apply to us are parsed: the parser keeps each rule once for every agent of its group, so a file
+ *    with many agents before many rules would fill the memory.
+ */
+class Robots {
+  readonly #sites = new Map<string, { readonly allows: Allows; readonly readAtMs: number }>();
+
+  constructor(
+    private readonly read: (url: string, signal: AbortSignal) => Promise<Exchange>,
+    private readonly now: () => number,
+  ) {}
+
+  async check(url: URL, signal: AbortSignal): Promise<void> {
+    const allows = await this.rules(url.origin, signal);
+    if (!allows(url.href)) throw new WebError('robots', `robots.txt of ${url.host} asks not to fetch this page`);
+  }
+
+  private async rules(origin: string, signal: AbortSignal): Promise<Allows> {
+    const known = this.#sites.get(origin);
+    if (known !== undefined && this.now() - known.readAtMs < KEPT_MS) return known.allows;
+    const address = `${origin}/robots.txt`;
+    const { status, body } = await this.read(address, signal);
+    if (status === 429) throw new WebError('rate-limited', `${address} answered ${status}`);
+    if (status >= 500) throw new WebError('server-error', `${address} answered ${status}`);
+    const rules = status >= 200 && status < 300 ? robotsParser(address, groupsForUs(body.toString('utf8'))) : null;
+    const allows: Allows = (url) => rules?.isAllowed(url, AGENT) !== false;
+    this.#sites.delete(origin);
+    this.#sites.set(origin, { allows, readAtMs: this.now() });
+    for (const oldest of this.#sites.keys()) {
+      if (this.#sites.size <= KEPT_SITES) break;
+      this.#sites.delete(oldest);
+    }
+    return allows;
+  }
+}
+
+/** The groups for us or for everybody, each agent named once. */
+function groupsForUs(text: string): string {
+  const kept: string[] = [];
+  let agents = new Set<string>();
+  let isNaming = false;
+  for (const line of text.split(/\r\n?|\n/)) {
+    const [, field = '', value = ''] = /^\s*([^:#]{1,50}?)\s*:([^#]*)/.exec(line) ?? [];
+    if (field === '') continue;
+    const isAgent = field.toLowerCase() === 'user-agent';
+    if (isAgent && !isNaming) agents = new Set();
+    isNaming = isAgent;
+    const agent = value.split('/')[0]?.trim().toLowerCase() ?? '';
+    const isNew = isAgent && (agent === '*' || agent === AGENT) && !agents.has(agent);
+    if (isNew) agents.add(agent);
+    if (isNew || (!isAgent && agents.size > 0)) kept.push(line);
+  }
+  return kept.join('\n');
 }

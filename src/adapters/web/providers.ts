@@ -11,7 +11,7 @@ import { WebError, type SearchResult, type WebOptions } from '../../ports';
 import { LONGEST_URL } from './addresses';
 import { connectionError, listened, USER_AGENT } from './connection';
 import { afterOf } from './pages';
-import { oneLine } from './text';
+import { oneLine } from './readable';
 
 export type ProviderName = 'searxng' | 'tavily' | 'brave';
 

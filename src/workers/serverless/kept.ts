@@ -12,12 +12,11 @@ import { startTracing } from '../../telemetry/tracing';
 import { batchPorts } from '../batch-ports';
 import { compose } from '../composition';
 import { configuredTemporal } from '../configured-temporal';
-import { dataConverterOf } from '../encryption';
+import { dataConverterOf } from '../payloads';
 import { modelQueues } from '../model-queues';
 import { createGateWorkers, installLogger } from '../run-worker';
 import { servedName, servingOf } from '../serving';
-import { workerVersion } from '../worker-version';
-import { workflowBundle } from '../workflow-bundle';
+import { workerVersion, workflowBundle } from '../workflow-bundle';
 import type { Kept } from './handler';
 import { withSecrets } from './secret-references';
 

@@ -1,4 +1,4 @@
-import { spreadsheetFile } from '../../../src/report/spreadsheet';
+import { spreadsheetFile } from '../../../src/report/result-section';
 
 const linesOf = (columns: string[], rows: (string | number | boolean | null)[][]): string[] =>
   spreadsheetFile(columns, rows).text.replace(/^\uFEFF/, '').split('\r\n'); // prettier-ignore

@@ -1,5 +1,5 @@
 /** The bodies are what the providers document; `prompt_tokens` is the whole prompt for all but the last. */
-import { PromptUsage, promptTokensOf } from '../../../../src/adapters/openai/prompt-usage';
+import { PromptUsage, promptTokensOf } from '../../../../src/adapters/openai/reply';
 
 const read = (usage: object) => promptTokensOf(PromptUsage.parse(usage));
 

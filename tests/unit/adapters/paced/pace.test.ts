@@ -1,5 +1,4 @@
-import { Bucket } from '../../../../src/adapters/paced/bucket';
-import { Pace, type PacedCall, type PaceLimits } from '../../../../src/adapters/paced/pace';
+import { Bucket, Pace, type PacedCall, type PaceLimits } from '../../../../src/adapters/paced/pace';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -1,1 +1,0 @@
-export { createLocalStore, type LocalStoreOptions } from './store';

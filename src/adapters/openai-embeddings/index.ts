@@ -1,1 +1,0 @@
-export { createOpenAiEmbedder, EMBEDDING_PRICES, type OpenAiEmbedderConfig } from './embedder';
