@@ -4,23 +4,7 @@
  */
 import { VERDICTS, type Verdict } from './score';
 
-export interface Summary {
-  readonly questions: number;
-  readonly counts: Readonly<Record<Verdict, number>>;
-  /** Questions whose answer was judged. */
-  readonly judged: number;
-  /** Share of right answers among the judged, right abstentions included; null if none was judged. */
-  readonly accuracy: number | null;
-  /** The same for answerable questions only. */
-  readonly accuracyAnswerable: number | null;
-  /** EHRSQL's reliability scores, times 100: +1 if right, 0 if abstained on an answerable question, else minus the penalty. */
-  readonly reliability: {
-    readonly rs0: number;
-    readonly rs5: number;
-    readonly rs10: number;
-    readonly rsN: number;
-  } | null;
-}
+export type Summary = ReturnType<typeof summarise>;
 
 const POINTS: Readonly<Record<Verdict, number | null>> = {
   correct: 1,
@@ -35,7 +19,7 @@ const POINTS: Readonly<Record<Verdict, number | null>> = {
   'no-gold': null,
 };
 
-export function summarise(verdicts: readonly Verdict[]): Summary {
+export function summarise(verdicts: readonly Verdict[]) {
   const counts = Object.fromEntries(
     VERDICTS.map((verdict) => [verdict, verdicts.filter((one) => one === verdict).length]),
   ) as Record<Verdict, number>;
@@ -48,9 +32,13 @@ export function summarise(verdicts: readonly Verdict[]): Summary {
   return {
     questions: verdicts.length,
     counts,
+    // Questions whose answer was judged.
     judged,
+    // Share of right answers among the judged, right abstentions included; null if none was judged.
     accuracy: judged === 0 ? null : right / judged,
+    // The same for answerable questions only.
     accuracyAnswerable: answerable === 0 ? null : counts.correct / answerable,
+    // EHRSQL's scores, times 100: +1 if right, 0 if abstained on an answerable question, else minus the penalty.
     reliability:
       judged === 0
         ? null

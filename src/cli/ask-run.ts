@@ -128,12 +128,12 @@ export async function withOpened<T>(
   work: (opened: Pick<Asking, 'engines' | 'composition'>) => Promise<T>,
 ): Promise<T> {
   const engines = openEngines(config, [database]);
-  const opened: Promise<Composition>[] = [];
+  let composing: Promise<Composition> | undefined;
   try {
-    return await work({ engines, composition: () => (opened[0] ??= compose(config, { engines, ...files })) });
+    return await work({ engines, composition: () => (composing ??= compose(config, { engines, ...files })) });
   } finally {
     // An error on opening has already ended the command, so it is not thrown again.
-    const [settled] = await Promise.allSettled(opened);
+    const [settled] = await Promise.allSettled(composing === undefined ? [] : [composing]);
     await (settled?.status === 'fulfilled' ? settled.value : engines).close();
   }
 }

@@ -13,6 +13,7 @@ import {
   collect,
   collectModels,
   positiveInteger,
+  ONE_DATABASE,
 } from './options';
 import { UsageError } from './errors';
 
@@ -25,10 +26,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
           '<question...>',
           'what to ask: at most 8,000 characters, best in quotes; - reads it from standard input',
         )
-        .option(
-          '--db <database>',
-          'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
-        )
+        .option(...ONE_DATABASE)
         .option(
           '--context <text>',
           'background, such as the date that the question refers to (with --instructions at most 32,000 characters)',
@@ -100,10 +98,7 @@ export const learnCommand: CommandFactory = (io, outcome) =>
     addLimitOptions(
       new Command('learn')
         .description('prove the conventions of a database without a question, for all later ones (docs/layer.md)')
-        .option(
-          '--db <database>',
-          'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
-        )
+        .option(...ONE_DATABASE)
         .option('--turns <n>', 'at most this many turns of queries and claims', positiveInteger, 8)
         .option('--docs <path>', 'documentation of the database (repeatable)', collect)
         .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels),

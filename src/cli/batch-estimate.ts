@@ -21,32 +21,7 @@ export interface Range {
   readonly high: number;
 }
 
-export interface DatabaseEstimate {
-  readonly database: string;
-  readonly engine: string;
-  readonly questions: number;
-  readonly toAsk: number;
-  readonly tables: number;
-  /** Null: the database can be used. */
-  readonly problem: string | null;
-  readonly calls: Range;
-  readonly promptTokens: Range;
-  readonly completionTokens: Range;
-}
-
-export interface BatchEstimate {
-  readonly databases: readonly DatabaseEstimate[];
-  readonly questions: number;
-  /** Not answered yet; only these cost. */
-  readonly toAsk: number;
-  readonly calls: Range;
-  readonly promptTokens: Range;
-  readonly completionTokens: Range;
-  /** Null: a model has no known price. */
-  readonly costUsd: Range | null;
-  readonly unpricedModels: readonly string[];
-  readonly assumptions: readonly string[];
-}
+type BatchEstimate = Awaited<ReturnType<typeof estimateBatch>>;
 
 /** Ours: easy questions need the first figure, doubtful ones the second. */
 const CALLS: Readonly<Record<Settings['preset'], Range>> = {
@@ -85,7 +60,7 @@ export async function estimateBatch(
   composition: Pick<Composition, 'engine'>,
   batch: Batch,
   settled: ReadonlySet<string>,
-): Promise<BatchEstimate> {
+) {
   const { settings } = batch;
   const groups = groupBy(batch.questions, ({ database }) => database.name);
   const databases = await Promise.all(
@@ -108,10 +83,12 @@ export async function estimateBatch(
   return {
     databases,
     questions: batch.questions.length,
+    // Not answered yet; only these cost.
     toAsk,
     calls: sum('calls'),
     promptTokens,
     completionTokens,
+    // Null: a model has no known price.
     costUsd:
       known.length < prices.length
         ? null
@@ -146,7 +123,7 @@ async function estimateDatabase(
   settings: Settings,
   questions: readonly BatchQuestion[],
   settled: ReadonlySet<string>,
-): Promise<DatabaseEstimate> {
+) {
   const open = new Set(questions.map(({ input }) => input.searchId).filter((id) => !settled.has(id)));
   const first = questions[0];
   const { tables, schemaTokens, problem } = await lookAt(composition, first?.database.name ?? '');

@@ -2,8 +2,8 @@
  * What a batch came to, as `summary.json` and as a table. Only judged questions enter a score; infrastructure failures,
  * failing gold and what was not asked are counted apart. Usage is per search: questions that share one are charged once.
  */
-import { summarise, type Summary, type Verdict } from '../benchmarks';
-import type { Settings, Usage } from '../domain';
+import { summarise, type Verdict } from '../benchmarks';
+import type { Usage } from '../domain';
 import { counted, dollars, tokensText } from '../report/printable';
 import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
@@ -12,49 +12,9 @@ import type { ResultLine } from './batch-results';
 import { withoutPasswords } from './errors';
 import { textTable } from './table';
 
-export interface BatchSummary {
-  readonly schemaVersion: 1;
-  readonly batchId: string;
-  readonly name: string;
-  readonly file: string;
-  readonly command: string;
-  readonly endedAt: string;
-  /** Every selected question has ended. */
-  readonly complete: boolean;
-  readonly questions: number;
-  readonly ended: number;
-  readonly notAsked: number;
-  readonly searches: number;
-  readonly method: Settings['method'];
-  readonly preset: Settings['preset'];
-  readonly models: Settings['models'];
-  readonly seed: number;
-  /** Method `react`, if above 1. */
-  readonly queriesPerAction?: number;
-  /** How the searches used the semantic layers of their databases; left out: not at all. */
-  readonly memory?: Settings['layer'];
-  readonly knowledge: boolean;
-  readonly concurrency: number;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly verdicts: Summary['counts'];
-  readonly judged: number;
-  /** Share of right ones among the judged; right abstentions count. Null: nothing was judged. */
-  readonly ex: number | null;
-  readonly exAnswerable: number | null;
-  /** Where the publisher gives an answer its rule decides; each rule by itself: */
-  readonly byRule: Readonly<Record<'execution' | 'official', { readonly compared: number; readonly equal: number }>>;
-  /** Only where unanswerable questions were judged. */
-  readonly reliability: Summary['reliability'];
-  readonly infrastructureFailures: { readonly count: number; readonly reasons: Readonly<Record<string, number>> };
-  readonly usage: { readonly total: Usage; readonly mean: Usage | null };
-  /** Cost counts as 0 for these. */
-  readonly unpricedModels: readonly string[];
-  readonly databases: readonly DatabaseSummary[];
-  /** This run: how long, and how many questions ended in it. */
-  readonly run: { readonly wallMs: number; readonly ended: number; readonly questionsPerMinute: number | null };
-}
+export type BatchSummary = ReturnType<typeof batchSummary>;
 
-export interface DatabaseSummary {
+interface DatabaseSummary {
   readonly database: string;
   readonly engine: string;
   readonly questions: number;
@@ -66,7 +26,7 @@ export interface DatabaseSummary {
   readonly ex: number | null;
 }
 
-export interface SummaryInput {
+interface SummaryInput {
   readonly batch: Batch;
   readonly file: string;
   readonly command: string;
@@ -79,7 +39,7 @@ export interface SummaryInput {
 
 const UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered'];
 
-export function batchSummary(lines: readonly ResultLine[], input: SummaryInput): BatchSummary {
+export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) {
   const { batch, run } = input;
   const { method, preset, models, seed, queriesPerAction, layer } = batch.settings;
   const scores = summarise(lines.map(({ verdict }) => verdict));
@@ -89,28 +49,36 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput):
   return {
     schemaVersion: 1,
     ...{ batchId: batch.batchId, name: batch.name, file: input.file, command: input.command, endedAt: input.endedAt },
+    // Every selected question has ended.
     complete: lines.length === batch.questions.length,
     questions: batch.questions.length,
     ended: lines.length,
     notAsked: batch.questions.length - lines.length,
     searches: batch.searches.length,
     ...{ method, preset, models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
+    // Method `react`, if above 1.
     ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
+    // How the searches used the semantic layers of their databases; left out: not at all.
     ...(layer === undefined ? {} : { memory: layer }),
     statuses: countsOf(lines.map(({ status }) => status)),
     verdicts: scores.counts,
     judged: scores.judged,
+    // Share of right ones among the judged; right abstentions count. Null: nothing was judged.
     ex: scores.accuracy,
     exAnswerable: scores.accuracyAnswerable,
+    // Where the publisher gives an answer its rule decides; each rule by itself:
     byRule: { execution: ruleOf(lines, 'execution'), official: ruleOf(lines, 'official') },
+    // Only where unanswerable questions were judged.
     reliability: lines.some(({ verdict }) => UNANSWERABLE.includes(verdict)) ? scores.reliability : null,
     infrastructureFailures: {
       count: failures.length,
       reasons: countsOf(failures.map((line) => line.error ?? 'failed')),
     },
     usage: { total, mean: perSearch.length === 0 ? null : scaled(total, 1 / perSearch.length) },
+    // Cost counts as 0 for these.
     unpricedModels: input.unpricedModels,
     databases: byDatabase(batch, lines),
+    // This run: how long, and how many questions ended in it.
     run: {
       ...run,
       questionsPerMinute: run.ended === 0 ? null : round((run.ended * 60_000) / Math.max(1, run.wallMs), 1),

@@ -1,6 +1,6 @@
 /** `gate db` and `gate sql`: the command line of what is about a database; each action is in a file of its own. */
 import { Command, Option } from 'commander';
-import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger } from './options';
+import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
 import type { AddFlags } from './db-add';
 import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';
@@ -111,10 +111,7 @@ export const sqlCommand: CommandFactory = (io) =>
     new Command('sql')
       .description('run one read-only query, with the safeguards of a search: access lists, time and row limits')
       .argument('<query>', 'one SELECT; - reads it from standard input')
-      .option(
-        '--db <database>',
-        'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
-      )
+      .option(...ONE_DATABASE)
       .addOption(
         new Option('--format <name>', 'csv, json or table (default: table on a terminal, else csv)').choices([
           'csv',

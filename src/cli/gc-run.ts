@@ -3,7 +3,7 @@ import type { ObjectEntry } from '../ports';
 import { counted } from '../report/printable';
 import type { GateClient } from '../workers/client';
 import { unlessGone } from '../workers/grpc-retries';
-import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type Kept, type StoredRun } from './gc-runs';
+import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type StoredRun } from './gc-runs';
 import { sweepCaches, sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
 import { UsageError } from './errors';
 import type { Io } from './io';
@@ -17,24 +17,7 @@ export interface GcFlags {
   readonly json?: boolean;
 }
 
-export interface GcResult {
-  readonly dryRun: boolean;
-  readonly searches: readonly string[];
-  readonly batches: readonly string[];
-  readonly objects: number;
-  readonly payloads: number;
-  /** Kept descriptions of databases that are too old to be used. */
-  readonly descriptions: number;
-  /** Schemas whose vectors nobody used. */
-  readonly vectors: number;
-  /** Copies of layers beside a larger one. */
-  readonly layerCopies: number;
-  readonly bytes: number;
-  readonly kept: readonly Kept[];
-  /** Unneeded objects and payloads of less than a day. */
-  readonly young: number;
-  readonly problems: readonly string[];
-}
+type GcResult = Awaited<ReturnType<typeof collect>>;
 
 const DAY_MS = 86_400_000;
 
@@ -60,7 +43,7 @@ async function collect(
   store: Store,
   session: TemporalSession | null,
   given: GcFlags & { readonly olderThanMs: number; readonly nowMs: number },
-): Promise<GcResult> {
+) {
   const { nowMs, olderThanMs, dryRun = false, keepAnswers = false } = given;
   const ask = session === null ? null : askTemporal(session.gate);
   const options = { nowMs, olderThanMs, keepAnswers };
@@ -86,8 +69,11 @@ async function collect(
     batches: plan.batches.map(({ id }) => id),
     objects: objects.removed.length,
     payloads: payloads.removed.length,
+    // Kept descriptions of databases that are too old to be used.
     descriptions: descriptions.removed.length,
+    // Schemas whose vectors nobody used.
     vectors: vectors.removed.length,
+    // Copies of layers beside a larger one.
     layerCopies: layers.removed.length,
     bytes: [
       runBytes,
@@ -97,6 +83,7 @@ async function collect(
       .map(sizeOf)
       .reduce((sum, bytes) => sum + bytes, 0),
     kept,
+    // Unneeded objects and payloads of less than a day.
     young: objects.young + payloads.young,
     problems: problemsOf(ask, objects),
   };

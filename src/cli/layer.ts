@@ -1,19 +1,20 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
 import { Command, Option } from 'commander';
-import { type CommandFactory, interval, positiveNumber, withExamples } from './options';
+import { type CommandFactory, interval, positiveNumber, withExamples, ONE_DATABASE } from './options';
 import type { Io } from './io';
 import type { ExportFlags } from './layer-files';
 import type { LayerFlags } from './layer-run';
 import type { WatchFlags } from './layer-watch';
-
-const DATABASE = 'a configured name, an SQLite file, or postgresql://… (default: the only configured one)';
 
 const FORMATS = ['markdown', 'ossie', 'dbt'];
 
 /** A subcommand on the layer of one database. */
 function action(name: string, description: string, ...examples: readonly string[]): Command {
   return withExamples(
-    new Command(name).description(description).option('--db <database>', DATABASE).option('--json', 'print JSON'),
+    new Command(name)
+      .description(description)
+      .option(...ONE_DATABASE)
+      .option('--json', 'print JSON'),
     ...examples,
   );
 }

@@ -80,6 +80,12 @@ export function addSearchOptions(command: Command): Command {
     .option('--max-rows <n>', 'at most this many rows fetched from the database', positiveInteger);
 }
 
+/** Of the commands that ask one database. */
+export const ONE_DATABASE = [
+  '--db <database>',
+  'a configured name, an SQLite file, or postgresql://… (default: the only configured one)',
+] as const;
+
 /** The rows alone, for programs. */
 export function csvOption(): Option {
   return new Option('--csv', 'print only the rows, as CSV with a header: exact values, NULL empty, an empty text ""');

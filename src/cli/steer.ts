@@ -1,35 +1,24 @@
 /**
  * The steering commands: find the search, send the command to its workflow, say what came of it. A command that makes no
- * sense is refused by the search itself; nothing of it is kept. And the command line of `gate fork` (`fork-run.ts`).
+ * sense is refused by the search itself; nothing of it is kept.
  */
 import { userInfo } from 'node:os';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Steering, SteeringKind, SteeringOf } from '../domain';
 import { textProblem } from '../input-limits';
-import {
-  type CommandFactory,
-  addLimitOptions,
-  limitsOf,
-  withExamples,
-  type LimitFlags,
-  collectModels,
-  integer,
-  positiveInteger,
-  PRESET_NAMES,
-} from './options';
+import { type CommandFactory, addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import type { Services } from './services';
 import type { TemporalSession } from './temporal-session';
-import type { ForkFlags } from './fork-run';
 
-interface SteerFlags {
+export interface SteerFlags {
   readonly author?: string;
   readonly json?: boolean;
 }
 
 /** In the help, under the commands that ask and show. */
-const STEERING_GROUP = 'Steering a running search:';
+export const STEERING_GROUP = 'Steering a running search:';
 
 interface SteeringCommand<K extends SteeringKind> {
   readonly description: string;
@@ -142,7 +131,7 @@ function namedCommand(name: string, description: string): Command {
     .argument('<id>', 'search id, its beginning, or last');
 }
 
-function addSteerOptions(command: Command): Command {
+export function addSteerOptions(command: Command): Command {
   return command.option('--author <name>', 'who says it (default: your user name)').option('--json', 'print JSON');
 }
 
@@ -181,7 +170,7 @@ async function sendSteering(
 }
 
 /** `work` gives false when the workflow ended meanwhile. */
-async function onRunning(
+export async function onRunning(
   wanted: string,
   io: Io,
   work: (session: TemporalSession, id: string) => Promise<boolean>,
@@ -238,40 +227,3 @@ function systemUser(): string {
     return 'unknown';
   }
 }
-
-const NOTES = `
-A fork starts from the state of its parent after that iteration, with all that was proved by then. It pays only its own
-calls. If candidates already agree at that point, the fork ends at once: choose an earlier --at. Asking for the same fork
-again continues it. A fork has the limits of its parent unless you give others; its usage counts from zero.`;
-
-export const forkCommand: CommandFactory = (io, outcome) =>
-  withExamples(
-    addSteerOptions(
-      addLimitOptions(
-        new Command('fork')
-          .helpGroup(STEERING_GROUP)
-          .description('start a new search from a checkpoint of another search, running or finished')
-          .argument('<id>', 'search id, its beginning, or last')
-          .requiredOption('--at <n>', 'start from the state after this iteration', positiveInteger)
-          .option('--hint <text>', 'tell the fork something that its parent did not know')
-          .option('--db <database>', 'the SQLite file or URL, if the database is not configured')
-          .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
-          .addOption(new Option('--preset <name>', 'how much effort from there on').choices(PRESET_NAMES))
-          .option('--seed <n>', 'a number; another seed makes another search', integer)
-          .option(
-            '--iterations <n>',
-            'at most this many further iterations (default: as many as the preset has)',
-            positiveInteger,
-          ),
-      ),
-    )
-      .option('--detach', 'return at once; a server and a worker keep running in the background')
-      .option('--fresh', 'fork again even if the same fork was made before')
-      .addHelpText('after', NOTES)
-      .action(async (id: string, flags: ForkFlags) => {
-        const { runFork } = await import('./fork-run');
-        outcome.code = await runFork(id, flags, io);
-      }),
-    'gate fork last --at 2 --hint "gaps are in seconds"',
-    'gate fork q-3f9a --at 1 --model gpt-5 --preset thorough --max-cost 3 --detach',
-  );

@@ -34,8 +34,6 @@ export const CODEC_PORT = 8834;
 export interface EncryptionConfig {
   readonly keys: readonly {
     readonly id: string;
-    /** Where the key is looked for, to name it in messages. */
-    readonly source: string;
     /** 32 bytes; prints as `[secret]`. */
     readonly key: Secret<Buffer>;
   }[];
@@ -73,7 +71,7 @@ export function encryptionOf(entry: z.infer<typeof EncryptionEntry> | undefined,
       at.problems.push(`${place}: ${source} is not a key of 32 bytes in base64 or hexadecimal; ${HOW_TO_MAKE}`);
       return [];
     }
-    return [{ id, source, key: new Secret(bytes) }];
+    return [{ id, key: new Secret(bytes) }];
   });
   return { keys, codecServer: entry.codecServer?.replace(/\/+$/, '') ?? null };
 }

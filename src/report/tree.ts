@@ -54,7 +54,6 @@ export interface Change {
   readonly operator: string;
   readonly from: OperatorView['state'] | null;
   readonly to: OperatorView['state'];
-  readonly updateId: string | null;
 }
 
 export interface TrajectoryNode {
@@ -213,6 +212,5 @@ function changesOf(parent: Trajectory | null, trajectory: Trajectory): Change[] 
       operator: operator.name,
       from: before.get(operator.name)?.state ?? null,
       to: operator.state,
-      updateId: operator.updateId,
     }));
 }

@@ -53,8 +53,6 @@ export interface Composition extends ServedModel {
   readonly store: ObjectStore;
   readonly steps: WorkerSteps;
   readonly watch: WatchSteps;
-  /** Names of the databases this process can reach. */
-  readonly databases: readonly string[];
   /** Opens the database and reads from it, behind the guard. */
   readonly engine: StepDeps['engine'];
   readonly model: LanguageModel;
@@ -163,7 +161,6 @@ export async function compose(config: Config, options: CompositionOptions = {}):
     store,
     steps: createSteps(deps),
     watch: createWatchSteps({ ...deps, tell: tellerOf(config.watch) }),
-    databases: [...new Set([...Object.keys(config.databases), ...adHoc.keys()])],
     engine,
     ...{ model, modelUrl, recording, ollamaModels },
     closeDatabases: closeEngines,

@@ -78,10 +78,6 @@ export interface QuestionDescription {
   readonly taskQueue: string;
   /** What it was asked for with; null where a version before that began it. */
   readonly serving: ServingParts | null;
-  readonly startedAt: Date;
-  readonly closedAt: Date | null;
-  readonly historyEvents: number;
-  readonly historyBytes: number;
   readonly pending: readonly PendingStep[];
   /** Since when the worker has had the same workflow task: short steps run inside of it. null: it has none. */
   readonly busySince: Date | null;
@@ -170,9 +166,5 @@ function summaryOf(execution: Execution): Omit<QuestionDescription, 'searchId' |
     status: execution.status.name,
     traceId: typeof memo?.['traceId'] === 'string' ? memo['traceId'] : null,
     label: typeof memo?.['label'] === 'string' ? memo['label'] : workflowId,
-    startedAt: execution.startTime,
-    closedAt: execution.closeTime ?? null,
-    historyEvents: execution.historyLength,
-    historyBytes: execution.historySize ?? 0,
   };
 }

@@ -26,8 +26,6 @@ export interface Sealed {
 }
 
 export interface KeyRing {
-  /** The key that encrypts. */
-  readonly currentKeyId: string;
   readonly keyIds: readonly string[];
   /** `purpose` is authenticated, not stored: `open` needs the same one. */
   seal(plain: Uint8Array, purpose: string): Sealed;
@@ -67,7 +65,6 @@ export function createKeyRing(keys: readonly EncryptionKey[]): KeyRing {
     throw ring.some((one) => one.id === id) ? otherKey(id) : unknownKey(id);
   };
   return {
-    currentKeyId: current.id,
     keyIds: ring.map(({ id }) => id),
     seal(plain, purpose) {
       const nonce = randomBytes(NONCE_BYTES);
