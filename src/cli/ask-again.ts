@@ -7,7 +7,7 @@ import { isConclusive, type AnswerRecord, type SearchInput } from '../domain';
 import type { ObjectStore } from '../ports';
 import { utc } from '../report/printable';
 import { createRunStore, LAST, openStep, refresh, supersede, type StepDeps } from '../steps';
-import type { Engines } from '../workers/composition';
+import type { Engines } from '../workers/engines';
 import { CommandFailed, withoutPasswords } from './errors';
 import type { Io } from './io';
 import { sha256 } from './services';

@@ -2,7 +2,7 @@
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription } from '../domain';
-import { openEngines, type Engines } from '../workers/composition';
+import { openEngines, type Engines } from '../workers/engines';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
 

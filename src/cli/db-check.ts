@@ -6,7 +6,7 @@ import type { DatabaseCheck } from '../adapters/database-check';
 import { loadConfig } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { cell, counted, visible } from '../report/printable';
-import { openEngines } from '../workers/composition';
+import { openEngines } from '../workers/engines';
 import { EXIT, errorText, type ExitCode } from './errors';
 import { withoutSecrets } from './db-list';
 import type { Io } from './io';

@@ -8,7 +8,7 @@ import { profiledText, renderProfiles } from '../schema/profile/render';
 import { SCHEMA_CHARS, schemaContext, fitsWhole, type SchemaContext } from '../schema/context';
 import { sameRelation } from '../sql/validate';
 import { takeProfiles } from '../steps/profiles';
-import { openEngines } from '../workers/composition';
+import { openEngines } from '../workers/engines';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { unitVector, type Nearness } from '../schema/ranking';

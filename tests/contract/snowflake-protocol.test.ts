@@ -12,7 +12,7 @@ import { createSnowflakeEngine, type SnowflakeEngineSettings } from '../../src/a
 import { loadConfig } from '../../src/config';
 import { SqlResult } from '../../src/domain';
 import type { SqlEngine, SqlOptions } from '../../src/ports/sql-engine';
-import { openEngines } from '../../src/workers/composition';
+import { openEngines } from '../../src/workers/engines';
 import { grants, startRecorder, type Recorder, type Reply, type Script } from '../helpers/snowflake-recorder';
 
 const engines: SqlEngine[] = [];

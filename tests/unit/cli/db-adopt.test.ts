@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config';
 import { noteSeen } from '../../../src/cli/seen-databases';
 import { openServices } from '../../../src/cli/services';
 import { resolveDatabase } from '../../../src/config/databases';
-import { openEngines } from '../../../src/workers/composition';
+import { openEngines } from '../../../src/workers/engines';
 import { testProcess } from './test-io';
 
 function shop() {

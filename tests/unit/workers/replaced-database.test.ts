@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadConfig, type Config } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';
 import { addAlias } from '../../../src/workers/database-aliases';
-import { openEngines, type Engines } from '../../../src/workers/composition';
+import { openEngines, type Engines } from '../../../src/workers/engines';
 import { openStore } from '../../../src/workers/open-store';
 
 const cwd = mkdtempSync(join(tmpdir(), 'gate-replaced-'));
