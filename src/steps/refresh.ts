@@ -9,12 +9,16 @@
  *    run and keeps the date of its decision.
  * 4. Coverage and claims are counted again, so that what is told of them belongs to the rows beside it.
  * 5. A clock that the SQL reads is set to the time of this request (`sql/clock.ts`).
+ * 6. An answer that rests on an entry of the layer which was rejected or suspended since is stale, whatever the rows say and
+ *    whether or not the layer is on. One whose check no longer holds is among the claims, and counted with them.
  */
 import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
 import { withClock } from '../sql/clock';
 import { equalResults, type Digest } from '../sql/equal';
+import { layerOf } from '../layer/state';
 import { resultPreview } from '../text/preview';
+import { visibleLine } from '../text/visible';
 import { updateIdOf } from '../ports/search-steps';
 import { runError } from './body-errors';
 import { coverageStatement, digestOf, extraStatements, type Extras } from './candidate';
@@ -24,6 +28,8 @@ import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/conte
 import { wordingOf } from './evidence-record';
 import { answerOf, stillOpen } from './finish';
 import { LAST, shownAs } from '../record/freshness';
+import { readLayer } from '../record/layer-store';
+import { currentLayer, layerPlace } from './layer-entries';
 import { loadPlan, type LoadedPlan } from './load-plan';
 import type { RunStore } from '../record/run-store';
 import { materialityRecheck, proofRecheck, sameAnswerRecheck, type Recheck } from './recheck';
@@ -44,6 +50,8 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
   if (schema === null) return { kind: 'stale', reason: 'the schema that it saw is not stored', revision: fingerprint };
   if (schema.description.fingerprint !== fingerprint)
     return { kind: 'stale', reason: 'the schema changed', revision: `schema ${fingerprint}` };
+  const distrusted = await distrustedEntry(context, first);
+  if (distrusted !== null) return { kind: 'stale', ...distrusted };
   const before = await context.run.find('refresh', LAST);
   if (first.status === 'abstained')
     return keep(context, first, { ...standing(first, before), reused: true, rowsChanged: false, rowsBefore: null });
@@ -66,6 +74,35 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
     });
   }
   return runAgain(context, first, content, before);
+}
+
+/** Why an entry that the answer relied on or brought in counts no more; null: all of them stand. */
+async function distrustedEntry(
+  context: StepContext,
+  { claims = [], layer, endedAt }: AnswerRecord,
+): Promise<{ readonly reason: string; readonly revision: string } | null> {
+  const used = new Set(claims.flatMap(({ entry }) => entry?.entryId ?? []));
+  const kept = new Set(layer?.kept.map(({ entryId }) => entryId));
+  if (used.size + kept.size === 0) return null;
+  const place = layerPlace(context);
+  const { entries } = await currentLayer(place);
+  const fallen = entries.filter(
+    ({ entry: { entryId }, status }) =>
+      (status === 'rejected' || status === 'suspended') && (used.has(entryId) || kept.has(entryId)),
+  );
+  if (fallen.length === 0) return null;
+  // One that contradicted another as soon as it was kept has the standing that it had then.
+  const then = layerOf(await readLayer(place), endedAt).entries;
+  const held = fallen.find(
+    ({ entry: { entryId }, status }) =>
+      used.has(entryId) || then.find(({ entry }) => entry.entryId === entryId)?.status !== status,
+  );
+  if (held === undefined) return null;
+  const { entry, statement, status, why } = held;
+  // The words of an entry that contradicts it are left out: this reader may not see that one.
+  const since = status === 'rejected' ? `was ${why ?? ''}` : `is suspended, because ${why?.split(': ', 1)[0] ?? ''}`;
+  const name = `${entry.entryId.slice(0, 9)} "${visibleLine(statement)}"`;
+  return { reason: `it rests on ${name}, which ${visibleLine(since)}`, revision: `layer ${entry.entryId} ${status}` };
 }
 
 const NO_CLAIMS: Statements<null> = { statements: [], read: () => null };

@@ -91,6 +91,38 @@ test('what one question proved, the next one relies on; what the rows no longer 
   }
 });
 
+test('an answer that rests on an entry which a person rejected is searched anew, without the entry', async () => {
+  const { ask, here, model, path } = await home();
+  try {
+    const [one, two] = [
+      await ask(['How far behind is car 3?', '--db', path]),
+      await ask(['How far behind is car 1?', '--db', path]),
+    ];
+    const [entry] = one.layer?.kept ?? [];
+    const id = entry?.entryId ?? '';
+    expect(two.claims).toEqual([
+      expect.objectContaining({ entry: expect.objectContaining({ entryId: id }) as unknown }),
+    ]);
+    expect(await here(['layer', 'reject', id, '--db', path, '--author', 'ann'])).toMatchObject({ code: 0 });
+
+    const before = model.requests.length;
+    const { out, err } = await here(['ask', 'How far behind is car 1?', '--db', path, '--json']);
+    const anew = JSON.parse(out) as AnswerRecord;
+    expect(err).toContain(
+      `(${two.id}) no longer holds: it rests on ${id.slice(0, 9)} "${STATEMENT}", which was rejected by ann; ` +
+        `${anew.id} takes its place`,
+    );
+    expect(JSON.stringify(model.requests[before]?.body.messages)).toContain('car 1?');
+    expect(JSON.stringify(model.requests[before]?.body.messages)).not.toContain('k1: ');
+    expect(anew.claims).toEqual([expect.not.objectContaining({ entry: expect.anything() as unknown })]);
+    const paid = model.requests.length;
+    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ id: anew.id, reused: true });
+    expect(model.requests).toHaveLength(paid);
+  } finally {
+    await model.close();
+  }
+});
+
 test('what the probe of a thorough search proved, a later question relies on', async () => {
   const { ask, here, model, path } = await home();
   try {

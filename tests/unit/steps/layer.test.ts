@@ -6,7 +6,7 @@ import { runLookThenProve } from '../../../src/methods/look-then-prove';
 import type { LookReply } from '../../../src/prompts';
 import { layerOf } from '../../../src/layer/state';
 import { appendToLayer, readLayer } from '../../../src/record/layer-store';
-import { createRunStore } from '../../../src/steps';
+import { createRunStore, openStep, refresh } from '../../../src/steps';
 import { runSearch } from '../../../src/search/search';
 import { GAP_PLAN, GAP_PROBE } from '../../helpers/gap-search';
 import { bench, groundReply, hash, sqliteEngine, text, type TestEngine } from './fixtures';
@@ -302,6 +302,74 @@ describe('two entries that cannot both be right', () => {
     expect(await idsOf(asked)).toEqual({ [HELD]: 'active', [STRICTER.statement]: 'suspended' });
     await asked.say({ kind: 'rejected', ...ANN });
     expect(await idsOf(asked)).toEqual({ [HELD]: 'rejected', [STRICTER.statement]: 'active' });
+  });
+});
+
+describe('an answer asked for again that rests on an entry', () => {
+  /** In a process with the layer off: what the answer rested on counts all the same. */
+  const again = async ({ deps, input, record }: Awaited<ReturnType<ReturnType<typeof questions>['ask']>>) => {
+    const { settings, ...step } = await openStep(deps, { searchId: input.searchId, position: 'refresh' });
+    return refresh({ ...step, settings: { ...settings, layer: undefined } }, record);
+  };
+  const asked = async () => {
+    const at = questions();
+    const proof = await at.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
+    const use = await at.ask(commit(1, { known: ['k1'] }));
+    return { ...at, proof, use, id: proof.record.layer!.kept[0]!.entryId };
+  };
+
+  test('no longer holds once a person rejected the entry, for whoever proved or used it', async () => {
+    const { proof, use, say, id, ask } = await asked();
+    const apart = await ask(commit(2, { claims: [CLAIM] }), { layer: null });
+    await say({ kind: 'rejected', author: 'ann', note: 'not\u001b so' });
+    const name = `${id.slice(0, 9)} "${HELD}"`;
+    const reason = `it rests on ${name}, which was rejected by ann: not\\u001b so`;
+    for (const each of [proof, use])
+      expect(await again(each)).toEqual({ kind: 'stale', reason, revision: `layer ${id} rejected` });
+    expect(await again(apart)).toMatchObject({ kind: 'current' });
+    await say({ kind: 'confirmed', ...ANN });
+    expect(await again(use)).toMatchObject({ kind: 'current' });
+  });
+
+  test.each([
+    ['nothing happened to it', []],
+    ['it was confirmed', [{ kind: 'confirmed', ...ANN }]],
+    ['its words were edited', [{ kind: 'edited', ...ANN, statement: 'Other words.' }]],
+    ['its check failed, and shows it again', [{ kind: 'broken', why: 'no', counts: null }]],
+  ])('stands where %s', async (_, events) => {
+    const { proof, use, say } = await asked();
+    for (const event of events) await say(event);
+    for (const each of [proof, use]) expect(await again(each)).toMatchObject({ kind: 'current' });
+  });
+
+  test('no longer holds once another contradicts it, whose words are not told', async () => {
+    const { proof, use, ask, say, id } = await asked();
+    const other = await ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null })] });
+    const by = other.record.layer!.kept[0]!.entryId;
+    await say({ kind: 'contradicted', by, why: 'both cannot be right: words of the other' });
+    const reason = `it rests on ${id.slice(0, 9)} "${HELD}", which is suspended, because ${by} contradicts it`;
+    for (const each of [proof, use]) expect(await again(each)).toMatchObject({ kind: 'stale', reason });
+  });
+
+  test('stands where what it proved itself was contested as soon as it was kept', async () => {
+    const { use, ask } = await asked();
+    const contradicts = [{ key: 'k1', rival: null }];
+    const other = await ask(commit(2, { claims: [STRICTER] }), { keep: [keepAs({ statement: null, contradicts })] });
+    expect(await again(other)).toMatchObject({ kind: 'current' });
+    expect(await again(use)).toMatchObject({ kind: 'stale' });
+  });
+
+  test('no longer holds once what the entry rests on was rejected', async () => {
+    const { ask, say, id } = await asked();
+    const above = await ask(commit(2, { claims: [STRICTER] }), {
+      keep: [keepAs({ statement: null, restsOn: ['k1'] })],
+    });
+    expect(await again(above)).toMatchObject({ kind: 'current' });
+    await say({ kind: 'rejected', ...ANN });
+    expect(await again(above)).toMatchObject({
+      kind: 'stale',
+      reason: expect.stringMatching(`is suspended, because it rests on ${id}, which is rejected$`) as string,
+    });
   });
 });
 
