@@ -16,7 +16,7 @@ import { runFolder } from '../tests/helpers/run-folder';
 import { startS3Server } from '../tests/helpers/s3-server';
 import { loadTestData } from '../tests/helpers/shared-data';
 import { startLambdaStage, TIMEOUT_MS, type LambdaStage } from '../tests/serverless/lambda-stage';
-import { runningOf } from '../tests/serverless/processes';
+import { nothingRuns, runningOf } from '../tests/serverless/processes';
 import { serverlessBinary } from '../tests/serverless/server';
 import { median, printFigures, say, SHORT, type Figure } from './figure';
 
@@ -59,7 +59,7 @@ async function measureServerless(): Promise<readonly Figure[]> {
     endpoint = await model(SLOW_MS);
     await rest(stage);
     stage.lambda.reap();
-    const idle = runningOf(stage.home).length;
+    const idle = await leftRunning(stage.home);
     const before = stage.lambda.invocations.length;
     const serverless = await searchSeconds(stage.home);
     const invocations = stage.lambda.invocations.length - before;
@@ -93,6 +93,12 @@ async function measureServerless(): Promise<readonly Figure[]> {
 
 async function rest({ lambda }: LambdaStage): Promise<void> {
   while (lambda.running() > 0) await sleep(50);
+}
+
+/** A process that was killed is gone a moment later. */
+async function leftRunning(home: GateHome): Promise<number> {
+  await nothingRuns(home, 5_000).catch((error: unknown) => say(String(error)));
+  return runningOf(home).length;
 }
 
 /** From the begin of the invocation to the end of the first workflow task, by the clock of this machine. */
