@@ -39,7 +39,12 @@ export class ModelError extends Error {
   constructor(
     readonly code: ModelErrorCode,
     message: string,
-    readonly options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+    readonly options: {
+      readonly retryAfterMs?: number;
+      readonly cause?: unknown;
+      /** No connection was made, so nobody was asked. */
+      readonly unsent?: true;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'ModelError';

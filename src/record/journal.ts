@@ -51,7 +51,7 @@ export interface Called {
   readonly usage: UsageDelta;
 }
 
-/** Errors that no provider bills. After a lost connection or a timeout the call may have been billed. */
+/** Errors that no provider bills. After a lost connection or a timeout the call may have been billed; not if none was made. */
 const NOT_BILLED: ReadonlySet<ModelErrorCode> = new Set([
   'rate-limited',
   'authentication',
@@ -166,7 +166,7 @@ async function ask(call: Call, id: string, inputHash: string): Promise<CallReply
   const intent = intentOf(call, inputHash, unanswered + 1);
   await call.run.put('intent', id, intent);
   const reply = await call.model.complete(request, { signal: call.signal }).catch(async (error: unknown) => {
-    if (error instanceof ModelError && NOT_BILLED.has(error.code))
+    if (error instanceof ModelError && (NOT_BILLED.has(error.code) || error.options.unsent))
       await call.run.put('intent', id, { ...intent, unanswered });
     throw error;
   });

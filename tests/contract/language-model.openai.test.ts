@@ -248,10 +248,21 @@ test('an aborted signal sends nothing', async () => {
   expect(endpoint.requests).toHaveLength(0);
 });
 
+test('a connection that is dropped after the request may have been billed', async () => {
+  reply = () => ({ fault: 'close' });
+  await expect(ask()).rejects.toMatchObject({
+    code: 'connection',
+    options: expect.not.objectContaining({ unsent: true }) as unknown,
+  });
+});
+
 test('an endpoint that is down is a connection error that names it', async () => {
   const { host } = endpoint;
   await endpoint.close();
-  await expect(ask()).rejects.toMatchObject({ code: 'connection', message: expect.stringContaining(host) as string });
+  await expect(ask()).rejects.toMatchObject({
+    ...{ code: 'connection', message: expect.stringContaining(host) as string },
+    options: { unsent: true },
+  });
 });
 
 test('the endpoint is the host and port, for the notice of the first run', () => {

@@ -163,13 +163,19 @@ const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_TIMEOUT_MS / 1000} s`,
 };
 
+/** Before a connection stands; of ETIMEDOUT and others nobody can tell. */
+const UNSENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
 function connectionError(error: APIConnectionError, context: CallContext): ModelError {
   const codes = causeCodes(error);
   const known = codes.map((code) => CONNECTION_FAILURES[code]).find((words) => words !== undefined);
   const why = known ?? codes[0] ?? 'connection failed';
   const { url } = context.settings ?? CHAT_SETTINGS;
   const message = `${context.endpoint} cannot be reached (${why}): check ${url} and that the endpoint is up`;
-  return new ModelError('connection', redact(message, context), { cause: redactedCause(error, context) });
+  return new ModelError('connection', redact(message, context), {
+    cause: redactedCause(error, context),
+    ...(codes.some((code) => UNSENT.has(code)) && { unsent: true }),
+  });
 }
 
 /** Neither an HTTP status nor a connection error: the body broke off or was not what it claimed to be. */

@@ -103,6 +103,13 @@ describe('D2: a model call is paid once', () => {
     expect((await call()).usage.possiblyBilledCalls).toBe(0);
   });
 
+  test('a try for which no connection was made is not counted as possibly billed; a lost one before it still is', async () => {
+    const unsent = new ModelError('connection', 'refused', { unsent: true });
+    const { call } = caller([new ModelError('connection', 'gone'), unsent, unsent, 'a']);
+    for (const said of ['gone', 'refused', 'refused']) await expect(call()).rejects.toThrow(said);
+    expect((await call()).usage.possiblyBilledCalls).toBe(1);
+  });
+
   test.each<[string, Partial<ModelRequest>]>([
     ['the request', { messages: [{ role: 'user', content: 'other' }] }],
     ['the model (m, now n)', { model: 'n' }],

@@ -154,6 +154,13 @@ test.each(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'CERT_HAS_EX
   },
 );
 
+test.each([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].map((code) => [code, true] as const),
+  ...['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'ETIMEDOUT'].map((code) => [code, undefined] as const),
+])('whether %s says that nobody was asked: %p', (code, unsent) => {
+  expect(toModelError(failed(code), context).options.unsent).toBe(unsent);
+});
+
 test('a name that does not resolve is a connection error in plain words', () => {
   expect(toModelError(failed('ENOTFOUND'), context)).toMatchObject({
     code: 'connection',
