@@ -117,8 +117,9 @@ async function main(): Promise<void> {
     await sleep(SCRAPES_MS);
     process.exitCode = (await asked(`http://127.0.0.1:${String(prometheusPort)}`)) ? 0 : 1;
   } finally {
-    // The worker ends its embedded server, which writes to the folder until then.
     await Promise.all(stops.map((stop) => stop()));
+    // `--detach` keeps the embedded server, which writes to the folder.
+    await gate('dev', '--stop');
     await model.close();
     data.close();
     rmSync(folder, {
