@@ -7,7 +7,7 @@ import { batchPorts } from '../workers/batch-ports';
 import { compose, type Composition } from '../workers/composition';
 import type { LogEntry } from '@temporalio/worker';
 import { telemetry } from '../telemetry/active';
-import type { GateClient } from '../workers/client';
+import { loginProblem, type GateClient } from '../workers/client';
 import { modelQueues, type ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, DEFAULT_GRACE_MS, installLogger, type GateWorkers } from '../workers/run-worker';
 import { servedName, servingOf, type Serving } from '../workers/serving';
@@ -86,7 +86,8 @@ export async function serveUntilInterrupted(
   const served = parts === undefined ? names : [...names, ...limited.map(({ model }) => `model ${model}`)];
   serving.ready(served, composition.model.endpoint);
   const stopWatching = watchQueues(session.gate, { queues: workers.taskQueues, servings }, serving.debug, io);
-  serving.health?.readyWhen(() => readiness(session.gate, workers));
+  serving.health?.readyWhen(() => readiness(session, workers));
+  const stopWatchingLogin = watchLogin(session, io);
   const stopTimer = stopWhenIdle(workers, serving.exitWhenIdleMs, io);
   try {
     // Without a database there is nothing to work on: `gate dev` keeps the server up all the same.
@@ -96,6 +97,7 @@ export async function serveUntilInterrupted(
   } finally {
     stopTimer();
     stopWatching();
+    stopWatchingLogin();
     interrupts.stopListening();
     forget();
     await composition.close();
@@ -121,15 +123,31 @@ function countStart(): void {
 
 const READY_WITHIN_MS = 1_000;
 
-async function readiness({ client }: GateClient, workers: GateWorkers): Promise<string | null> {
-  if (!workers.polling()) return 'not polling';
-  const { connection } = client;
-  return connection
-    .withDeadline(Date.now() + READY_WITHIN_MS, () => client.workflowService.getSystemInfo({}))
-    .then(
-      () => null,
-      () => 'Temporal does not answer',
-    );
+async function readiness({ gate, target }: TemporalSession, workers: GateWorkers): Promise<string | null> {
+  const problem = await loginProblem(gate.client, target, READY_WITHIN_MS);
+  if (problem !== null) return problem.what;
+  return workers.polling() ? null : 'not polling';
+}
+
+const LOGIN_EVERY_MS = 15_000;
+
+/** The SDK polls on without a word where the server refuses it, or is gone: it may be let in again later. */
+function watchLogin({ gate, target }: TemporalSession, io: Pick<Io, 'err'>): () => void {
+  let told: string | null = null;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const problem = await loginProblem(gate.client, target);
+    const line =
+      problem && `${problem.what}: ${problem.fix}; this worker goes on trying with the settings it began with`;
+    if (isOver || line === told) return;
+    io.err(`${line ?? `Temporal at ${target.address} lets this worker in again`}\n`);
+    told = line;
+  };
+  const timer = setInterval(() => void look(), LOGIN_EVERY_MS);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
 }
 
 /** Looks four times a second: what arrives between two looks is seen by the steps that it brings. */

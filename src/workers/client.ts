@@ -21,7 +21,7 @@ import { startAttributes, type ShownAttributes } from '../workflows/search-attri
 import type { runBatch, RunBatchInput } from '../workflows/run-batch';
 import { telemetry } from '../telemetry/active';
 import { tracedClient } from '../telemetry/client';
-import { connectionProblem, TemporalUnreachableError } from './connection-problem';
+import { connectionProblem, TemporalUnreachableError, type TemporalProblem } from './connection-problem';
 import { retriesUntilClosed, unlessGone } from './grpc-retries';
 import { dataConverter, forListing } from './payloads';
 import { hasSearchAttributes, isUnknownAttribute } from './search-attributes';
@@ -58,7 +58,7 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
     const problem = await connectionProblem(address, connectionOptions ?? {}, error);
     throw new TemporalUnreachableError(problem, { cause: error });
   });
-  return {
+  const gate: GateClient = {
     client: new Client({ connection, namespace, dataConverter: converter, interceptors: { workflow: [tracedClient] } }),
     listing: new Client({ connection, namespace, dataConverter: forListing(converter) }),
     encrypts: converter.failureConverterPath !== undefined,
@@ -68,6 +68,31 @@ export async function connectClient(to: TemporalAddress): Promise<GateClient> {
       await connection.close();
     },
   };
+  const problem = connectionOptions === undefined ? null : await loginProblem(gate.client, to);
+  if (problem === null) return gate;
+  await gate.close();
+  throw new TemporalUnreachableError(problem);
+}
+
+const LOGIN_WITHIN_MS = 5_000;
+
+/**
+ * Null: the server lets this caller into its namespace. A connection does not say so: some gateways let anybody ask for the
+ * server's version. And a call that nothing answers would wait without end.
+ */
+export async function loginProblem(
+  { connection }: Client,
+  { address, namespace, connectionOptions = {} }: Omit<TemporalAddress, 'dataConverter'>,
+  withinMs = LOGIN_WITHIN_MS,
+): Promise<TemporalProblem | null> {
+  const asked = connection.withDeadline(Date.now() + withinMs, () =>
+    connection.workflowService.describeNamespace({ namespace }),
+  );
+  // A namespace that is not there is told of by what needs it.
+  return unlessGone(asked).then(
+    () => null,
+    (error: unknown) => connectionProblem(address, connectionOptions, error),
+  );
 }
 
 export interface StartQuestion extends Pick<AnswerQuestionInput, 'searchId' | 'modelTimeoutMs'> {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { createAuthority, type Authority, type Certificate } from '../helpers/certificates';
+import { freePort } from '../helpers/free-port';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { testFolder, testTemporal, unique } from '../helpers/temporal';
@@ -169,6 +170,44 @@ describe('one line says what to change', () => {
       expect(wrong).toMatch(/localhost:\d+ refuses the API key \(unknown key\): correct or renew it: TEMPORAL_API_KEY/);
       expect(wrong).not.toContain('wrong-key');
       expect(await says(profile(tls))).toMatch(/wants a login \(unknown key\): set an API key/);
+    }));
+
+  test('a wrong API key at a gateway that tells anybody its version, for each command', () =>
+    withDoor({ apiKey: KEY, open: ['GetSystemInfo'] }, async (door) => {
+      const env = profile({ address: door.address, 'tls.server_ca_cert_path': ours.cert, api_key: 'wrong-key' });
+      const on = ['--db', data.databases[0]?.split('=')[1] ?? ''];
+      const question = ['ask', 'How many drivers are there?', ...on];
+      for (const command of [['temporal', 'setup'], ['worker', ...on], question, [...question, '--detach']]) {
+        const { code, out, err } = await home.here(command, env);
+        expect({ code, out }).toEqual({ code: 1, out: '' });
+        expect(err).toMatch(/refuses the API key \(unknown key\): correct or renew it: TEMPORAL_API_KEY.*\n$/);
+      }
+      const list = await home.here(['list'], env);
+      expect(list.err).toMatch(/refuses the API key \(unknown key\): showing what the store holds/);
+    }));
+
+  test('a gateway that tells anybody its version and answers nothing else', () =>
+    withDoor({ apiKey: KEY, open: ['GetSystemInfo'], silent: true }, async (door) => {
+      const env = profile({ address: door.address, 'tls.server_ca_cert_path': ours.cert, api_key: 'wrong-key' });
+      expect(await says(env)).toMatch(/no Temporal answers at localhost:\d+: start it, or correct TEMPORAL_ADDRESS/);
+    }));
+
+  test('of a worker whose API key is refused later: in its log and in /readyz', () =>
+    withDoor({ apiKey: KEY }, async (door) => {
+      const env = profile({ address: door.address, 'tls.server_ca_cert_path': ours.cert, api_key: KEY });
+      const port = String(await freePort());
+      const on = ['--db', data.databases[0]?.split('=')[1] ?? ''];
+      const worker = home.start(['worker', ...on, '--health-port', port], env);
+      await worker.said(/Ctrl-C stops/);
+      const health = `http://127.0.0.1:${port}`;
+      expect((await fetch(`${health}/readyz`)).status).toBe(200);
+      door.revoke();
+      const ready = await fetch(`${health}/readyz`);
+      expect(ready.status).toBe(503);
+      expect(await ready.text()).toMatch(/^Temporal at localhost:\d+ refuses the API key \(unknown key\)\n$/);
+      await worker.said(/refuses the API key \(unknown key\): correct or renew it: TEMPORAL_API_KEY.*goes on trying/);
+      worker.child.kill('SIGTERM');
+      expect((await worker.ended).code).toBe(0);
     }));
 
   test('TLS where the server has none, and none where it wants it', async () => {

@@ -13,26 +13,39 @@ export interface DoorOptions {
   /** Whose client certificates it lets in; left out: it asks for none. */
   readonly clientAuthority?: string;
   readonly apiKey?: string;
+  /** Methods that need no key. */
+  readonly open?: readonly string[];
+  /** A call without the key gets no answer at all. */
+  readonly silent?: boolean;
 }
 
 export interface TemporalDoor {
   readonly address: string;
   /** Calls that it let through. */
   calls(): number;
+  /** From now on no key is let in. */
+  revoke(): void;
   close(): Promise<void>;
 }
 
-export async function openDoor({ certificate, clientAuthority, apiKey }: DoorOptions): Promise<TemporalDoor> {
+export async function openDoor(options: DoorOptions): Promise<TemporalDoor> {
+  const { certificate, clientAuthority, apiKey, open = [], silent = false } = options;
   const upstream = connect(`http://${testTemporal().address}`);
   const mutual = clientAuthority && { ca: readFileSync(clientAuthority), requestCert: true, rejectUnauthorized: true };
   const pem = { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) };
   const server = createSecureServer({ ...pem, ...mutual });
   const sessions = new Set<{ destroy(): void }>();
   let calls = 0;
+  let isRevoked = false;
+  const letsIn = ({ authorization, ':path': path = '' }: IncomingHttpHeaders): boolean =>
+    apiKey === undefined ||
+    open.includes(path.slice(path.lastIndexOf('/') + 1)) ||
+    (!isRevoked && authorization === `Bearer ${apiKey}`);
   server.on('session', (session) => void sessions.add(session));
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
-    if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`) {
+    if (!letsIn(headers)) {
+      if (silent) return;
       stream.respond(
         { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '16', 'grpc-message': 'unknown key' },
         { endStream: true },
@@ -59,6 +72,7 @@ export async function openDoor({ certificate, clientAuthority, apiKey }: DoorOpt
   return {
     address: `localhost:${String((server.address() as AddressInfo).port)}`,
     calls: () => calls,
+    revoke: () => void (isRevoked = true),
     close: async () => {
       for (const session of sessions) session.destroy();
       upstream.destroy();
