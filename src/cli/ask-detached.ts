@@ -23,6 +23,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   const session = await opening;
   const { searchId } = input;
   let isStarted = false;
+  let isBackground = false;
   const ui = session.uiOf(searchId);
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
@@ -31,7 +32,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
       deploymentOf(config.temporal.versioning),
       neededQueues(announced),
     );
-    if (!isStarted) await serveInBackground(config, database, announced, session, io);
+    if (!isStarted) isBackground = await serveInBackground(config, database, announced, session, io);
     const started = await startAsked({ session, config, input, announced, state: checked.value, io });
     if (started === 'earlier-version') {
       const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
@@ -45,10 +46,9 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   io.err(
     `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
   );
-  io.err(
-    isStarted
-      ? 'The server starts a worker for it.\n'
-      : 'The server and the worker keep running; gate dev --stop stops them.\n',
-  );
+  if (isStarted) io.err('The server starts a worker for it.\n');
+  else if (!isBackground) io.err('A worker that runs already works on it.\n');
+  else if (session.embedded === null) io.err('The worker keeps running; gate dev --stop stops it.\n');
+  else io.err('The server and the worker keep running; gate dev --stop stops them.\n');
   return EXIT.ok;
 }

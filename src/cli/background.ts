@@ -62,20 +62,21 @@ export function servingProcesses(config: Config): ServingProcess[] {
     });
 }
 
-/** Returns when a process answers as announced, starting one where none does. */
+/** Returns when a process answers as announced, starting one where none does; whether `gate dev --stop` ends it. */
 export async function serveInBackground(
   config: Config,
   database: ResolvedDatabase,
   announced: Announced,
   session: TemporalSession,
   io: Pick<Io, 'env' | 'cwd'>,
-): Promise<void> {
+): Promise<boolean> {
   const needed = neededQueues(announced);
   const serves = (one: ServingProcess): boolean =>
     one.address === session.address &&
     one.namespace === session.namespace &&
     needed.every((queue) => one.queues?.includes(queue) === true);
-  if (servingProcesses(config).some(serves)) return;
+  const present = servingProcesses(config).filter(serves);
+  if (present.length > 0) return present.every(({ background }) => background);
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const log = join(folder, `${servedName(database.name, announced.serving)}.log`);
@@ -103,6 +104,7 @@ export async function serveInBackground(
     await sleep(50);
   }
   child.unref();
+  return true;
 }
 
 /** Ends the processes that `--detach` left on this configuration's store, whatever they answer with; returns how many. */
