@@ -102,7 +102,7 @@ test('a database that the current version does not serve gets a worker in the ba
     '--detach',
     '--json',
   ]);
-  expect(err).toContain('The worker keeps running');
+  expect(err).toContain('the worker keep running');
   expect(code).toBe(0);
   expect((await home.here(['result', (JSON.parse(out) as { id: string }).id, '--wait'])).code).toBe(0);
 });
