@@ -2,18 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { ConfigError, ConfigFile, loadConfig, type Config } from '../config';
-import { readConfigFile } from '../config/file';
+import { loadConfig, type Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { cloudRunPool, CONFIG_SECRET } from '../deploy/cloud-run-pool';
 import { CONFIG_FILE, CONFIG_PATH, type ContainerPlan, type QueueGroup } from '../deploy/container-plan';
 import { kubernetesChart } from '../deploy/kubernetes-chart';
-import { secretSettings } from '../deploy/secret-settings';
 import { packageFolder } from '../workers/package-folder';
 import { giveFiles, targetFolder, type DeployFile, type WriteFlags } from './deploy-files';
-import { connectionSettings, modelKey } from './deploy-lambda';
+import { deployable } from './deployable';
 import type { Io } from './io';
-import { configuredTemporal } from './temporal-session';
 
 export interface ContainerFlags extends WriteFlags {
   readonly image: string;
@@ -62,37 +59,20 @@ function give(
 
 /** Throws `ConfigError` with everything that a container could not work with. */
 function planOf(config: Config, { image, grace }: ContainerFlags, io: Io): ContainerPlan {
-  const { file, store } = config;
-  if (file === null)
-    throw new ConfigError(['no gate.config.json here: write one that names the databases and the store']);
-  const settings = ConfigFile.parse(readConfigFile(file).json);
-  const named = secretSettings(settings);
-  const temporal = configuredTemporal(config, io.env);
-  const problems = named.files.map(
-    (place) => `${file}: ${place}: a secret in a file is not in the container; name a variable instead (…Env)`,
+  const sqlite = Object.entries(config.databases).filter(([, { address }]) => address.kind === 'path');
+  const { file, temporal, secrets, environment } = deployable(config, 'container', io, (path) =>
+    sqlite.map(([name]) => `${path}: databases.${name}: an SQLite file is not in the container; use a database server`),
   );
-  for (const [name, { address }] of Object.entries(config.databases))
-    if (address.kind === 'path')
-      problems.push(`${file}: databases.${name}: an SQLite file is not in the container; use a database server`);
-  if (temporal === null)
-    problems.push('no Temporal: set temporal.address or TEMPORAL_ADDRESS to one that containers reach');
-  if (store.kind === 'directory') problems.push('the store is a folder, which containers do not share: set store.s3');
-  else if (store.profile !== null)
-    problems.push('store.s3.profile: a container has no profiles; leave it out (and AWS_PROFILE)');
-  if (temporal === null || store.kind === 'directory' || problems.length > 0) throw new ConfigError(problems);
-  const connection = connectionSettings(temporal.connectionOptions);
-  const keys = AWS_KEYS.filter((name) => io.env[name]);
   return {
     ...{ image, graceSeconds: grace, groups: groupsOf(config) },
     configuration: readFileSync(file, 'utf8'),
-    secrets: [...new Set([...named.variables, ...modelKey(settings, config), ...connection.secrets, ...keys])],
+    secrets: [...new Set([...secrets, ...AWS_KEYS.filter((name) => io.env[name])])],
     environment: {
       ...shellSettings(io.env),
-      ...connection.environment,
+      ...environment,
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       GATE_CONFIG: CONFIG_PATH,
-      GATE_STORE: `s3://${store.bucket}/${store.prefix}`,
     },
     ports: portsOf(config, temporal.address, io.env),
   };

@@ -1,9 +1,8 @@
 /** `gate deploy lambda`: from the configuration to the function's package and its CloudFormation template. */
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { ConfigError, ConfigFile, loadConfig, type Config } from '../config';
+import { loadConfig, type Config, type ConfigFile } from '../config';
 import { engineOfUrl } from '../config/databases';
-import { readConfigFile } from '../config/file';
 import { deploymentOf } from '../config/limits';
 import { digestOf, MOST_BYTES, programFiles, text, zipped, type PackedFile } from '../deploy/lambda-package';
 import {
@@ -14,13 +13,12 @@ import {
   type LambdaPlan,
   type SecretStore,
 } from '../deploy/lambda-template';
-import { secretSettings } from '../deploy/secret-settings';
 import { packageFolder } from '../workers/package-folder';
 import { workerVersion } from '../workers/workflow-bundle';
 import { giveFiles, sizeText, targetFolder, type WriteFlags } from './deploy-files';
+import { deployable } from './deployable';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
-import { configuredTemporal } from './temporal-session';
 
 export interface LambdaFlags extends WriteFlags {
   readonly arch: Architecture;
@@ -74,37 +72,16 @@ function versionOf({ config, plan }: Settings, program: readonly PackedFile[]) {
 
 /** Throws `ConfigError` with everything that a function could not work with. */
 export function settingsOf(config: Config, { arch, secrets: secretStore }: LambdaFlags, io: Io): Settings {
-  const { file, store } = config;
-  if (file === null)
-    throw new ConfigError(['no gate.config.json here: write one that names the databases and the store']);
-  const settings = ConfigFile.parse(readConfigFile(file).json);
-  const named = secretSettings(settings);
-  const temporal = configuredTemporal(config, io.env);
-  const problems = named.files.map(
-    (place) => `${file}: ${place}: a secret in a file cannot go into the package; name a variable instead (…Env)`,
+  const withoutId = sqliteFiles(config).filter(([, { id }]) => id === null);
+  const { settings, temporal, store, secrets, environment } = deployable(config, 'function', io, (file) =>
+    withoutId.map(
+      ([name]) => `${file}: databases.${name}: its file goes into the package, so that its path changes: give it an id`,
+    ),
   );
-  if (temporal === null)
-    problems.push('no Temporal: set temporal.address or TEMPORAL_ADDRESS to one that functions reach');
-  if (store.kind === 'directory') problems.push('the store is a folder, which functions do not share: set store.s3');
-  else if (store.profile !== null)
-    problems.push('store.s3.profile: a function has no profiles, only its role; leave it out (and AWS_PROFILE)');
-  for (const [name, { id }] of sqliteFiles(config))
-    if (id === null)
-      problems.push(
-        `${file}: databases.${name}: its file goes into the package, so that its path changes: give it an id`,
-      );
-  if (temporal === null || store.kind === 'directory' || problems.length > 0) throw new ConfigError(problems);
-  const { address, namespace, connectionOptions } = temporal;
-  const connection = connectionSettings(connectionOptions);
   const plan = {
-    ...{ architecture: arch, temporal: { address, namespace }, secretStore },
+    ...{ architecture: arch, temporal, secretStore, secrets },
     bucket: { name: store.bucket, prefix: store.prefix },
-    secrets: [...new Set([...named.variables, ...modelKey(settings, config), ...connection.secrets])],
-    environment: {
-      ...shellSettings(io.env),
-      ...connection.environment,
-      GATE_STORE: `s3://${store.bucket}/${store.prefix}`,
-    },
+    environment: { ...shellSettings(io.env), ...environment },
   };
   return { config, plan, files: configurationFiles(settings, config) };
 }
@@ -126,36 +103,10 @@ function configurationFiles(settings: ConfigFile, config: Config): PackedFile[] 
   return [...files, text('gate.config.json', `${JSON.stringify({ ...settings, databases }, null, 2)}\n`)];
 }
 
-/** The variable of the key where the configuration leaves its name open; an endpoint of one's own may have none. */
-export function modelKey({ models }: ConfigFile, config: Config): readonly string[] {
-  if (models?.apiKeyEnv !== undefined || (config.models.baseUrl !== null && config.models.apiKey === null)) return [];
-  return ['OPENAI_API_KEY'];
-}
-
 /** Settings of this shell that a worker reads; the configuration file is in the package. */
 function shellSettings(env: Io['env']): Record<string, string> {
   const given = Object.entries(env).filter(([name]) => name === 'OPENAI_BASE_URL' || /^GATE_MODEL(_|$)/.test(name));
   return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])));
-}
-
-/** What a `temporal.toml` profile says, as variables: its file stays here. */
-export function connectionSettings({
-  apiKey,
-  tls,
-}: NonNullable<ReturnType<typeof configuredTemporal>>['connectionOptions']) {
-  const { clientCertPair, serverNameOverride, serverRootCACertificate } =
-    typeof tls === 'object' && tls !== null ? tls : {};
-  return {
-    environment: {
-      ...(tls ? { TEMPORAL_TLS: 'true' } : {}),
-      ...(serverNameOverride ? { TEMPORAL_TLS_SERVER_NAME: serverNameOverride } : {}),
-    },
-    secrets: [
-      ...(apiKey ? ['TEMPORAL_API_KEY'] : []),
-      ...(clientCertPair ? ['TEMPORAL_TLS_CLIENT_CERT_DATA', 'TEMPORAL_TLS_CLIENT_KEY_DATA'] : []),
-      ...(serverRootCACertificate ? ['TEMPORAL_TLS_SERVER_CA_CERT_DATA'] : []),
-    ],
-  };
 }
 
 function nextSteps({ secrets, secretStore, buildId }: LambdaPlan): readonly string[] {

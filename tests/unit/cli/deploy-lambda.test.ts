@@ -71,7 +71,7 @@ test('whatever a function could not work with is said at once, one line each', a
   const { code, err } = await gate('deploy', 'lambda', '--dry-run');
   expect(code).toBe(2);
   expect(err.trimEnd().split('\n')).toEqual([
-    expect.stringContaining('databases.sales.urlFile: a secret in a file cannot go into the package'),
+    expect.stringContaining('databases.sales.urlFile: a secret in a file cannot go into a function'),
     expect.stringContaining('no Temporal: set temporal.address'),
     expect.stringContaining('the store is a folder, which functions do not share: set store.s3'),
     expect.stringContaining('databases.shop: its file goes into the package, so that its path changes: give it an id'),
