@@ -18,13 +18,10 @@ import {
 } from '@temporalio/workflow';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
 import type { SearchState } from '../domain';
-import { runLearn } from '../methods/learn';
-import { runReact } from '../methods/react';
-import { runSearch } from '../search/search';
+import { runMethod } from '../methods';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
-import { runLookThenProve } from '../methods/look-then-prove';
 import type { AnswerSummary } from '../ports/search-steps';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
@@ -93,7 +90,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
         : 'go-on';
     },
   };
-  const outcome = await scope.run(() => runMethod(input, hooks, () => steering.unpaused(), ui));
+  const outcome = await scope.run(() => runRecorded(input, hooks, () => steering.unpaused(), ui));
   ended = true;
   // Answer late updates before the workflow closes.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -131,7 +128,7 @@ interface Ending {
   unrecorded(reason: string): void;
 }
 
-async function runMethod(
+async function runRecorded(
   input: AnswerQuestionInput,
   hooks: SearchHooks,
   mayCall: () => Promise<void> | null,
@@ -156,13 +153,8 @@ async function runMethod(
       return summary;
     },
   };
-  const start = { searchId, settings, state };
   try {
-    if (settings.method === 'react') return await runReact(start, steps, hooks);
-    if (settings.method === 'learn') return await runLearn(start, steps, hooks);
-    return settings.procedure === undefined
-      ? await runSearch(start, steps, hooks)
-      : await runLookThenProve(start, steps, hooks);
+    return await runMethod({ searchId, settings, state }, steps, hooks);
   } catch (error) {
     log.error('the search failed', { error });
     if (!record.isWritten) ending.unrecorded(reasonOf(error));

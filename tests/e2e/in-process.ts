@@ -4,11 +4,9 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
-import { runReact } from '../../src/methods/react';
+import { runMethod } from '../../src/methods';
 import { settingsFor } from '../../src/config/presets';
 import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
-import { runSearch } from '../../src/search/search';
-import { runLookThenProve } from '../../src/methods/look-then-prove';
 import { searchIdOf } from '../../src/record/search-id';
 import { SIMULATED_MODEL, type GoldQuestion } from '../../simulated-model';
 import { toEnd } from '../helpers/fake-steps';
@@ -73,9 +71,7 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
   const steps = createSteps(deps);
-  const begin = method === 'react' ? runReact : settings.procedure === undefined ? runSearch : runLookThenProve;
-  const running = begin(start, steps, hooks);
-  const outcome = await toEnd(running);
+  const outcome = await toEnd(runMethod(start, steps, hooks));
   if (outcome.kind !== 'finished') throw new Error('the search asked to be continued');
   return { record: AnswerRecord.parse(await readRecord(store, searchId)), store, searchId };
 }

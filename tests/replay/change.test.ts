@@ -41,11 +41,11 @@ interface Compiler {
   };
 }
 
-/** For `answer-question.ts` alone: the replacement itself imports the loop that it changes. */
+/** For `methods/index.ts` alone: the replacement itself imports the loop that it changes. */
 function replacing(file: string) {
   const replace = (data: Resolving): void => {
-    const fromWorkflow = data.contextInfo.issuer.endsWith(join('workflows', 'answer-question.ts'));
-    if (fromWorkflow && data.request === '../search/search') data.request = file;
+    const fromMethods = data.contextInfo.issuer.endsWith(join('methods', 'index.ts'));
+    if (fromMethods && data.request === '../search/search') data.request = file;
   };
   return {
     apply: (compiler: unknown) =>

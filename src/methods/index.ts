@@ -1,0 +1,21 @@
+/** Runs a question by the method that its settings name: in a workflow and in a process alike. */
+import type { AllSteps } from '../ports/search-steps';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
+import { runSearch } from '../search/search';
+import { runLearn } from './learn';
+import { runLookThenProve } from './look-then-prove';
+import { runReact } from './react';
+
+export function runMethod(start: SearchStart, steps: AllSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  const { method, procedure } = start.settings;
+  switch (method) {
+    case 'gate':
+      return (procedure === undefined ? runSearch : runLookThenProve)(start, steps, hooks);
+    case 'react':
+      return runReact(start, steps, hooks);
+    case 'learn':
+      return runLearn(start, steps, hooks);
+    default:
+      return method satisfies never;
+  }
+}
