@@ -31,6 +31,8 @@ export interface CompositionOptions {
   readonly record?: string;
   /** Answers from a recording instead of a model. */
   readonly replay?: string;
+  /** Which run of a comparison this is, where one recording holds several. */
+  readonly scope?: string;
   readonly clock?: Clock;
 }
 
@@ -107,12 +109,14 @@ async function openModel(config: Config, options: CompositionOptions): Promise<O
   if (options.replay !== undefined) {
     const { replayModel } = await import('../adapters/recording');
     const replayed = { modelUrl: 'none', recording: options.replay, ollamaModels: null };
-    return { ...replayed, model: await replayModel(options.replay), close: nothing };
+    return { ...replayed, model: await replayModel(options.replay, options.scope), close: nothing };
   }
   const opened = { ...(await openEndpoint(config)), close: nothing };
   if (options.record === undefined) return { ...opened, recording: null };
   const { recordingModel } = await import('../adapters/recording');
-  return { ...opened, recording: options.record, model: recordingModel(opened.model, options.record) };
+  const { record, scope } = options;
+  const model = recordingModel(opened.model, record, scope === undefined ? {} : { scope });
+  return { ...opened, recording: record, model };
 }
 
 async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'modelUrl' | 'ollamaModels'>> {

@@ -19,6 +19,8 @@ export const RecordingHeader = z.object({
 export type RecordingHeader = z.infer<typeof RecordingHeader>;
 
 export const Exchange = z.object({
+  /** Which run of a comparison asked, where one file holds several. */
+  scope: z.string().optional(),
   role: Role,
   contentHash: z.string().regex(/^[0-9a-f]{64}$/),
   messages: z.array(ChatMessage),

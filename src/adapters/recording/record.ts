@@ -13,6 +13,8 @@ import { contentHash, RECORDING_KIND, RecordingHeader, type Exchange } from './e
 export interface RecordingOptions {
   /** How the replies are made, for the header; the endpoint by default. */
   readonly note?: string;
+  /** Which run of a comparison asks. */
+  readonly scope?: string;
 }
 
 export interface RecordingModel extends LanguageModel {
@@ -45,7 +47,8 @@ export function recordingModel(inner: LanguageModel, file: string, options: Reco
       await opened;
       if (failure !== null) throw failure;
       const reply = await inner.complete(request, callOptions);
-      await append(`${JSON.stringify(exchangeOf(request, reply))}\n`);
+      const scope = options.scope === undefined ? {} : { scope: options.scope };
+      await append(`${JSON.stringify({ ...scope, ...exchangeOf(request, reply) })}\n`);
       return reply;
     },
     async flush() {

@@ -1,7 +1,8 @@
 /**
  * Answers from a recording (`--replay FILE`), matched by role, content and occurrence (design D2): the n-th request with
  * the same role and messages gets the n-th recorded reply to them, in whatever order requests arrive. A request that was
- * not recorded is an error that says where it first differs from what was expected; nothing is invented.
+ * not recorded is an error that says where it first differs from what was expected; nothing is invented. Where a file holds
+ * several runs of a comparison, each run is answered by its own exchanges (`scope`), whatever their order.
  * Tokens and cost are those of the recording, so that budgets end a replayed search where they ended the recorded one.
  */
 import { readFile } from 'node:fs/promises';
@@ -27,13 +28,15 @@ interface Recorded {
   used: boolean;
 }
 
-export async function replayModel(file: string): Promise<ReplayModel> {
+export async function replayModel(file: string, scope?: string): Promise<ReplayModel> {
   const { header, exchanges } = await readRecording(file);
-  const recorded = exchanges.map((exchange, index): Recorded => ({ exchange, number: index + 1, used: false }));
+  const recorded = exchanges
+    .map((exchange, index): Recorded => ({ exchange, number: index + 1, used: false }))
+    .filter(({ exchange }) => [undefined, scope].includes(exchange.scope) || scope === undefined);
   return {
     endpoint: `recording ${basename(file)}`,
     header,
-    models: [...new Set(exchanges.map((exchange) => exchange.reply.model))].sort(),
+    models: [...new Set(recorded.map(({ exchange }) => exchange.reply.model))].sort(),
     remaining: () => recorded.filter((one) => !one.used).length,
     complete: async (request, { signal }) => {
       signal.throwIfAborted();

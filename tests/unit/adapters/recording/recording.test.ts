@@ -60,6 +60,20 @@ test('a replay gives the recorded replies with their figures, whatever model is 
   expect(replayed.models).toEqual(['m']);
 });
 
+test('in a file of several runs each is answered by its own exchanges, in whatever order the runs are replayed', async () => {
+  for (const scope of ['first', 'second']) {
+    const recorder = recordingModel(scriptedModel({ replies: () => `reply of the ${scope}` }), file, { scope });
+    await recorder.complete(ask('the same'), { signal });
+  }
+  for (const scope of ['second', 'first']) {
+    const model = await replayModel(file, scope);
+    expect((await model.complete(ask('the same'), { signal })).text).toBe(`reply of the ${scope}`);
+    expect(model.remaining()).toBe(0);
+  }
+  expect((await replayModel(file, 'third')).remaining()).toBe(0);
+  expect((await replayModel(file)).remaining()).toBe(2);
+});
+
 test('the header says how the replies were made', async () => {
   await record(ask('a'));
   expect((await replayModel(file)).header).toEqual({
