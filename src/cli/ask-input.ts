@@ -4,6 +4,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MemoryMode, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
+import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
 import { UsageError } from './errors';
@@ -102,6 +103,12 @@ export function documentationOf(
   if (docs === false) return { documents: [], notes: [] };
   if (docs !== undefined) return readDocumentation(docs, cwd);
   return readDocumentation(configured, cwd, 'docs of the configuration:');
+}
+
+/** Names of a recording or of a local Ollama. */
+export function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
+  const recorded = 'models' in model && Array.isArray(model.models) ? (model.models as string[]) : [];
+  return ollamaModels ?? recorded;
 }
 
 /** The models to use when none is configured: those of a recording, or of a local Ollama. */

@@ -24,6 +24,7 @@ import type { Asking } from './ask-start';
 import {
   checkWeb,
   modelsFor,
+  offeredModels,
   askedDatabase,
   questionOf,
   questionText,
@@ -142,11 +143,6 @@ export async function withOpened<T>(
 /** With the clock of this asking; a context may tell one of its own. */
 function askedNow(input: SearchInput, io: Pick<Io, 'now'>): SearchInput {
   return input.question.context === null ? { ...input, clock: clockAt(io.now()) } : input;
-}
-
-function offeredModels({ model, ollamaModels }: Composition): readonly string[] {
-  const recorded = 'models' in model && Array.isArray(model.models) ? (model.models as string[]) : [];
-  return ollamaModels ?? recorded;
 }
 
 export interface LearnFlags extends Omit<SearchFlags, 'method'> {

@@ -2,6 +2,7 @@
 import type { ResolvedDatabase } from '../config/databases';
 import type { Composition } from '../workers/composition';
 import { webNotice } from './ask-input';
+import type { Asking } from './ask-start';
 import type { Batch, BatchFlags } from './batch-plan';
 import { checkDatabase } from './check-database';
 import type { Io } from './io';
@@ -17,15 +18,17 @@ export interface ReadyBatch {
   readonly databases: readonly ResolvedDatabase[];
   readonly batch: Batch;
   readonly flags: BatchFlags;
+  /** The file that the exchanges with the model are written to, or read from. */
+  readonly files: Asking['files'];
   readonly io: Io;
 }
 
 export async function batchPreflight(
-  { services, composition, databases, batch, flags, io }: ReadyBatch,
+  ready: ReadyBatch,
   pending: ReadonlySet<number>,
   note: (line: string) => void,
 ): Promise<void> {
-  const { config } = services;
+  const { services, composition, batch, flags, io } = ready;
   const open = new Set([...pending].map((n) => batch.searches[n]?.question.database ?? ''));
   const asked = new Map(batch.questions.map(({ database }) => [database.name, database]));
   const checks = await Promise.allSettled(
@@ -42,8 +45,29 @@ export async function batchPreflight(
   for (const problem of problems.slice(0, -1)) note(`gate: ${problem.message}`);
   const last = problems.at(-1);
   if (last !== undefined) throw last;
+  if (ready.files.replay === undefined) await checkReceivers(ready, note);
+  const notice = webNotice(services.config, flags);
+  if (notice !== null) note(notice);
+  for (const { item, database } of batch.questions) {
+    if (item.engine === null || item.engine === database.dialect) continue;
+    const line = `${item.database ?? database.name} is ${database.dialect} here, the file says ${item.engine}: its gold SQL may fail`;
+    note(line);
+    break;
+  }
+}
+
+/** The model is there, and who receives rows and names is told. */
+async function checkReceivers(
+  { services, composition, databases, batch, files }: ReadyBatch,
+  note: (line: string) => void,
+): Promise<void> {
+  const { config } = services;
   const models = [...new Set(Object.values(batch.settings.models))];
   await checkModel(config, composition, models);
+  if (files.record !== undefined) {
+    const { noteOf, prepareRecording } = await import('../adapters/recording');
+    await prepareRecording(files.record, noteOf(composition.model));
+  }
   const receivers = {
     endpoint: composition.model.endpoint,
     // All databases of the batch, also those whose questions are finished: the notice is shown once.
@@ -55,13 +79,6 @@ export async function batchPreflight(
   const tell = { err: (text: string) => note(text.trimEnd()) };
   tellWhoReceivesRows(config.folders, receivers, tell);
   const endpoint = embeddingHost(config);
-  if (endpoint !== null) tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
-  const notice = webNotice(config, flags);
-  if (notice !== null) note(notice);
-  for (const { item, database } of batch.questions) {
-    if (item.engine === null || item.engine === database.dialect) continue;
-    const line = `${item.database ?? database.name} is ${database.dialect} here, the file says ${item.engine}: its gold SQL may fail`;
-    note(line);
-    break;
-  }
+  if (endpoint !== null && files.record === undefined)
+    tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
 }

@@ -33,27 +33,28 @@ export async function withResultFolder<T>(folder: string, work: () => Promise<T>
 export class ResultFile {
   private readonly lines = new Map<string, ResultLine>();
   private appending = false;
-  private readonly path: string;
+  private readonly path: string | null;
 
-  /** `order`: the ids of the questions, as the file lists them. */
+  /** `order`: the ids of the questions, as the file lists them. Without a folder the lines are kept in memory alone. */
   constructor(
-    folder: string,
+    folder: string | null,
     private readonly order: readonly string[],
   ) {
-    this.path = join(folder, RESULTS);
+    this.path = folder === null ? null : join(folder, RESULTS);
   }
 
   /** The later line of a question replaces the earlier one. */
   add(line: ResultLine): void {
     const known = this.lines.has(line.id);
     this.lines.set(line.id, line);
-    if (!this.appending) return;
+    if (!this.appending || this.path === null) return;
     if (known) this.rewrite();
     else appendFileSync(this.path, `${JSON.stringify(line)}\n`);
   }
 
   /** Writes all lines in the file's order; from now on each new one is appended. */
   rewrite(): void {
+    if (this.path === null) return;
     replaceFile(
       this.path,
       this.all()

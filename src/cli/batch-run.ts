@@ -10,12 +10,12 @@ import { join, resolve } from 'node:path';
 import { loadQuestions, QuestionFileError, type BenchmarkItem } from '../benchmarks';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
-import { compose } from '../workers/composition';
-import { checkWeb, modelsFor } from './ask-input';
-import { batchDatabases } from './batch-databases';
+import { compose, type Composition } from '../workers/composition';
+import { checkWeb, modelsFor, offeredModels } from './ask-input';
+import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
-import { batchName, planBatch, selectItems, type BatchFlags } from './batch-plan';
+import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
 import { batchPreflight, type ReadyBatch } from './batch-preflight';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder, resultLine, type Ended } from './batch-results';
 import { withBatchServed } from './batch-serve';
@@ -29,7 +29,7 @@ import type { Io } from './io';
 import { limiter } from '../limiter';
 import { unpricedModels } from './preflight';
 import { recogniseAll } from './seen-databases';
-import { addToIndex, openServices, recordOf, saveInput } from './services';
+import { addToIndex, openServices, recordOf, saveInput, type Services } from './services';
 
 export async function runBatchCommand(
   file: string,
@@ -41,58 +41,84 @@ export async function runBatchCommand(
     throw new UsageError('where do the results go? add --out FOLDER (or --dry-run for an estimate)');
   }
   const services = openServices(io);
-  const { config, store } = services;
+  const { config } = services;
   checkWeb(config, flags);
   const items = await questionsOf(resolve(io.cwd, file), flags);
   const selected = selectItems(items, flags);
   const databases = batchDatabases(config, flags.db ?? [], { selected, others: items }, io.cwd);
   const composition = await compose(config, { adHoc: databases.all });
   try {
-    const models = modelsFor(config, flags, composition.ollamaModels ?? []);
     const name = batchName(file, flags);
-    const recognised = await recogniseAll(store, databases.all);
-    for (const called of new Set(selected.map((item) => databases.of(item).name))) {
-      const notice = recognised.get(called)?.notice ?? null;
-      if (notice !== null) io.err(`${notice}\n`);
-    }
-    const anew: AskedAnew[] = [];
-    const batch = await planBatch({
-      ...{ config, store, flags, name, items: selected, databases, models, recognised, cwd: io.cwd },
-      describe: (database) => checkDatabase(composition, database),
-      tell: (one) => void anew.push(one),
-    });
-    const [first] = anew;
-    if (first !== undefined)
-      io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
-    const run = {
-      services,
-      composition,
-      databases: databases.all,
-      batch,
-      flags,
-      file,
-      command: shownCommand(args),
-      io,
-    };
+    const batch = await plannedBatch({ services, composition, databases, items: selected, flags, name, io });
+    const run = { services, composition, databases: databases.all, batch, flags, files: {}, io };
     if (flags.dryRun) return await dryRun(run);
     const folder = resolve(io.cwd, flags.out ?? '.');
-    return await withResultFolder(folder, () => new BatchRun(run, folder).run());
+    return await withResultFolder(folder, async () => {
+      const results = new ResultFile(
+        folder,
+        batch.questions.map(({ item }) => item.id),
+      );
+      const ended = await new BatchRun(run, results).run();
+      return sumUp(run, { ...ended, results, folder, file, command: shownCommand(args) });
+    });
   } finally {
     await composition.close();
   }
 }
 
-interface Running extends ReadyBatch {
-  readonly file: string;
-  readonly command: string;
+interface Planned {
+  readonly services: Services;
+  readonly composition: Composition;
+  readonly databases: BatchDatabases;
+  readonly items: readonly BenchmarkItem[];
+  readonly flags: BatchFlags;
+  readonly name: string;
+  readonly io: Pick<Io, 'cwd' | 'err'>;
+}
+
+/** What the flags ask for, with what is to be said of databases that were asked before. */
+export async function plannedBatch({
+  services,
+  composition,
+  databases,
+  items,
+  flags,
+  name,
+  io,
+}: Planned): Promise<Batch> {
+  const { config, store } = services;
+  const models = modelsFor(config, flags, offeredModels(composition));
+  const recognised = await recogniseAll(store, databases.all);
+  for (const called of new Set(items.map((item) => databases.of(item).name))) {
+    const notice = recognised.get(called)?.notice ?? null;
+    if (notice !== null) io.err(`${notice}\n`);
+  }
+  const anew: AskedAnew[] = [];
+  const batch = await planBatch({
+    ...{ config, store, flags, name, items, databases, models, recognised, cwd: io.cwd },
+    describe: (database) => checkDatabase(composition, database),
+    tell: (one) => void anew.push(one),
+  });
+  const [first] = anew;
+  if (first !== undefined)
+    io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
+  return batch;
+}
+
+/** How a batch ended here, and how many of its questions ended meanwhile. */
+export interface BatchEnd {
+  readonly end: FollowEnd;
+  readonly wallMs: number;
+  readonly ended: number;
 }
 
 const SCORING_AT_ONCE = 4;
 const SAVING_AT_ONCE = 16;
-class BatchRun {
+
+/** Scores what is answered, asks the rest, and scores it as it comes. */
+export class BatchRun {
   private readonly interrupts: Interrupts;
   private readonly display: BatchDisplay;
-  private readonly results: ResultFile;
   private readonly scoring = limiter(SCORING_AT_ONCE);
   private readonly pending = new Set<number>();
   private readonly settled: { n: number; record: AnswerRecord }[] = [];
@@ -100,18 +126,14 @@ class BatchRun {
   private readonly endedHere = new Set<number>();
 
   constructor(
-    private readonly at: Running,
-    private readonly folder: string,
+    private readonly at: ReadyBatch,
+    private readonly results: ResultFile,
   ) {
     this.interrupts = watchInterrupts(at.io);
-    this.results = new ResultFile(
-      folder,
-      at.batch.questions.map(({ item }) => item.id),
-    );
     this.display = batchDisplay(at.batch, at.io);
   }
 
-  async run(): Promise<ExitCode> {
+  async run(): Promise<BatchEnd> {
     const startedMs = this.at.io.now();
     let end: FollowEnd;
     try {
@@ -123,7 +145,7 @@ class BatchRun {
       this.interrupts.stopListening();
     }
     this.results.rewrite();
-    return this.sumUp(end, this.at.io.now() - startedMs);
+    return { end, wallMs: this.at.io.now() - startedMs, ended: this.endedHere.size };
   }
 
   /** What is answered already is scored anew; the file of results is whole before anything is added. */
@@ -228,40 +250,46 @@ class BatchRun {
     if (maxTotalCost === undefined) return false;
     return [...this.costs.values()].reduce((sum, cost) => sum + cost, 0) >= maxTotalCost;
   }
-
-  private sumUp(end: FollowEnd, wallMs: number): ExitCode {
-    const { services, batch, flags, file, command, io } = this.at;
-    const summary = batchSummary(this.results.all(), {
-      ...{ batch, file, command, concurrency: flags.concurrency, knowledge: flags.knowledge ?? false },
-      endedAt: new Date(io.now()).toISOString(),
-      unpricedModels: unpricedModels(services.config, [...new Set(Object.values(batch.settings.models))]),
-      run: { wallMs, ended: this.endedHere.size },
-    });
-    const json = `${JSON.stringify(summary, null, 2)}\n`;
-    replaceFile(join(this.folder, SUMMARY), json);
-    io.out(flags.json ? json : summaryText(summary, io.columns));
-    io.err(`${join(this.folder, 'results.jsonl')}, ${SUMMARY} (${batch.batchId})\n`);
-    if (end === 'interrupted') {
-      const open = counted(summary.notAsked, 'question');
-      io.err(
-        `paused with ${open} open; run the same command${flags.fresh ? ' without --fresh' : ''} again to continue; nothing is paid twice\n`,
-      );
-      return EXIT.cancelled;
-    }
-    if (end === 'cancelled' || end === 'ceiling') {
-      const why =
-        end === 'ceiling' ? 'raise --max-total-cost and run it again' : 'the batch was cancelled; run it again';
-      io.err(`${counted(summary.notAsked, 'question')} not asked: ${why} to continue\n`);
-      return EXIT.cancelled;
-    }
-    const { count } = summary.infrastructureFailures;
-    if (count === 0 && summary.complete) return EXIT.ok;
-    io.err(`${counted(count + summary.notAsked, 'infrastructure failure')}: the same command asks them again\n`);
-    return EXIT.failed;
-  }
 }
 
-async function questionsOf(path: string, flags: BatchFlags): Promise<BenchmarkItem[]> {
+interface Told extends BatchEnd {
+  readonly results: ResultFile;
+  readonly folder: string;
+  readonly file: string;
+  readonly command: string;
+}
+
+function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode {
+  const { end, wallMs, ended, results, folder, file, command } = told;
+  const summary = batchSummary(results.all(), {
+    ...{ batch, file, command, concurrency: flags.concurrency, knowledge: flags.knowledge ?? false },
+    endedAt: new Date(io.now()).toISOString(),
+    unpricedModels: unpricedModels(services.config, [...new Set(Object.values(batch.settings.models))]),
+    run: { wallMs, ended },
+  });
+  const json = `${JSON.stringify(summary, null, 2)}\n`;
+  replaceFile(join(folder, SUMMARY), json);
+  io.out(flags.json ? json : summaryText(summary, io.columns));
+  io.err(`${join(folder, 'results.jsonl')}, ${SUMMARY} (${batch.batchId})\n`);
+  if (end === 'interrupted') {
+    const open = counted(summary.notAsked, 'question');
+    io.err(
+      `paused with ${open} open; run the same command${flags.fresh ? ' without --fresh' : ''} again to continue; nothing is paid twice\n`,
+    );
+    return EXIT.cancelled;
+  }
+  if (end === 'cancelled' || end === 'ceiling') {
+    const why = end === 'ceiling' ? 'raise --max-total-cost and run it again' : 'the batch was cancelled; run it again';
+    io.err(`${counted(summary.notAsked, 'question')} not asked: ${why} to continue\n`);
+    return EXIT.cancelled;
+  }
+  const { count } = summary.infrastructureFailures;
+  if (count === 0 && summary.complete) return EXIT.ok;
+  io.err(`${counted(count + summary.notAsked, 'infrastructure failure')}: the same command asks them again\n`);
+  return EXIT.failed;
+}
+
+export async function questionsOf(path: string, flags: Pick<BatchFlags, 'knowledge'>): Promise<BenchmarkItem[]> {
   try {
     return await loadQuestions(path, { hiddenKnowledge: flags.knowledge ?? false });
   } catch (error) {

@@ -39,7 +39,9 @@ export async function withBatchServed(
   try {
     if (session.uiUrl !== null)
       note(`Temporal UI ${session.uiUrl}/namespaces/${session.namespace}/workflows/batch-${batch.batchId}`);
-    const limited = modelQueues(config, composition, Object.values(batch.settings.models));
+    // A recording is written and read by this process alone.
+    const limited =
+      composition.recording === null ? modelQueues(config, composition, Object.values(batch.settings.models)) : [];
     const serving = servingOf(config, composition, ready.databases);
     const earlier = await takeOverBatch({ session, batch, pending, serving, note, nowMs: io.now() });
     const ownQueues = [batchQueue(batch.batchId, serving), batchQueue(batch.scope, serving), ...earlier];
