@@ -1,7 +1,7 @@
 /** From the flags of `ask` to the search's input: question, settings, id. Everything wrong is said before work begins. */
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { MemoryMode, Question, SearchInput } from '../domain';
+import type { MemoryMode, PresetName, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
 import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import type { Composition } from '../workers/composition';
@@ -145,9 +145,11 @@ export function searchInput(
   const { temperature, topP, maxOutputTokens, reasoning } = config.models;
   const reasons = reasoning ?? Object.values(options.models).some(looksLikeReasoning);
   const cap = reasons ? MODEL_DEFAULTS.reasoningOutputTokens : MODEL_DEFAULTS.maxOutputTokens;
+  // `queriesOf` decides it, so that one query an action is left out.
+  const { queriesPerAction: _, ...overrides } = flags.method.overrides;
   const settings = settingsFor({
-    method: flags.method,
-    preset: flags.preset ?? config.preset,
+    method: flags.method.method,
+    preset: presetOf(config, flags),
     models: options.models,
     overrides: {
       temperature: temperature ?? MODEL_DEFAULTS.temperature,
@@ -155,6 +157,7 @@ export function searchInput(
       maxOutputTokens: maxOutputTokens ?? cap,
       seed: flags.seed ?? 0,
       budgets: { ...config.budgets, ...limitsOf(flags) },
+      ...overrides,
       ...lookupsOf(config, flags, question),
       ...queriesOf(config, flags),
       ...layerOf(config, flags, options.memory),
@@ -167,22 +170,37 @@ export function searchInput(
   return { schemaVersion: 1, searchId, namespace, question, identity, settings };
 }
 
+function presetOf(config: Pick<Config, 'preset'>, { preset, method }: SearchFlags): PresetName {
+  if (preset !== undefined && method.preset !== null && preset !== method.preset)
+    throw new UsageError(`--preset ${preset}: --method ${method.spec} names another preset; leave one of them out`);
+  return preset ?? method.preset ?? config.preset;
+}
+
 /** Left out where none are allowed, so that such a search keeps its id. */
-function lookupsOf(config: Config, { method }: SearchFlags, { tools }: Question): { readonly lookups?: number } {
+function lookupsOf(
+  config: Config,
+  { method: { method } }: SearchFlags,
+  { tools }: Question,
+): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
-  return asksWeb && method !== 'react' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
+  return asksWeb && method === 'gate' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
 }
 
 /** Left out where the layer is off, so that such a search keeps its id. The baselines know nothing of it. */
 function layerOf(
   config: Pick<Config, 'preset'>,
-  { method, preset, memory }: SearchFlags,
+  flags: SearchFlags,
   otherwise: MemoryMode,
 ): { readonly layer?: 'read' | 'on' } {
-  const isBaseline = method === 'react' || (preset ?? config.preset) === 'paper';
+  const {
+    method: { method },
+    memory,
+  } = flags;
+  const isOther = method !== 'gate' && method !== 'learn';
+  const isBaseline = isOther || presetOf(config, flags) === 'paper';
   if (isBaseline && memory !== undefined && memory !== 'off')
     throw new UsageError(
-      `--memory ${memory}: ${method === 'react' ? 'method react' : 'preset paper'} has no memory; leave it out`,
+      `--memory ${memory}: ${isOther ? `method ${method}` : 'preset paper'} has no memory; leave it out`,
     );
   const mode = isBaseline ? 'off' : (memory ?? otherwise);
   return mode === 'off' ? {} : { layer: mode };
@@ -191,12 +209,15 @@ function layerOf(
 /** Left out for one query an action, so that such a search keeps its id. */
 function queriesOf(
   { react }: Pick<Config, 'react'>,
-  { method, reactQueries }: SearchFlags,
+  { method: { method, spec, overrides }, reactQueries }: SearchFlags,
 ): { readonly queriesPerAction?: number } {
   if (method !== 'react') {
     if (reactQueries !== undefined) throw new UsageError('--react-queries needs --method react');
     return {};
   }
-  const queries = reactQueries ?? react.queries;
+  const { queriesPerAction } = overrides;
+  if (reactQueries !== undefined && queriesPerAction !== undefined)
+    throw new UsageError(`--react-queries: --method ${spec} says how many; leave it out`);
+  const queries = queriesPerAction ?? reactQueries ?? react.queries;
   return queries === 1 ? {} : { queriesPerAction: queries };
 }

@@ -17,6 +17,7 @@ import type { ResolvedDatabase } from '../config/databases';
 import type { SearchInput } from '../domain';
 import { clockAt } from '../sql/clock';
 import { compose, type Composition } from '../workers/composition';
+import type { MethodSpec } from '../config/method-specs';
 import { openEngines } from '../workers/engines';
 import { askAgain } from './ask-again';
 import type { askAttended } from './ask-attended';
@@ -157,8 +158,10 @@ export interface LearnFlags extends Omit<SearchFlags, 'method'> {
 /** As lists and the Temporal UI show it. */
 const QUESTION = 'Which conventions does this database follow?';
 
+const LEARN: MethodSpec = { spec: 'learn', method: 'learn', preset: null, overrides: {} };
+
 export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCode> {
-  const flags = { ...given, method: 'learn' as const, output: 'sql' as const };
+  const flags = { ...given, method: LEARN, output: 'sql' as const };
   const services = openServices(io);
   const { config, store } = services;
   const database = askedDatabase(config, flags, io);

@@ -1,6 +1,7 @@
 /** What every command is to the program, options that several share, and the checks of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Budgets, MemoryMode, MethodName, PresetName, Role } from '../domain';
+import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
+import type { Budgets, MemoryMode, PresetName, Role } from '../domain';
 import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
 import type { ExitCode } from './errors';
 import type { Io } from './io';
@@ -8,7 +9,6 @@ import type { Io } from './io';
 // Written out, because the schemas that hold them would load zod for every `--help`.
 export const PRESET_NAMES = ['fast', 'thorough', 'paper'] as const satisfies readonly PresetName[];
 const MEMORY_MODES = ['off', 'read', 'on'] as const satisfies readonly MemoryMode[];
-const METHOD_NAMES = ['gate', 'react'] as const satisfies readonly MethodName[];
 const ROLE_NAMES = [
   'look',
   'evaluate',
@@ -39,7 +39,7 @@ export interface LimitFlags {
 
 export interface SearchFlags extends LimitFlags {
   readonly preset?: PresetName;
-  readonly method: MethodName;
+  readonly method: MethodSpec;
   readonly memory?: MemoryMode;
   readonly reactQueries?: number;
   readonly model?: ModelFlags;
@@ -53,7 +53,14 @@ export function addSearchOptions(command: Command): Command {
         PRESET_NAMES,
       ),
     )
-    .addOption(new Option('--method <name>', 'how to search').choices(METHOD_NAMES).default('gate'))
+    .addOption(
+      new Option(
+        '--method <spec>',
+        `how to search: ${Object.keys(METHODS).join(', ')}, each with settings of its own, as in gate:paper (docs/methods)`,
+      )
+        .argParser(parseMethodSpec)
+        .default(parseMethodSpec('gate'), 'gate'),
+    )
     .addOption(
       new Option(
         '--memory <mode>',

@@ -8,6 +8,7 @@ import { batchName, planBatch, selectItems } from '../../../src/cli/batch-plan';
 import { ResultFile, withResultFolder, type ResultLine } from '../../../src/cli/batch-results';
 import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
 import { batchDisplay } from '../../../src/cli/batch-table';
+import { parseMethodSpec } from '../../../src/config/method-specs';
 import { earlierSettings } from '../../../src/config/presets';
 import { searchIdOf } from '../../../src/record/search-id';
 import { canonical } from '../../../src/domain/canonical';
@@ -32,7 +33,7 @@ const item = (id: string, more: Partial<BenchmarkItem> = {}): BenchmarkItem => (
   },
   ...more,
 });
-const flags: BatchFlags = { method: 'gate', concurrency: 8, output: 'sql' };
+const flags: BatchFlags = { method: parseMethodSpec('gate'), concurrency: 8, output: 'sql' };
 
 describe('databases of a batch', () => {
   const resolve = (specs: string[], selected: BenchmarkItem[], others: BenchmarkItem[] = []) =>
@@ -101,7 +102,7 @@ describe('what a batch is', () => {
   test('with the web, its questions have the tools, gate a limit of lookups, and it is another batch', async () => {
     const plain = await planOf([item('1')]);
     const gate = await planOf([item('1')], { web: true });
-    const react = await planOf([item('1')], { web: true, method: 'react' });
+    const react = await planOf([item('1')], { web: true, method: parseMethodSpec('react') });
     for (const { searches } of [gate, react])
       expect(searches[0]?.question.tools).toEqual(['execute_sql', 'web_search', 'fetch_url']);
     expect([plain, gate, react].map(({ settings }) => settings.lookups)).toEqual([undefined, 8, undefined]);
@@ -117,7 +118,7 @@ describe('what a batch is', () => {
     const others = [
       planOf([item('1')]),
       planOf(items, { seed: 1 }),
-      planOf(items, { method: 'react' }),
+      planOf(items, { method: parseMethodSpec('react') }),
       planOf(items, {}, 'o'),
     ];
     for (const other of await Promise.all(others)) expect(other.batchId).not.toBe(batchId);
@@ -256,12 +257,47 @@ describe('queries of an action', () => {
   };
 
   test('are a setting of react alone: by the flag, else by the configuration, left out for one', async () => {
-    expect(await settingsOf({ method: 'react', reactQueries: 8 })).toMatchObject({ queriesPerAction: 8 });
-    expect(await settingsOf({ method: 'react' }, 5)).toMatchObject({ queriesPerAction: 5 });
-    expect(await settingsOf({ method: 'react', reactQueries: 1 }, 5)).not.toHaveProperty('queriesPerAction');
-    expect(await settingsOf({ method: 'react' })).not.toHaveProperty('queriesPerAction');
+    const react = parseMethodSpec('react');
+    expect(await settingsOf({ method: react, reactQueries: 8 })).toMatchObject({ queriesPerAction: 8 });
+    expect(await settingsOf({ method: react }, 5)).toMatchObject({ queriesPerAction: 5 });
+    expect(await settingsOf({ method: react, reactQueries: 1 }, 5)).not.toHaveProperty('queriesPerAction');
+    expect(await settingsOf({ method: react })).not.toHaveProperty('queriesPerAction');
     expect(await settingsOf({}, 5)).not.toHaveProperty('queriesPerAction');
+    expect(await settingsOf({ method: parseMethodSpec('react:queries=3') }, 5)).toMatchObject({ queriesPerAction: 3 });
+    await expect(settingsOf({ method: parseMethodSpec('react:queries=3'), reactQueries: 8 })).rejects.toThrow(
+      '--react-queries: --method react:queries=3 says how many; leave it out',
+    );
     await expect(settingsOf({ reactQueries: 8 })).rejects.toThrow('--react-queries needs --method react');
+  });
+});
+
+describe('the spec of a method', () => {
+  const settingsOf = async (spec: string, more: Partial<BatchFlags> = {}, configured: Partial<typeof config> = {}) => {
+    const databases = batchDatabases(config, ['./{database}.sqlite'], { selected: [item('1')], others: [] }, here.home);
+    const given = { ...flags, method: parseMethodSpec(spec), ...more };
+    const rest = { store: createMemoryStore(), name: 's', items: [item('1')], databases, models: { default: 'm' } };
+    return (await planBatch({ config: { ...config, ...configured }, flags: given, ...rest })).settings;
+  };
+
+  test('react:profiles is what react alone means, under the preset paper too; queries are a matter of their own', async () => {
+    expect(await settingsOf('react:profiles')).toEqual(await settingsOf('react'));
+    expect(await settingsOf('react', {}, { preset: 'paper' })).toMatchObject({ profiles: false });
+    expect(await settingsOf('react:profiles', {}, { preset: 'paper' })).toMatchObject({ profiles: true });
+  });
+
+  test('react:schema-only has no profiles and one query an action, whatever the configuration says', async () => {
+    const { profiles, ...rest } = await settingsOf('react:schema-only', {}, { react: { queries: 8 } });
+    expect({ ...rest, profiles: true }).toEqual(await settingsOf('react'));
+    expect(profiles).toBe(false);
+  });
+
+  test('may name the preset, but no other one than --preset', async () => {
+    expect(await settingsOf('gate:paper')).toEqual(await settingsOf('gate', { preset: 'paper' }));
+    expect(await settingsOf('gate:paper', { preset: 'paper' })).toEqual(await settingsOf('gate:paper'));
+    await expect(settingsOf('gate:paper', { preset: 'fast' })).rejects.toThrow(
+      '--preset fast: --method gate:paper names another preset; leave one of them out',
+    );
+    await expect(settingsOf('gate:paper', { memory: 'on' })).rejects.toThrow('--memory on: preset paper has no memory');
   });
 });
 

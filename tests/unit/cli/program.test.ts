@@ -63,7 +63,16 @@ describe('gate', () => {
       ['ask', 'x', '--db', 'a.sqlite', '--model', 'm', '--memory', 'read', '--preset', 'paper'],
       /^gate: --memory read: preset paper has no memory; leave it out$/m,
     ],
-    ['an unknown method', ['ask', 'x', '--method', 'magic'], /Allowed choices are gate, react/],
+    [
+      'an unknown method',
+      ['ask', 'x', '--method', 'magic'],
+      /^gate: there is no method magic: give one of gate, react/m,
+    ],
+    [
+      'a setting of another method',
+      ['batch', 'run', 'x', '--method', 'gate:schema-only'],
+      /^gate: --method gate: schema-only is a setting of react; gate takes fast, thorough, paper/m,
+    ],
     ['an unknown role', ['ask', 'x', '--model', 'plann=m'], /'plann' is not a role; allowed: look, evaluate, plan/],
     ['a cost that is none', ['ask', 'x', '--max-cost', 'free'], /give a number above 0/],
     ['a number of calls that is none', ['ask', 'x', '--max-calls', '0'], /give a whole number above 0/],
