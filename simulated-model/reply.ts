@@ -6,6 +6,7 @@ import { baseRelation } from './bodies';
 import type { GoldQuestion, Lookup } from './questions';
 import { readRequest, sectionsNamed, type Asked, type ChatBody } from './request';
 import { ground } from './roles/ground';
+import { judge } from './roles/judge';
 import { keep } from './roles/keep';
 import { learn } from './roles/learn';
 import { look } from './roles/look';
@@ -27,7 +28,7 @@ export type SimulatedReply =
   /** The model cannot answer this request; `error` says why. */
   | { readonly kind: 'refused'; readonly error: string };
 
-const ROLES: Record<Exclude<Role, 'learn'>, (world: World) => Promise<object>> = {
+const ROLES: Record<Exclude<Role, 'learn' | 'judge'>, (world: World) => Promise<object>> = {
   ...{ look, keep, plan, propose, ground, evaluate, select, react },
 };
 
@@ -39,6 +40,7 @@ export async function simulateReply(
   const read = readRequest(body);
   if (read.kind === 'unclear') return { kind: 'refused', error: read.error };
   const { asked } = read;
+  if (asked.role === 'judge') return { kind: 'text', role: asked.role, text: JSON.stringify(judge(asked)) };
   // A database is learned without a question.
   if (asked.role === 'learn') return { kind: 'text', role: asked.role, text: JSON.stringify(await learn({ asked })) };
   const found = options.lookup(asked.question);

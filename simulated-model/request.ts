@@ -86,6 +86,7 @@ const OPENINGS: readonly (readonly [RegExp, Role])[] = [
   [/^<rules>\nYou choose the answer/, 'select'],
   [/^<rules>\nYou answer the question together with a program/, 'look'],
   [/^<rules>\nYou read what a database has just counted/, 'keep'],
+  [/^<rules>\nYou judge whether/, 'judge'],
   [/^<rules>\nYou learn an undocumented database/, 'learn'],
   [/^<rules>\nYou answer the question/, 'react'],
 ];

@@ -62,10 +62,7 @@ const undecided: Reply = (request) => {
       return evaluation(request);
     case 'select':
       return { reason: 'nothing is proved', choice: 0 };
-    case 'look':
-    case 'keep':
-    case 'learn':
-    case 'react':
+    default:
       throw new Error('this model plans');
   }
 };

@@ -123,7 +123,9 @@ export function modelsFor(
   const fallback = offered[0];
   const name = given['default'] ?? config.models.default ?? fallback;
   if (name === undefined) throw new UsageError('no model is named: set GATE_MODEL, or give --model NAME');
-  return { ...config.models.roles, ...given, default: name };
+  // Who judges answers is no part of how they are searched, so it is no part of a search's id.
+  const { judge: _, ...roles } = config.models.roles;
+  return { ...roles, ...given, default: name };
 }
 
 export function searchInput(

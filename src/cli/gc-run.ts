@@ -56,7 +56,7 @@ async function collect(
   }
   if (!dryRun) for (const batch of plan.batches) await removeBatch(store, batch);
   const goneKeys = removed.flatMap((run) => removable(run, options));
-  const { descriptions, vectors, layers } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
+  const { descriptions, vectors, layers, judgements } = await sweepCaches(store, { nowMs, dryRun, olderThanMs });
   const without = new Set([...goneKeys, ...vectors.removed.map(({ key }) => key)]);
   const sweeping = { nowMs, dryRun, without };
   const objects = await sweepObjects(store, sweeping);
@@ -75,10 +75,12 @@ async function collect(
     vectors: vectors.removed.length,
     // Copies of layers beside a larger one.
     layerCopies: layers.removed.length,
+    // Requests to a judge of answers, and its replies.
+    judgements: judgements.removed.length,
     bytes: [
       runBytes,
       ...plan.batches.map(({ entries }) => entries),
-      ...[objects, payloads, descriptions, vectors, layers].map((swept) => swept.removed),
+      ...[objects, payloads, descriptions, vectors, layers, judgements].map((swept) => swept.removed),
     ]
       .map(sizeOf)
       .reduce((sum, bytes) => sum + bytes, 0),
@@ -110,7 +112,7 @@ function sizeOf(entries: readonly ObjectEntry[]): number {
 
 function told(result: GcResult): string {
   const { dryRun, searches, batches, objects, payloads, bytes, kept, young, problems } = result;
-  const { descriptions, vectors, layerCopies } = result;
+  const { descriptions, vectors, layerCopies, judgements } = result;
   const counts = [
     counted(searches.length, 'search', 'searches'),
     ...(batches.length === 0 ? [] : [counted(batches.length, 'batch', 'batches')]),
@@ -119,6 +121,7 @@ function told(result: GcResult): string {
     ...(descriptions === 0 ? [] : [counted(descriptions, 'old description')]),
     ...(vectors === 0 ? [] : [`the vectors of ${counted(vectors, 'schema')}`]),
     ...(layerCopies === 0 ? [] : [counted(layerCopies, 'old copy of a layer', 'old copies of a layer')]),
+    ...(judgements === 0 ? [] : [counted(judgements, 'file of a judge', 'files of a judge')]),
   ];
   const lines = [
     `${dryRun ? 'would remove' : 'removed'} ${counts.join(', ')}: ${megabytes(bytes)}`,

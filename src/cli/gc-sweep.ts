@@ -18,6 +18,7 @@ import { objectName, OBJECTS } from '../record/objects';
 import { COPIES, deleteWithCopy, restored } from '../record/delete-with-copy';
 import { SNAPSHOTS } from '../record/layer-store';
 import { EMBEDDINGS, vectorsReference } from '../record/vector-store';
+import { JUDGEMENTS } from '../steps/judge';
 import { DESCRIPTIONS, KEPT_MS } from '../workers/description-cache';
 import { PAYLOADS, payloadFolder, payloadOwner, UNKNOWN_OWNER } from '../workers/external-storage';
 import type { AskTemporal } from './gc-runs';
@@ -150,6 +151,7 @@ export interface SweptCaches {
   readonly descriptions: Swept;
   readonly vectors: Swept;
   readonly layers: Swept;
+  readonly judgements: Swept;
 }
 
 /**
@@ -160,25 +162,29 @@ export interface SweptCaches {
  * 2. The vectors of a schema go when no question used them for the age that is given, or a day. Their object goes like any
  *    other that nothing refers to.
  * 3. Of the copies of a layer the largest is read, so the others go after a day.
+ * 4. What a judge said goes at the age that is given, or a day; to judge the same again is paid again.
  */
 export async function sweepCaches(
   store: ObjectStore,
   options: Omit<SweepOptions, 'graceMs' | 'without'> & { readonly olderThanMs: number },
 ): Promise<SweptCaches> {
   const { nowMs, dryRun, olderThanMs } = options;
-  const [descriptions, vectors, snapshots] = await Promise.all([
+  const [descriptions, vectors, snapshots, judgements] = await Promise.all([
     store.entries(DESCRIPTIONS),
     store.entries(EMBEDDINGS),
     store.entries(SNAPSHOTS),
+    store.entries(JUDGEMENTS),
   ]);
   const ofLayers = groupBy(snapshots, ({ key }) => key.slice(0, key.lastIndexOf('/')));
   // Their names begin with the number of objects that they hold.
   const smaller = [...ofLayers.values()].flatMap((of) =>
     [...of].sort((a, b) => compareText(a.key, b.key)).slice(0, -1),
   );
+  const old = { nowMs, dryRun, graceMs: Math.max(olderThanMs, OBJECT_GRACE_MS) };
   return {
     descriptions: await remove(store, descriptions, { nowMs, dryRun, graceMs: KEPT_MS }),
-    vectors: await remove(store, vectors, { nowMs, dryRun, graceMs: Math.max(olderThanMs, OBJECT_GRACE_MS) }),
+    vectors: await remove(store, vectors, old),
     layers: await remove(store, smaller, { nowMs, dryRun }),
+    judgements: await remove(store, judgements, old),
   };
 }

@@ -36,7 +36,11 @@ export const Question = z.object({
 });
 export type Question = z.infer<typeof Question>;
 
-export const Role = z.enum(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep', 'learn']);
+/** `judge` takes no part in a search: it reads what searches answered (`steps/judge.ts`). */
+export const Role = z.enum([
+  ...(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep', 'learn'] as const),
+  'judge',
+]);
 export type Role = z.infer<typeof Role>;
 
 export const BudgetName = z.enum(['llmCalls', 'tokens', 'costUsd', 'wallMs', 'sqlExecutions', 'sqlMs', 'sqlRows']);

@@ -46,9 +46,15 @@ const SHARED: ReadonlySet<Kind> = new Set([
   'version',
 ]);
 
-export function createRunStore(store: ObjectStore, searchId: string, hash: Hash): RunStore {
+/** `folder`: of contents that belong to no search. */
+export function createRunStore(
+  store: ObjectStore,
+  searchId: string,
+  hash: Hash,
+  folder = `runs/${searchId}`,
+): RunStore {
   const cached = cachedContents(store);
-  const keyOf = (kind: Kind, id: string): string => `runs/${searchId}/${kind}/${id}.json`;
+  const keyOf = (kind: Kind, id: string): string => `${folder}/${kind}/${id}.json`;
   async function find<K extends Kind>(kind: K, id: string): Promise<Contents[K] | null> {
     const key = keyOf(kind, id);
     const content = await cached.read(kind, key, (text) =>

@@ -421,6 +421,19 @@ describe('what is kept of databases to be fast', () => {
     expect(await world.store.list('schemas/')).toEqual(['schemas/young/r1.json']);
   });
 
+  test('what a judge said goes at the age that is given', async () => {
+    const world = new World();
+    for (const [id, ageMs] of [
+      ['old', 30 * DAY],
+      ['young', 29 * DAY],
+    ] as const) {
+      world.clock = NOW - ageMs;
+      await world.store.put(`judgements/reply/${id}.json`, '{}');
+    }
+    expect((await sweepCaches(world.store, sweep)).judgements.removed).toHaveLength(1);
+    expect(await world.store.list('judgements/')).toEqual(['judgements/reply/young.json']);
+  });
+
   test('of the copies of a layer the largest stays', async () => {
     const world = new World();
     world.clock = NOW - DAY;

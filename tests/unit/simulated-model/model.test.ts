@@ -7,6 +7,7 @@ import {
   parseSelectAnswer,
 } from '../../../src/prompts';
 import { evaluateSchema, planSchema, renderPlan } from '../../../src/prompts';
+import { abstentionTask, contradictionTask, correctnessTask, type JudgeTask } from '../../../src/prompts/judge';
 import { extractJson } from '../../../src/prompts/json';
 import { renderReact, renderEvaluate, renderSelectAnswer, renderPropose, renderGround } from '../../../src/prompts';
 import type { Gold } from '../../../simulated-model/gold';
@@ -249,6 +250,35 @@ describe('chance', () => {
       const text = await reply(body(renderPlan(planInput()), 'plan'), { seed, brokenJson: 1 });
       expect(extractJson(text).kind).toBe('broken');
     }
+  });
+});
+
+describe('the judge', () => {
+  const asked = { question: 'Who won?', context: null };
+  const judged = async <Reply>({ messages, parse }: JudgeTask<Reply>, role: string | null = 'judge') => {
+    const parsed = parse(await reply(body([...messages], role)));
+    return parsed.kind === 'ok' ? parsed.reply : null;
+  };
+
+  it.each([
+    ['Ann won.', 'name\nAnn', 'yes'],
+    ['Bob won.', 'name\nAnn', 'no'],
+    ['Ann', 'Ann', 'yes'],
+  ])('%j against %j is correct: %s', async (response, correctAnswer, correct) => {
+    const task = correctnessTask({ ...asked, response, correctAnswer, standard: 'exact' });
+    expect(await judged(task, null)).toMatchObject({ correct });
+  });
+
+  it('says what abstains, and what contradicts', async () => {
+    expect(await judged(abstentionTask({ ...asked, response: 'It is not stored.' }))).toMatchObject({
+      abstains: 'yes',
+    });
+    const update = { intent: 'winners', reading: 'place 1', summary: '', probe: '', observed: '' };
+    const other = { ...update, reading: 'place 0' };
+    const pair = (second: typeof update) => judged(contradictionTask({ ...asked, updates: [update, second] }));
+    expect(await pair(other)).toMatchObject({ contradictory: 'yes' });
+    expect(await pair({ ...other, intent: 'losers' })).toMatchObject({ contradictory: 'no' });
+    expect(await pair(update)).toMatchObject({ contradictory: 'no' });
   });
 });
 
