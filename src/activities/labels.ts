@@ -3,7 +3,16 @@
  * `iter 2 · ground op_gaps (attempt 1)`. Only names, ids and counters: no row values, no text of a model (design D7).
  * Pure; the names behind an id come from earlier replies of this run.
  */
-import type { FinishInput, FollowUp, ModelInput, ModelOutcome, SqlInput, WebInput } from '../ports/search-steps';
+import type {
+  AdoptInput,
+  ChildInput,
+  FinishInput,
+  FollowUp,
+  ModelInput,
+  ModelOutcome,
+  SqlInput,
+  WebInput,
+} from '../ports/search-steps';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;
@@ -65,6 +74,14 @@ export class Labels {
   /** Without query or address: both come from a model. */
   web(input: WebInput): string {
     return label(input, input.tool === 'web_search' ? 'search the web' : 'fetch a page');
+  }
+
+  child(input: ChildInput): string {
+    return label(input, `child ${input.position}`);
+  }
+
+  adopted(input: AdoptInput): string {
+    return label(input, `take over an answer as candidate ${input.candidateId}`);
   }
 
   finish(input: FinishInput): string {

@@ -91,7 +91,7 @@ const SHORT_SQL: LocalActivityOptions = {
 /** The web port's own time limits are far shorter. */
 const WEB: ActivityOptions = { ...COMMON, startToCloseTimeout: '2 minutes' };
 
-export function proxiedSteps(options: ProxyOptions): AllSteps {
+export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivities, 'openChild'> {
   const labels = new Labels();
   const callModel = modelCaller(options, labels);
   const executeSql = sqlExecutor(options, labels);
@@ -110,6 +110,8 @@ export function proxiedSteps(options: ProxyOptions): AllSteps {
       const { answer, sql, proof } = await CancellationScope.nonCancellable(finishing);
       return { id, status, endedBy, answer, sql, reason, usage: state.usage, ...(proof && { proof }) };
     },
+    openChild: (input) => CancellationScope.nonCancellable(() => storing(labels.child(input)).openChild(input)),
+    adopt: (input) => CancellationScope.nonCancellable(() => storing(labels.adopted(input)).adoptAnswer(input)),
   };
 }
 

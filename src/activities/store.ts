@@ -1,18 +1,33 @@
-/** Checkpoints and the final record: the only store writes that are activities of their own (design D1, D4). */
+/** Checkpoints, final records and what passes between a search and its children: the only store writes that are activities of their own (design D1, D4). */
 import type { Remark, SearchState } from '../domain';
-import type { AllSteps, AnswerSummary, FinishInput } from '../ports/search-steps';
+import type {
+  AdoptInput,
+  AllSteps,
+  AnswerSummary,
+  CandidateRun,
+  ChildInput,
+  FinishInput,
+  OpenChildStep,
+  OpenedChild,
+} from '../ports/search-steps';
+import { briefSettings, type BriefSettings } from '../search/state/control-settings';
 import type { RemarkStep } from '../steps';
 import { runStep } from './run-step';
 
-export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish'> & RemarkStep;
+export type StoreSteps = Pick<AllSteps, 'checkpoint' | 'finish' | 'adopt'> & OpenChildStep & RemarkStep;
 /** A remark without its time, which the activity sets. */
 export type NewRemark = Omit<Remark, 'schemaVersion' | 'at'>;
+
+/** With the settings that control reads. */
+export type BriefChild = Omit<OpenedChild, 'settings'> & { readonly settings: BriefSettings };
 
 export interface StoreActivities {
   saveCheckpoint(state: SearchState): Promise<void>;
   saveRemark(searchId: string, remark: NewRemark): Promise<void>;
   /** Returns only what the workflow does not know: the rest of the summary would be in its history twice (D3). */
   finishSearch(input: FinishInput): Promise<Pick<AnswerSummary, 'answer' | 'sql' | 'proof'>>;
+  openChild(input: ChildInput): Promise<BriefChild>;
+  adoptAnswer(input: AdoptInput): Promise<CandidateRun>;
 }
 
 export function createStoreActivities(steps: StoreSteps): StoreActivities {
@@ -24,5 +39,11 @@ export function createStoreActivities(steps: StoreSteps): StoreActivities {
         const { answer, sql, proof } = await steps.finish(input, options);
         return { answer, sql, ...(proof && { proof }) };
       }),
+    openChild: (input) =>
+      runStep(async (options) => {
+        const { settings, ...opened } = await steps.openChild(input, options);
+        return { ...opened, settings: briefSettings(settings) };
+      }),
+    adoptAnswer: (input) => runStep((options) => steps.adopt(input, options)),
   };
 }

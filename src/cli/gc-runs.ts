@@ -4,7 +4,8 @@
  * 1. Whatever was written to within an hour, and whatever Temporal runs. Where Temporal cannot be asked, every search
  *    without a final record.
  * 2. Searches of a batch that is not finished, until nobody has gone on with it for a week.
- * 3. What a remaining search was forked from, however far back, and searches whose proofs are in the layer of a database.
+ * 3. What a remaining search was forked from, however far back, and what it started; and searches whose proofs are in the
+ *    layer of a database.
  *
  * A search is looked at again right before it is removed, and its final record goes last: who asks the same question in
  * between gets the stored answer, and who asks later begins anew.
@@ -65,7 +66,7 @@ export async function planRuns(store: ObjectStore, ask: AskTemporal, options: Ru
     if (why !== null) kept.set(run.id, why);
   });
   const going = new Map(old.filter(({ id }) => !kept.has(id)).map((run) => [run.id, run]));
-  await keepParents(store, runs, going, kept);
+  await keepRelated(store, runs, going, kept);
   return {
     remove: [...going.values()],
     kept: [...kept].map(([id, why]) => ({ id, why })).sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -169,38 +170,43 @@ async function isFinished(store: ObjectStore, { id, entries }: StoredRun): Promi
   return texts.every((text) => (Result.safeParse(JSON.parse(text ?? 'null')).data?.outcome ?? null) !== null);
 }
 
-/** What stays keeps what it was forked from. */
-async function keepParents(
+/** What stays keeps what it was forked from, and what it started. */
+async function keepRelated(
   store: ObjectStore,
   runs: readonly StoredRun[],
   going: Map<string, StoredRun>,
   kept: Map<string, string>,
 ): Promise<void> {
   if (going.size === 0) return;
-  let staying = runs.filter(({ id }) => !going.has(id));
-  while (staying.length > 0) {
-    const parents: StoredRun[] = [];
-    await each(staying, async ({ id }) => {
-      const parentId = await parentOf(store, id);
-      const parent = parentId === null ? undefined : going.get(parentId);
-      if (parent === undefined) return;
-      going.delete(parent.id);
-      kept.set(parent.id, `${id} was forked from it`);
-      parents.push(parent);
-    });
-    staying = parents;
+  const stored = new Set(runs.map(({ id }) => id));
+  const related = await each(runs, async ({ id }) => ({ id, ...(await relationsOf(store, id)) }));
+  const keep = (id: string, why: string): void => {
+    going.delete(id);
+    kept.set(id, why);
+  };
+  for (let before = Infinity; going.size < before;) {
+    before = going.size;
+    for (const { id, parent, childOf } of related) {
+      if (parent !== undefined && !going.has(id) && going.has(parent.searchId))
+        keep(parent.searchId, `${id} was forked from it`);
+      if (childOf !== undefined && going.has(id) && stored.has(childOf) && !going.has(childOf))
+        keep(id, `it is a part of ${childOf}`);
+    }
   }
 }
 
-const Forked = z.object({ parent: z.object({ searchId: z.string() }) });
+const Related = z.object({
+  parent: z.object({ searchId: z.string() }).optional(),
+  childOf: z.string().optional(),
+});
 
-async function parentOf(store: ObjectStore, searchId: string): Promise<string | null> {
+async function relationsOf(store: ObjectStore, searchId: string): Promise<z.infer<typeof Related>> {
   try {
     const input = await readAsStored(store, `runs/${searchId}/input/${searchId}.json`, 'input', sha256);
-    return Forked.safeParse(input).data?.parent.searchId ?? null;
+    return Related.safeParse(input).data ?? {};
   } catch (error) {
     // A search without a readable input cannot go on, forked or not.
-    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return null;
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'missing')) return {};
     throw error;
   }
 }

@@ -161,6 +161,20 @@ export const AnswerRecord = z.object({
   steering: z.array(SteeringNote).optional(),
   /** Left out without an embedding model, and where all tables are shown. */
   tableRanking: TableRanking.extend({ shown: z.number().int() }).optional(),
+  /** The searches that it started; its usage contains theirs. Left out: none. */
+  children: z
+    .array(
+      z.object({
+        id: z.string(),
+        question: z.string(),
+        method: MethodName,
+        status: AnswerStatus,
+        endedBy: EndedBy,
+        llmCalls: z.number().int(),
+        costUsd: z.number(),
+      }),
+    )
+    .optional(),
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),

@@ -122,6 +122,8 @@ export const Settings = z.object({
    * proves is kept, too. Left out: neither.
    */
   layer: z.enum(['read', 'on']).optional(),
+  /** Of `react-repeated`: how many runs. */
+  repeated: z.object({ runs: z.number().int().positive() }).optional(),
   parseRetries: z.number().int().min(0),
   sqlTimeoutMs: z.number().int().positive(),
   maxRows: z.number().int().positive(),
@@ -146,6 +148,8 @@ export const SearchInput = z.object({
   settings: Settings,
   /** What "now" is to this search (`sql/clock.ts`); no part of the id. Left out: the question's context, or the database, says. */
   clock: z.string().optional(),
+  /** The search that started it and that it is a part of. */
+  childOf: z.string().optional(),
   /** A fork: which search it goes on from, after which iteration, and what that one had used until then. */
   parent: z
     .object({

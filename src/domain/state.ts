@@ -199,6 +199,8 @@ export const SearchState = z.object({
   events: z.array(SearchEvent),
   /** Ids of web observations, oldest first, known to every trajectory; absent if there are none. */
   lookups: z.array(z.string()).optional(),
+  /** Ids of the searches that it started and that ended, in the order of their places in it; absent if there are none. */
+  children: z.array(z.string()).optional(),
   steered: Steered.optional(),
   looking: Looking.optional(),
 });

@@ -1,12 +1,12 @@
 /** Runs a question by the method that its settings name: in a workflow and in a process alike. */
-import type { AllSteps } from '../ports/search-steps';
+import type { MethodSteps } from '../ports/search-steps';
 import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
 import { runSearch } from '../search/search';
 import { runLearn } from './learn';
 import { runLookThenProve } from './look-then-prove';
 import { runReact } from './react';
 
-export function runMethod(start: SearchStart, steps: AllSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const { method, procedure } = start.settings;
   switch (method) {
     case 'gate':

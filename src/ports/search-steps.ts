@@ -9,12 +9,14 @@
  *    usual value (`brief-steps.ts`).
  */
 import type { SearchState } from '../domain';
-import type { AnswerRecord, AnswerStatus } from '../domain/answer';
+import type { AnswerStatus } from '../domain/answer';
 import type { EndedBy } from '../domain/state';
+import type { AdoptInput, AnswerSummary, ChildSteps } from './child-steps';
 import type { ModelSteps } from './model-steps';
-import type { SqlSteps, WebInput, WebRun } from './sql-steps';
+import type { CandidateRun, SqlSteps, WebInput, WebRun } from './sql-steps';
 import type { StepOptions } from './step-parts';
 
+export * from './child-steps';
 export * from './model-steps';
 export * from './sql-steps';
 export type * from './step-parts';
@@ -37,7 +39,11 @@ export interface AllSteps extends ModelSteps, SqlSteps {
   web(input: WebInput, options?: WebOptions): Promise<WebRun>;
   checkpoint(state: SearchState, options?: StepOptions): Promise<void>;
   finish(input: FinishInput, options?: StepOptions): Promise<AnswerSummary>;
+  adopt(input: AdoptInput, options?: StepOptions): Promise<CandidateRun>;
 }
+
+/** With the one that the caller runs: as a workflow of its own, or within this process. */
+export type MethodSteps = AllSteps & ChildSteps;
 
 /** What every way of searching asks for. */
 type Common = 'prepare' | 'web' | 'checkpoint' | 'finish';
@@ -53,11 +59,3 @@ export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'r
 export type KeepSteps = Pick<AllSteps, Keeping>;
 /** The ReAct agent. */
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
-
-/** The workflow's result. The full record is in the store under the search id (D3, D4). */
-export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
-  /** Short lines on what is proved and what is open; absent if there are none. */
-  readonly proof?: readonly string[];
-  /** How much of it the semantic layer keeps; absent: nothing. */
-  readonly kept?: number;
-};

@@ -37,6 +37,11 @@ export function forkIdOf(
   return named(canonical({ fork: { searchId, iteration }, settings, hint, nonce: nonce ?? null }));
 }
 
+/** A child is named by its parent and its place there, so that a parent that is asked again finds it. */
+export function childIdOf({ searchId, position }: { readonly searchId: string; readonly position: string }): string {
+  return named(canonical({ child: { searchId, position } }));
+}
+
 function named(identity: string): string {
   return `q-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`;
 }

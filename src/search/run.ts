@@ -4,7 +4,7 @@
  */
 import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
-import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
+import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
 import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
@@ -180,6 +180,13 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   protected charge({ usage, events }: Pick<Findings, 'usage' | 'events'>): void {
     const { state } = this;
     this.state = { ...state, usage: addUsage(state.usage, usage), events: [...state.events, ...events] };
+  }
+
+  /** Charges children that ended, in the order of their places. */
+  protected chargeChildren(runs: readonly ChildRun[]): void {
+    const { state } = this;
+    const children = [...new Set([...(state.children ?? []), ...runs.map(({ id }) => id)])];
+    this.state = { ...state, children, usage: runs.reduce((sum, { usage }) => addUsage(sum, usage), state.usage) };
   }
 
   /** The state with all candidates given up: a later one replaces them. */

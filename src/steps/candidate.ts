@@ -102,16 +102,24 @@ export async function finishCandidate(
   usage: UsageDelta,
 ): Promise<CandidateRun> {
   const { digest, usage: digestUsage } = await digestOf(context, content);
-  const stored = { ...content, digest };
-  await context.run.put('candidate', content.candidateId, stored);
-  const { result } = content;
+  return storeCandidate(context, { ...content, digest }, against, addDeltas(usage, digestUsage));
+}
+
+export async function storeCandidate(
+  context: StepContext,
+  content: CandidateContent,
+  against: readonly string[],
+  usage: UsageDelta,
+): Promise<CandidateRun> {
+  await context.run.put('candidate', content.candidateId, content);
+  const { result, digest } = content;
   return {
     outcome: result.kind,
     rowCount: digest?.count ?? (result.kind === 'rows' ? result.rows.length : 0),
     trivial: isTrivial(result),
     control: content.control,
-    equalTo: await firstEqual(context, stored, against),
-    usage: addDeltas(usage, digestUsage),
+    equalTo: await firstEqual(context, content, against),
+    usage,
   };
 }
 

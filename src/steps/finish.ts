@@ -25,7 +25,7 @@ import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/conte
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID } from './keep';
 import { proofLines } from '../text/proof-lines';
-import { writeStored, type RunStore } from '../record/run-store';
+import { createRunStore, writeStored, type RunStore } from '../record/run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
   const { run } = context;
@@ -36,6 +36,10 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
   const record = isRepeated ? done : await makeRecord(context, step);
   if (!isRepeated) await run.put('result', run.searchId, record);
   await writeIndex(context, record);
+  return summaryOfRecord(record);
+}
+
+export function summaryOfRecord(record: AnswerRecord): AnswerSummary {
   const { id, status, endedBy, answer, sql, reason, usage } = record;
   const proof = proofLines(record);
   const kept = record.layer?.kept.length ?? 0;
@@ -91,6 +95,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(givenUp.length === 0 ? {} : { givenUp }),
     ...(steering.length === 0 ? {} : { steering }),
     ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
+    ...(await childrenOf(context, step.state)),
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
@@ -200,6 +205,16 @@ function summaryOf(
   };
 }
 
+async function childrenOf({ deps }: StepContext, { children }: SearchState): Promise<Pick<AnswerRecord, 'children'>> {
+  if (children === undefined) return {};
+  const found = children.map(async (id) => {
+    const record = await createRunStore(deps.store, id, deps.hash).get('result', id);
+    const { question, method, status, endedBy, usage } = record;
+    return { id, question, method, status, endedBy, llmCalls: usage.llmCalls, costUsd: usage.costUsd };
+  });
+  return { children: await Promise.all(found) };
+}
+
 /** What the layer told this search, and what it keeps of it. */
 async function layerIn(run: RunStore): Promise<Pick<AnswerRecord, 'layer'>> {
   const [known, kept] = await Promise.all([run.find('known', SCHEMA_ID), run.find('kept', KEPT_ID)]);
@@ -233,6 +248,8 @@ export function stillOpen(open: readonly OpenAssumption[], claims: readonly Clai
 
 /** Writes a small index entry, so that listing searches does not read their records. */
 async function writeIndex(context: StepContext, record: AnswerRecord): Promise<void> {
+  // A child is a part of its parent.
+  if (context.input.childOf !== undefined) return;
   const { id, status, endedBy, database, method, preset, startedAt, endedAt } = record;
   const entry = {
     schemaVersion: 1,

@@ -3,9 +3,10 @@
  * in-process runs call the same functions.
  */
 import type { Remark } from '../domain';
-import type { AllSteps, StepOptions } from '../ports/search-steps';
+import type { AllSteps, OpenChildStep, StepOptions } from '../ports/search-steps';
 import { candidate } from './candidate';
 import { check } from './check';
+import { adopt, openChild } from './children';
 import { commit } from './commit';
 import { openStep, type StepContext, type StepDeps } from './context';
 import { evaluate } from './evaluate';
@@ -45,7 +46,7 @@ export interface RemarkStep {
   keepRemark(searchId: string, remark: Omit<Remark, 'schemaVersion' | 'at'>): Promise<void>;
 }
 
-export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
+export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkStep {
   return {
     look: step(deps, look),
     evaluate: step(deps, evaluate),
@@ -68,6 +69,8 @@ export function createSteps(deps: StepDeps): AllSteps & RemarkStep {
     candidate: step(deps, candidate),
     tool: step(deps, tool),
     final: step(deps, final),
+    openChild: step(deps, openChild),
+    adopt: step(deps, adopt),
     web: async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false),
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();

@@ -11,22 +11,28 @@ import {
   CancellationScope,
   condition,
   log,
+  ParentClosePolicy,
   patched,
   setCurrentDetails,
   setHandler,
+  startChild,
+  WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
 import { proxiedSteps, type StepQueues } from '../activities/proxied-steps';
+import type { BriefChild } from '../activities/store';
 import type { SearchState } from '../domain';
 import { runMethod } from '../methods';
-import { reasonOf, type SearchHooks, type SearchOutcome, type SteeredSearch } from '../search/run';
+import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart, type SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';
 import { wholeSettings, type BriefSettings } from '../search/state/control-settings';
-import type { AnswerSummary } from '../ports/search-steps';
+import type { AnswerSummary, ChildInput, MethodSteps } from '../ports/search-steps';
+import { Children } from './children';
 import { endingMarkdown, failureMarkdown, progressMarkdown } from './details';
 import { continueUpgraded } from './continue-upgraded';
 import { asWorkflowFailure } from './failures';
-import { GATE_ATTRIBUTES, searchCounters, type ShownAttributes } from './search-attributes';
+import { questionWorkflowId } from './ids';
+import { GATE_ATTRIBUTES, searchCounters, startAttributes, type ShownAttributes } from './search-attributes';
 import { openAttributes } from './set-attributes';
 import { progressQuery, SteeringHandlers, type Pause } from './steering';
 
@@ -56,6 +62,18 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const steered: { search: SteeredSearch | null } = { search: null };
   let ended = false;
   const ui = shownInUi(openAttributes(input.searchAttributes));
+  const settings = wholeSettings(input.settings);
+  const mayCall = () => steering.unpaused();
+  const proxied = proxiedSteps({
+    mayCall,
+    taskQueues: input.taskQueues,
+    models: settings.models,
+    modelTimeoutMs: input.modelTimeoutMs,
+    sqlTimeoutMs: settings.sqlTimeoutMs,
+  });
+  const start = (child: BriefChild, position: string) => startedChild(input, child, position);
+  const children = new Children({ open: proxied.openChild, start, mayCall });
+  const steps = { ...proxied, child: (child: ChildInput) => children.child(child) };
   const steering = new SteeringHandlers({
     searchId: input.searchId,
     pause: input.pause,
@@ -65,6 +83,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       scope.cancel();
     },
     onPause: (isPaused) => ui.paused(isPaused),
+    onCommand: (command) => children.tell(command),
   });
   let iterations = 0;
   const hooks: SearchHooks = {
@@ -90,7 +109,9 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
         : 'go-on';
     },
   };
-  const outcome = await scope.run(() => runRecorded(input, hooks, () => steering.unpaused(), ui));
+  const outcome = await scope.run(() =>
+    runRecorded({ searchId: input.searchId, settings, state: input.state }, steps, hooks, ui),
+  );
   ended = true;
   // Answer late updates before the workflow closes.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -99,12 +120,32 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
 }
 
+function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: BriefChild, position: string) {
+  const { searchId, settings } = child;
+  const label = `${labelOf() ?? ''} · ${position}`;
+  const { searchAttributes: shown } = parent;
+  return startChild(answerQuestion, {
+    args: [{ ...parent, searchId, settings, state: null }],
+    workflowId: questionWorkflowId(searchId),
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    parentClosePolicy: ParentClosePolicy.TERMINATE,
+    staticSummary: label,
+    memo: { label },
+    ...(shown && { typedSearchAttributes: startAttributes(shown, { label, method: settings.method }) }),
+  });
+}
+
+/** The workflow's summary stays with its first run, but its memo is carried over continue-as-new. */
+function labelOf(): string | null {
+  const label = workflowInfo().memo?.['label'];
+  return typeof label === 'string' ? label : null;
+}
+
 /** Details and search attributes of the workflow. */
 function shownInUi(attributes: ReturnType<typeof openAttributes>) {
   const statusIs = (value: string) => ({ key: GATE_ATTRIBUTES.status, value });
-  // The workflow's summary stays with its first run, but its memo is carried over continue-as-new.
-  const label = workflowInfo().memo?.['label'];
-  const title = typeof label === 'string' ? `#### ${label}\n\n` : '';
+  const label = labelOf();
+  const title = label === null ? '' : `#### ${label}\n\n`;
   const details = (markdown: string): void => setCurrentDetails(`${title}${markdown}`);
   return {
     progress: (now: Progress): void => details(progressMarkdown(now)),
@@ -129,32 +170,23 @@ interface Ending {
 }
 
 async function runRecorded(
-  input: AnswerQuestionInput,
+  start: SearchStart,
+  given: MethodSteps,
   hooks: SearchHooks,
-  mayCall: () => Promise<void> | null,
   ending: Ending,
 ): Promise<SearchOutcome> {
-  const { searchId, state } = input;
-  const settings = wholeSettings(input.settings);
-  const proxied = proxiedSteps({
-    mayCall,
-    taskQueues: input.taskQueues,
-    models: settings.models,
-    modelTimeoutMs: input.modelTimeoutMs,
-    sqlTimeoutMs: settings.sqlTimeoutMs,
-  });
   const record = { isWritten: false };
-  const steps: typeof proxied = {
-    ...proxied,
+  const steps: MethodSteps = {
+    ...given,
     finish: async (finish) => {
-      const summary = await proxied.finish(finish);
+      const summary = await given.finish(finish);
       record.isWritten = true;
       ending.finished(summary, finish.state);
       return summary;
     },
   };
   try {
-    return await runMethod({ searchId, settings, state }, steps, hooks);
+    return await runMethod(start, steps, hooks);
   } catch (error) {
     log.error('the search failed', { error });
     if (!record.isWritten) ending.unrecorded(reasonOf(error));

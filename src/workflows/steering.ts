@@ -19,6 +19,7 @@ import type { CandidateView, FactView, PlanView, Steering, SteeringKind, Steerin
 import type { SteeredSearch } from '../search/run';
 import type { Progress } from '../search/progress';
 import { isBare } from '../search/steering';
+import { fromParent } from './children';
 
 /** The total paused time, and since when the search is paused, if it is. Carried over continue-as-new. */
 export interface Pause {
@@ -58,6 +59,8 @@ export interface SteeringOptions {
   readonly ended: () => boolean;
   readonly stop: () => void;
   readonly onPause: (isPaused: boolean) => void;
+  /** Of a command that concerns the searches which this one started, too. */
+  readonly onCommand: (steering: Steering) => void;
 }
 
 export class SteeringHandlers {
@@ -99,6 +102,13 @@ export class SteeringHandlers {
         },
       });
     }
+    setHandler(
+      fromParent,
+      async (steering) => {
+        if (this.reasonAgainst(steering) === null) await this.apply(search, steering);
+      },
+      { description: 'A command that was given to the search which started this one' },
+    );
     const plans = () => search.state().trajectories.map(({ id, plan }) => ({ trajectory: id, plan }));
     setHandler(planQuery, plans, { description: 'The plan of every trajectory' });
     const memory = () => ({ updates: search.state().updates, facts: search.state().facts });
@@ -123,6 +133,7 @@ export class SteeringHandlers {
       const isPause = steering.kind === 'pause';
       this.pause = isPause ? { ...this.pause, since: Date.now() } : { pausedMs: this.pausedMs(), since: null };
       this.options.onPause(isPause);
+      this.options.onCommand(steering);
       return { remarkId: null };
     }
     const remark = remarkOf(steering);
@@ -134,6 +145,7 @@ export class SteeringHandlers {
       await this.store.saveRemark(this.options.searchId, { ...remark, remarkId });
     }
     search.steer({ steering, remarkId });
+    if (steering.kind === 'hint') this.options.onCommand(steering);
     if (steering.kind === 'stop') {
       this.stopping = true;
       // In a separate workflow task: the reply to an update can get lost if the workflow ends in the same task.

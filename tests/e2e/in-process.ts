@@ -4,7 +4,7 @@ import { createPostgresEngine, createPostgresInspector } from '../../src/adapter
 import { createMemoryStore } from '../../src/adapters/scripted';
 import { createSqliteEngine, createSqliteInspector } from '../../src/adapters/sqlite';
 import { AnswerRecord, type Dialect, type PresetName, type SearchInput, type Settings } from '../../src/domain';
-import { runMethod } from '../../src/methods';
+import { runInProcess } from '../../src/methods/in-process';
 import { settingsFor } from '../../src/config/presets';
 import type { ObjectStore, SqlEngine, SqlInspector } from '../../src/ports';
 import { searchIdOf } from '../../src/record/search-id';
@@ -71,7 +71,7 @@ export async function askInProcess(ask: AskInProcess): Promise<InProcess> {
   const hooks = { now: () => Date.now(), stopRequested: () => null, onProgress: () => undefined };
   const start = { searchId, settings, state: null };
   const steps = createSteps(deps);
-  const outcome = await toEnd(runMethod(start, steps, hooks));
+  const outcome = await toEnd(runInProcess(start, steps, hooks));
   if (outcome.kind !== 'finished') throw new Error('the search asked to be continued');
   return { record: AnswerRecord.parse(await readRecord(store, searchId)), store, searchId };
 }

@@ -208,6 +208,15 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       await on('web', input, options);
       return { observationId: input.position, outcome: 'found', usage: {} };
     },
+    openChild: async (input) => {
+      await on('openChild', input);
+      const settings = { ...scriptedSettings({}, 'react'), ...input.settings };
+      return { searchId: `${input.searchId}.${input.position}`, settings, ended: null };
+    },
+    adopt: async (input, options) => {
+      await on('adopt', input, options);
+      return { outcome: 'rows', rowCount: 1, trivial: false, control: null, equalTo: null, usage: {} };
+    },
     keepRemark: async (searchId, { remarkId }) => {
       await on('remark', { searchId, position: remarkId });
     },

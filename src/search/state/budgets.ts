@@ -52,6 +52,27 @@ export function exhaustedBudget(
   return null;
 }
 
+/**
+ * What one of `of` children that begin together may spend: an equal share of what is left, by value. Null if nothing is left
+ * of a budget.
+ */
+export function budgetsOfChild(budgets: Budgets, usage: Usage, elapsedMs: number, index = 0, of = 1): Budgets | null {
+  const share = shareOfBudgets(budgets, usage, index, of);
+  const left = (limit: number | null, used: number): number | null => (limit === null ? null : limit - used);
+  const whole = (limit: number | null, used: number): number | null =>
+    limit === null ? null : Math.floor(limit - used);
+  const child: Budgets = {
+    llmCalls: left(share.llmCalls, usage.llmCalls),
+    tokens: whole(share.tokens, usage.promptTokens + usage.completionTokens),
+    costUsd: left(share.costUsd, usage.costUsd),
+    wallMs: whole(share.wallMs, elapsedMs),
+    sqlExecutions: left(share.sqlExecutions, usage.sqlExecutions),
+    sqlMs: whole(share.sqlMs, usage.sqlMs),
+    sqlRows: left(share.sqlRows, usage.sqlRows),
+  };
+  return Object.values(child).some((limit) => limit !== null && limit <= 0) ? null : child;
+}
+
 /** Model calls still allowed; null when nothing limits them. */
 export function callsLeft(usage: Usage, budgets: Budgets): number | null {
   return budgets.llmCalls === null ? null : Math.max(0, budgets.llmCalls - usage.llmCalls);

@@ -33,11 +33,16 @@ class World {
   readonly states = new Map<string, WorkflowState>();
   readonly ask: AskTemporal = async (id) => this.states.get(id) ?? 'gone';
 
-  async search(id: string, ageMs: number, { finished = true, parent = '', large = false } = {}): Promise<void> {
+  async search(
+    id: string,
+    ageMs: number,
+    { finished = true, parent = '', childOf = '', large = false } = {},
+  ): Promise<void> {
     this.clock = NOW - ageMs;
     const input = {
       ...trace.input!,
       searchId: id,
+      ...(childOf === '' ? {} : { childOf }),
       ...(parent === '' ? {} : { parent: { searchId: parent, iteration: 2, usage: {} } }),
     };
     await this.store.put(`runs/${id}/input/${id}.json`, writeEnvelope('input', input, sha256), { overwrite: true });
@@ -124,6 +129,20 @@ describe('which searches go', () => {
     expect(await world.plan()).toMatchObject({
       remove: ['q-childless'],
       kept: { 'q-parent': 'q-child was forked from it', 'q-grandparent': 'q-parent was forked from it' },
+    });
+  });
+
+  test('what a search started stays and goes with it', async () => {
+    const world = new World();
+    await world.search('q-a-part', 90 * DAY, { childOf: 'q-asked' });
+    await world.search('q-a-part-of-it', 90 * DAY, { childOf: 'q-a-part' });
+    await world.search('q-asked', DAY);
+    await world.search('q-gone-part', 60 * DAY, { childOf: 'q-gone' });
+    await world.search('q-gone', 60 * DAY);
+    await world.search('q-orphan', 60 * DAY, { childOf: 'q-forgotten' });
+    expect(await world.plan()).toMatchObject({
+      remove: ['q-gone', 'q-gone-part', 'q-orphan'],
+      kept: { 'q-a-part': 'it is a part of q-asked', 'q-a-part-of-it': 'it is a part of q-a-part' },
     });
   });
 

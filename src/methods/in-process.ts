@@ -1,0 +1,33 @@
+/** A question in this process: its children are nested runs. In a workflow they are workflows (`workflows/children.ts`). */
+import { childRun, type AllSteps, type MethodSteps, type OpenChildStep } from '../ports/search-steps';
+import type { SearchHooks, SearchOutcome, SearchStart } from '../search/run';
+import { runMethod } from './index';
+
+export function runInProcess(
+  start: SearchStart,
+  steps: AllSteps & OpenChildStep,
+  hooks: SearchHooks,
+): Promise<SearchOutcome> {
+  const ofChild: SearchHooks = {
+    now: () => hooks.now(),
+    stopRequested: () => (hooks.stopRequested() === null ? null : 'cancel'),
+    onProgress: () => undefined,
+  };
+  const all: MethodSteps = {
+    ...steps,
+    async child(input) {
+      const { searchId, settings, ended } = await steps.openChild(input);
+      if (ended?.isConclusive) return childRun(ended.summary);
+      try {
+        const outcome = await runMethod({ searchId, settings, state: null }, all, ofChild);
+        if (outcome.kind === 'finished') return childRun(outcome.summary);
+        throw new Error(`${searchId} asked to be continued`);
+      } catch (error) {
+        const { ended: failed } = await steps.openChild(input);
+        if (failed === null) throw error;
+        return childRun(failed.summary);
+      }
+    },
+  };
+  return runMethod(start, all, hooks);
+}
