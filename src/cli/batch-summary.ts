@@ -4,6 +4,7 @@
  */
 import { summarise, type Verdict } from '../benchmarks';
 import type { Usage } from '../domain';
+import { withoutText } from '../report/words';
 import { counted, dollars, tokensText } from '../report/printable';
 import { NO_USAGE } from '../domain/control-view';
 import { addUsage } from '../search/state/budgets';
@@ -41,7 +42,7 @@ const UNANSWERABLE: readonly Verdict[] = ['correct-abstained', 'wrong-answered']
 
 export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) {
   const { batch, run } = input;
-  const { method, preset, models, seed, queriesPerAction, layer } = batch.settings;
+  const { method, preset, models, seed, queriesPerAction, layer, without } = batch.settings;
   const scores = summarise(lines.map(({ verdict }) => verdict));
   const failures = lines.filter(({ verdict }) => verdict === 'infrastructure');
   const perSearch = [...new Map(lines.map((line) => [line.searchId, line.usage ?? NO_USAGE])).values()];
@@ -58,6 +59,8 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) 
     ...{ method, preset, models, seed, knowledge: input.knowledge, concurrency: input.concurrency },
     // Method `react`, if above 1.
     ...(queriesPerAction === undefined ? {} : { queriesPerAction }),
+    // The part of the search that was left out.
+    ...(without === undefined ? {} : { without }),
     // How the searches used the semantic layers of their databases; left out: not at all.
     ...(layer === undefined ? {} : { memory: layer }),
     statuses: countsOf(lines.map(({ status }) => status)),
@@ -102,7 +105,7 @@ export function summaryText(summary: BatchSummary, width: number): string {
     textTable(head, rows, { width }),
     '',
     `EX ${percent(summary.ex)} of ${counted(summary.judged, 'judged question')}, ${percent(summary.exAnswerable)} of the answerable ones` +
-      ` (${summary.method}, preset ${summary.preset}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
+      ` (${summary.method}, preset ${summary.preset}${withoutText(summary.without)}, ${[...new Set(Object.values(summary.models))].join(', ')}, seed ${summary.seed}${several}${memory}${summary.knowledge ? ', knowledge given' : ''})`,
     ...(reliability === null
       ? []
       : [

@@ -3,7 +3,7 @@ import type { AnswerRecord, Claim, Evidence, SteeringNote } from '../domain';
 import { freshnessOf } from '../report/freshness';
 import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
-import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS } from '../report/words';
+import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS, withoutText } from '../report/words';
 import { reasonTexts, statedText } from '../text/answer-text';
 import {
   headingText,
@@ -171,7 +171,7 @@ function saidText(steering: readonly SteeringNote[], width: number): string {
   return `Steering\n${lines.join('\n')}`;
 }
 
-function usageText({ usage, method, preset, startedAt, endedAt }: AnswerRecord): string {
+function usageText({ usage, method, preset, without, startedAt, endedAt }: AnswerRecord): string {
   const possibly = usage.possiblyBilledCalls > 0 ? ` (and ${usage.possiblyBilledCalls} possibly billed)` : '';
   const parts = [
     `${counted(usage.llmCalls, 'model call')}${possibly}`,
@@ -181,7 +181,7 @@ function usageText({ usage, method, preset, startedAt, endedAt }: AnswerRecord):
     ...(usage.lookups === undefined ? [] : [counted(usage.lookups, 'lookup')]),
     duration(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))),
   ];
-  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}`;
+  return `Usage   ${parts.join(', ')}; method ${method}, preset ${preset}${withoutText(without)}`;
 }
 
 function rankingLines(ranking: NonNullable<AnswerRecord['tableRanking']>, width: number): string[] {

@@ -5,7 +5,7 @@
  * 1. A setting that is left out changes nothing, so that a plain name means the search that it always meant.
  * 2. One search has one spec: settings are written in the order of the table.
  */
-import type { MethodName, PresetName } from '../domain';
+import type { Ablation, MethodName, PresetName } from '../domain';
 import { MAX_QUERIES_PER_ACTION, type SettingsInput } from './presets';
 
 type Overrides = NonNullable<SettingsInput['overrides']>;
@@ -49,6 +49,18 @@ export const SCHEMA_VIEWS: readonly MethodSetting[] = [
 
 const PRESET = { group: 'preset' } as const;
 
+/** A row of the paper's ablation: the search without one of its parts. Only a search from the start has all of them. */
+function ablation(part: Ablation, means: string, needs: readonly PresetName[] = ['thorough', 'paper']): MethodSetting {
+  return {
+    name: `without-${part}`,
+    group: 'without',
+    from: 'paper',
+    means,
+    needs,
+    overrides: () => ({ without: part }),
+  };
+}
+
 export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = {
   gate: [
     {
@@ -60,6 +72,13 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
     },
     { ...PRESET, name: 'thorough', preset: 'thorough', from: 'ours', means: 'searches from the start' },
     { ...PRESET, name: 'paper', preset: 'paper', from: 'paper', means: "the paper's procedure" },
+    ablation(
+      'plan-evaluation',
+      'no model scores the plans or names their bottleneck: execution alone says which comes next',
+    ),
+    ablation('plan-selection', 'the next plan is drawn, each equally often'),
+    ablation('evidence-summary', 'an attempt is not told what earlier ones showed', ['paper']),
+    ablation('update-reuse', 'what one plan proved no other takes over, nor is told'),
   ],
   react: [
     ...SCHEMA_VIEWS.map((view): MethodSetting =>

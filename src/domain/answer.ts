@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Citation } from './evidence';
 import { EntryId } from './layer';
-import { MethodName, PresetName } from './question';
+import { Ablation, MethodName, PresetName } from './question';
 import { EndedBy, Usage } from './state';
 import { ResultColumn, SqlValue } from './sql';
 import { Remark } from './steering';
@@ -131,6 +131,8 @@ export const AnswerRecord = z.object({
   endedBy: EndedBy,
   method: MethodName,
   preset: PresetName,
+  /** The part of the search that was left out (docs/methods/gate.md); left out where it was whole. */
+  without: Ablation.optional(),
   models: z.record(z.string(), z.string()),
   sql: z.string().nullable(),
   columns: z.array(ResultColumn),

@@ -70,6 +70,10 @@ export type MemoryMode = z.infer<typeof MemoryMode>;
 export const MethodName = z.enum(['gate', 'react', 'learn']);
 export type MethodName = z.infer<typeof MethodName>;
 
+/** A part of the search that is left out, as in the paper's ablation (docs/methods/gate.md). */
+export const Ablation = z.enum(['plan-evaluation', 'plan-selection', 'evidence-summary', 'update-reuse']);
+export type Ablation = z.infer<typeof Ablation>;
+
 export const Settings = z.object({
   schemaVersion: z.literal(1),
   method: MethodName,
@@ -107,6 +111,8 @@ export const Settings = z.object({
   /** Profiles and schema show shapes and counts, but no value of a row. Left out: they show values. */
   profileValues: z.literal(false).optional(),
   materiality: z.boolean(),
+  /** Left out: the search is whole. */
+  without: Ablation.optional(),
   /** The plan reply already carries the first proposals. */
   planCarriesTests: z.boolean(),
   /** A follow-on operator is attempted in the same iteration, and a ground reply may carry the next proposals. */

@@ -67,6 +67,8 @@ export const UpdateView = z.object({
   dependsOn: z.array(z.string()),
   /** It holds only beside these bodies of the other operators (sorted): under them a rival gives the same answer (S9). */
   beside: z.array(z.string()).optional(),
+  /** No other plan may take it over (`Settings.without`). */
+  reusable: z.literal(false).optional(),
   reuses: z.number().int(),
 });
 export type UpdateView = z.infer<typeof UpdateView>;

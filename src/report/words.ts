@@ -2,7 +2,7 @@
  * Plain words for the names that the program uses inside: why a search ended, what a state means. The report and the terminal
  * share them, so that no reader meets an internal name without its meaning.
  */
-import type { AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
+import type { Ablation, AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
 import type { Trace } from './trace';
 
 /** How a word is coloured. */
@@ -114,6 +114,11 @@ export function modelText({ record, input }: Pick<Trace, 'record' | 'input'>): s
   return `model ${models.join(', ')}`;
 }
 
+/** Behind a method and its preset. */
+export function withoutText(without: Ablation | undefined): string {
+  return without === undefined ? '' : ` without ${without.replace('-', ' ')}`;
+}
+
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.method;
   if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
@@ -122,8 +127,9 @@ export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>
       ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'
       : 'The model looked at the data, then gave the SQL with what it takes for granted; the database counted each such claim beside its rivals.';
   const preset = record?.preset ?? input?.settings.preset;
+  const less = withoutText(record?.without ?? input?.settings.without);
   if (preset === 'paper')
-    return 'Every doubtful step was tested (preset “paper”: the model judges what its own tests show).';
-  const more = preset === 'thorough' ? ' with more plans and attempts (preset “thorough”)' : ' (preset “fast”)';
+    return `Every doubtful step was tested (preset “paper”${less}: the model judges what its own tests show).`;
+  const more = preset === 'thorough' ? ` with more plans and attempts (preset “thorough”${less})` : ' (preset “fast”)';
   return `Doubtful steps were tested against the data${more}; the database decides which reading holds.`;
 }

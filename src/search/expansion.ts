@@ -1,7 +1,7 @@
-import type { PlanView, SearchState, Trajectory, Usage } from '../domain';
-import type { CandidateInput, PlanRef, SearchSteps } from '../ports/search-steps';
+import type { PlanView, SearchState, Trajectory, UpdateView, Usage } from '../domain';
+import type { CandidateInput, MemoryRef, PlanRef, SearchSteps } from '../ports/search-steps';
 import { nextCandidate } from './candidate';
-import { webOf, type FindingsContext, type SearchNow } from './findings';
+import { webOf, type Findings, type FindingsContext, type SearchNow } from './findings';
 import { shareOfBudgets } from './state/budgets';
 import { plansOfRoot } from './state/frontier';
 import { planRef } from './state/plan-view';
@@ -26,8 +26,28 @@ export interface ExpansionContext extends FindingsContext {
   report(bottleneck: string | null, learned: string | null, usage: Usage, plan: PlanView | null): void;
 }
 
+/**
+ * What a proposal and a judgement are told of earlier attempts on the bottleneck (paper, "Summarizing execution evidence").
+ * Without it each attempt is a retry of its own.
+ */
+export function evidence(
+  { settings, trajectory }: ExpansionContext,
+  findings: Findings,
+  memory: MemoryRef,
+): { readonly memory: MemoryRef; readonly attempts: readonly string[] } {
+  return settings.without === 'evidence-summary'
+    ? { memory: { ...memory, facts: [] }, attempts: [] }
+    : { memory, attempts: [...trajectory.attempts, ...findings.attempts] };
+}
+
 /** How many other plans a planner is shown, newest last. */
 const SHOWN_PLANS = 8;
+
+/** Of updates that no other plan may take over, those of its own plan. */
+function knownUpdates(updates: readonly UpdateView[], { plan }: Trajectory): readonly UpdateView[] {
+  const own = plan?.operators.map(({ updateId }) => updateId) ?? [];
+  return updates.filter(({ id, reusable }) => reusable !== false || own.includes(id));
+}
 
 /** Of the `index`-th of the selected trajectories: expansions that run at the same time share what is left of the budgets. */
 export function expansionContext(
@@ -51,7 +71,7 @@ export function expansionContext(
     trajectoryId: trajectory.id,
     position: `i${state.iteration}.${trajectory.id}${twin === 1 ? '' : `-${twin}`}`,
     variant: twins === 1 ? null : { index: twin, of: twins },
-    updates: state.updates,
+    updates: knownUpdates(state.updates, trajectory),
     facts: state.facts,
     otherPlans: plansOfRoot(state.trajectories)
       .flatMap(({ plan }) => (plan === null ? [] : [planRef(plan)]))

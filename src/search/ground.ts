@@ -1,5 +1,5 @@
 import type { Grounded, Probed, Settled } from '../ports/search-steps';
-import type { ExpansionContext } from './expansion';
+import { evidence, type ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import { distanceOf } from './probe';
 import type { PendingProposal } from './propose';
@@ -20,7 +20,7 @@ export async function ground(
   probes: readonly Probed[],
   decided: Set<string>,
 ): Promise<PendingProposal | null> {
-  const { searchId, steps, trajectory } = context;
+  const { searchId, steps } = context;
   let settled: Settled = { results: [], usage: {} };
   const tried = await tryModel<Grounded>(
     findings,
@@ -32,7 +32,7 @@ export async function ground(
         ...thisTry,
         plan: planRef(findings.currentPlan()),
         observations: probes.map((probed) => probed.observationId),
-        attempts: [...trajectory.attempts, ...findings.attempts],
+        ...evidence(context, findings, thisTry.memory),
       }),
     async (grounded, tryNumber) => {
       settled = { results: [], usage: {} };

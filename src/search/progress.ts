@@ -44,7 +44,7 @@ export function progressOf(
     plan: operators.map(({ name, state: is, updateId }) => ({ name, state: is, updateId })),
     frontier: open.map((trajectory) => ({
       id: trajectory.id,
-      score: score(trajectory, state.trajectories, settings.exploration),
+      score: score(trajectory, state.trajectories, settings),
       status: trajectory.status,
       bottleneck: trajectory.bottleneck,
     })),

@@ -1,5 +1,5 @@
 import type { Probed, Proposed } from '../ports/search-steps';
-import type { ExpansionContext } from './expansion';
+import { evidence, type ExpansionContext } from './expansion';
 import type { Findings } from './findings';
 import { lookingUp, mayLookUp, tooManyLookups } from './lookups';
 import { planRef } from './state/plan-view';
@@ -18,7 +18,7 @@ export async function propose(
   targets: readonly string[],
   probes: readonly Probed[],
 ): Promise<Proposed | null> {
-  const { searchId, settings, steps, trajectory } = context;
+  const { searchId, settings, steps } = context;
   context.report(targets.join(', '), null, findings.usage, findings.plan);
   const ask = (where: string) =>
     tryModel<Proposed>(
@@ -32,7 +32,7 @@ export async function propose(
           ...mayLookUp(findings),
           plan: planRef(findings.currentPlan()),
           targets,
-          attempts: [...trajectory.attempts, ...findings.attempts],
+          ...evidence(context, findings, thisTry.memory),
           rollout: probes.map((probed) => probed.observationId),
           callsLeft: Math.min(settings.rounds - probes.length, findings.callsLeft() ?? Infinity),
         }),

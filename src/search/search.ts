@@ -66,7 +66,7 @@ class SearchLoop extends Run<SearchSteps> {
   /** One model call scores the open trajectories. Skipped while only one is open. */
   private async evaluate(): Promise<void> {
     const open = frontierOf(this.state, this.settings);
-    if (open.length < 2) return;
+    if (open.length < 2 || this.settings.without === 'plan-evaluation') return;
     const position = `i${this.state.iteration}.evaluate`;
     const tried = await this.modelStep(position, 'evaluation', (findings) =>
       evaluatePlans(this.steps, this.state, open, position, findings),

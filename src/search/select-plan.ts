@@ -1,6 +1,7 @@
 /**
  * Which trajectories to expand next (rule S6; Algorithm 1, SelectPlan). The model estimates; the exploration term is
- * arithmetic:  score = potential - b + p, lowest first.
+ * arithmetic:  score = potential - b + p, lowest first. Without plan evaluation the distance, which is what execution alone
+ * says, takes the place of the estimate.
  */
 import type { SearchState, Trajectory } from '../domain';
 import { compareText } from '../domain/canonical';
@@ -33,21 +34,28 @@ export function staleness(densityValue: number, trajectory: Trajectory): number 
   return densityValue > 2.5 && !fallen ? Math.min(5, densityValue - 0.5) : 0;
 }
 
-export function score(trajectory: Trajectory, archive: readonly Trajectory[], exploration: 'code' | 'model'): number {
-  if (exploration === 'model') return trajectory.potential;
+type Scoring = Pick<ControlSettings, 'exploration' | 'without'>;
+
+export function score(
+  trajectory: Trajectory,
+  archive: readonly Trajectory[],
+  { exploration, without }: Scoring,
+): number {
+  const estimate = without === 'plan-evaluation' ? trajectory.distance : trajectory.potential;
+  if (exploration === 'model') return estimate;
   const value = density(trajectory, archive);
-  return trajectory.potential - freshness(value) + staleness(value, trajectory);
+  return estimate - freshness(value) + staleness(value, trajectory);
 }
 
 /** Best first; ties by distance, depth, id. */
 export function rankTrajectories(
   candidates: readonly Trajectory[],
   archive: readonly Trajectory[],
-  exploration: 'code' | 'model',
+  scoring: Scoring,
 ): readonly Trajectory[] {
   return [...candidates].sort(
     (a, b) =>
-      score(a, archive, exploration) - score(b, archive, exploration) ||
+      score(a, archive, scoring) - score(b, archive, scoring) ||
       a.distance - b.distance ||
       a.depth - b.depth ||
       compareText(a.id, b.id),
@@ -56,16 +64,32 @@ export function rankTrajectories(
 
 /** The trajectories that may be expanded next, best first. */
 export function frontierOf({ trajectories }: SearchState, settings: ControlSettings): readonly Trajectory[] {
-  return rankTrajectories(selectable(trajectories), trajectories, settings.exploration).slice(0, settings.frontier);
+  return rankTrajectories(selectable(trajectories), trajectories, settings).slice(0, settings.frontier);
 }
 
 /** The best trajectories. Free places go to the root again, because several plans of it can be made independently. */
 export function selectPlans(state: SearchState, settings: ControlSettings, width: number): readonly Trajectory[] {
-  const best = frontierOf(state, settings).slice(0, width);
+  const frontier = frontierOf(state, settings);
+  const best = (settings.without === 'plan-selection' ? drawn(frontier, state) : frontier).slice(0, width);
   const root = best.find(({ id }) => id === ROOT);
   if (root === undefined) return best;
   const more = Math.min(width - best.length, settings.maxPlans - root.selections - 1);
   return [...best, ...Array.from({ length: Math.max(0, more) }, () => root)];
+}
+
+/** In an order that is arbitrary but the same for the same search and iteration: each is first equally often. */
+function drawn(frontier: readonly Trajectory[], { searchId, iteration }: SearchState): readonly Trajectory[] {
+  const lot = new Map(frontier.map(({ id }) => [id, mixed(`${id} ${iteration} ${searchId}`)]));
+  return [...frontier].sort((a, b) => (lot.get(a.id) ?? 0) - (lot.get(b.id) ?? 0) || compareText(a.id, b.id));
+}
+
+/** 32 bits of a text (FNV-1a, with the finalizer of MurmurHash3, without which similar texts give near numbers). */
+function mixed(text: string): number {
+  let bits = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
 }
 
 /**
@@ -73,7 +97,7 @@ export function selectPlans(state: SearchState, settings: ControlSettings, width
  * further attempts on the first, and choosing it needs no evaluation. Not in preset `paper`.
  */
 export function secondDerivation(state: SearchState, settings: ControlSettings): Trajectory | null {
-  if (!settings.followOn || settings.parallelism > 1) return null;
+  if (!settings.followOn || settings.parallelism > 1 || settings.without === 'plan-selection') return null;
   const made = derivations(state.candidates).length;
   if (made === 0 || made >= settings.cMin) return null;
   return selectable(state.trajectories).find(({ id }) => id === ROOT) ?? null;

@@ -53,7 +53,8 @@ export function keepSettled(findings: Findings, { results }: Settled): void {
     else findings.failing.add(result.operator);
     if (result.update !== null) {
       const before = findOperator(findings.currentPlan(), result.operator);
-      findings.updates.push(result.update);
+      const isAblated = findings.context.settings.without === 'update-reuse';
+      findings.updates.push(isAblated ? { ...result.update, reusable: false } : result.update);
       made.push(result.update);
       const body = { bodyId: result.update.bodyId, updateId: result.update.id, risk: 0, assumptions: 0 };
       const plan = applyBody(findings.currentPlan(), result.operator, body, findings.allUpdates());

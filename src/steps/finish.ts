@@ -78,6 +78,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     endedBy: step.endedBy,
     method: settings.method,
     preset: settings.preset,
+    ...(settings.without === undefined ? {} : { without: settings.without }),
     models: settings.models,
     sql: content?.sql ?? null,
     columns: result?.columns ?? [],

@@ -52,6 +52,7 @@ export function fittingUpdates(
   const fits = updates.filter(
     (update) =>
       update.status === 'active' &&
+      update.reusable !== false &&
       updateKey(update) === key &&
       holdsBeside(update, plan, operator) &&
       sawAllBelow(update, plan, operator, updates),

@@ -38,7 +38,7 @@ function losers(withPlan: readonly Trajectory[], state: SearchState): string[] {
   const answered = new Set(state.candidates.filter(({ status }) => status === 'active').map((c) => c.trajectory));
   const isOpen = (t: Trajectory) => t.status === 'open' || t.status === 'replan';
   const ended = withPlan.filter((t) => !isOpen(t) && !answered.has(t.id));
-  const open = rankTrajectories(withPlan.filter(isOpen), state.trajectories, 'code');
+  const open = rankTrajectories(withPlan.filter(isOpen), state.trajectories, { exploration: 'code' });
   const rest = withPlan.filter((t) => !isOpen(t) && answered.has(t.id));
   return [...ended, ...[...open].reverse(), ...rest].map(({ id }) => id);
 }

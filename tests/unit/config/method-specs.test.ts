@@ -18,6 +18,18 @@ test('settings follow a colon; in whatever order they come, the spec is the same
   expect(parseMethodSpec(' react:profiles + queries=8 ')).toMatchObject(react);
 });
 
+test('a part of the search is left out by its name; the rest is that of the preset', () => {
+  const { spec, method, preset, overrides } = parseMethodSpec('gate:without-plan-evaluation+paper');
+  expect({ spec, overrides }).toEqual({
+    spec: 'gate:paper+without-plan-evaluation',
+    overrides: { without: 'plan-evaluation' },
+  });
+  const models = { default: 'm' };
+  const { without, ...rest } = settingsFor({ method, preset: preset ?? 'fast', models, overrides });
+  expect(without).toBe('plan-evaluation');
+  expect(rest).toEqual(settingsFor({ method: 'gate', preset: 'paper', models }));
+});
+
 test.each(
   Object.entries(METHODS).flatMap(([method, settings]) => settings.map((setting) => [method, setting] as const)),
 )('%s takes $name: what it makes is a search that can be stored', (method, { name, range, needs = [] }) => {
@@ -44,6 +56,13 @@ test.each([
   ['gate:schema-only', /^--method gate: schema-only is a setting of react; gate takes fast/],
   ['gate:paper+thorough', /^--method gate:paper\+thorough: thorough and paper exclude each other; keep one$/],
   ['gate:paper+paper', /^--method gate:paper\+paper: a setting stands twice; name it once$/],
+  [
+    'gate:without-plan-evaluation',
+    /^--method gate:without-plan-evaluation: without-plan-evaluation needs the preset thorough or paper; write it first, as in paper\+without-plan-evaluation$/,
+  ],
+  ['gate:fast+without-update-reuse', /needs the preset thorough or paper/],
+  ['gate:thorough+without-evidence-summary', /needs the preset paper; write it first/],
+  ['gate:paper+without-plan-evaluation+without-plan-selection', /exclude each other; keep one$/],
   ['gate:paper=1', /^--method gate: paper takes no value; write paper alone$/],
   ['react:queries', /^--method react: queries gives no value of queries in its range; write queries=1…8$/],
   ['react:queries=0', /^--method react: queries=0 gives no value of queries in its range; write queries=1…8$/],

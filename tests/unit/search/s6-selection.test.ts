@@ -45,10 +45,10 @@ describe('rule S6: selection', () => {
   test('the score is potential - b + p; with exploration by the model it is the potential alone', () => {
     const fresh = trajectory('t1', { potential: 4 });
     const archive = [rootTrajectory(), fresh];
-    expect(score(fresh, archive, 'code')).toBe(1);
-    expect(score(fresh, archive, 'model')).toBe(4);
+    expect(score(fresh, archive, { exploration: 'code' })).toBe(1);
+    expect(score(fresh, archive, { exploration: 'model' })).toBe(4);
     const worn = { ...fresh, selections: 4, distanceAtSelection: 60 };
-    expect(score(worn, [rootTrajectory(), worn], 'code')).toBe(4 + 3.5);
+    expect(score(worn, [rootTrajectory(), worn], { exploration: 'code' })).toBe(4 + 3.5);
   });
 
   test('ties go by distance, then depth, then id by code units', () => {
@@ -58,7 +58,7 @@ describe('rule S6: selection', () => {
       trajectory('t3', { potential: 2, depth: 2 }),
       trajectory('t4', { potential: 2, distance: 59 }),
     ];
-    const ranked = rankTrajectories(tied, [rootTrajectory(), ...tied], 'code');
+    const ranked = rankTrajectories(tied, [rootTrajectory(), ...tied], { exploration: 'code' });
     expect(ranked.map(({ id }) => id)).toEqual(['t4', 't10', 't2', 't3']);
   });
 
@@ -74,7 +74,9 @@ describe('rule S6: selection', () => {
         const all = list.map((more, index) => trajectory(`t${index + 1}`, more));
         const turned = [...all.slice(turn % (all.length + 1)), ...all.slice(0, turn % (all.length + 1))];
         const archive = [rootTrajectory(), ...all];
-        expect(rankTrajectories(turned, archive, 'code')).toEqual(rankTrajectories(all, archive, 'code'));
+        expect(rankTrajectories(turned, archive, { exploration: 'code' })).toEqual(
+          rankTrajectories(all, archive, { exploration: 'code' }),
+        );
       }),
     );
   });
