@@ -30,7 +30,7 @@ const KNOWS = {
   prompts: ['domain', 'ports', 'sql'],
   record: ['domain', 'ports', 'sql', 'schema', 'prompts'],
   steps: ['domain', 'ports', 'sql', 'schema', 'text', 'layer', 'prompts', 'record'],
-  report: ['domain', 'ports', 'sql', 'text', 'record'],
+  report: ['domain', 'ports', 'sql', 'text', 'record', 'benchmarks'],
   benchmarks: ['domain', 'ports', 'sql'],
   deploy: ['config'],
   activities: ['domain', 'ports', 'search', 'steps'],

@@ -1,3 +1,14 @@
+export { RESAMPLES, type Estimate } from './bootstrap';
+export { compareAnswers, ComparedQuestion, type MethodAnswer, type RowDifference } from './compared-question';
+export {
+  compareMethods,
+  Comparison,
+  OUTCOMES,
+  type ComparedAnswer,
+  type ComparedMethod,
+  type Entrant,
+  type Outcome,
+} from './comparison';
 export { executionMatch, type Match, type MatchOptions } from './execution-match';
 export { officialAnswerMatch } from './official-answer';
 export { loadQuestions, QuestionFileError, type BenchmarkItem, type Gold, type LoadOptions } from './question-file';

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { EXIT } from './errors';
 import type { Io } from './io';
 import { createProgram } from './program';
+import { ComparedQuestion, Comparison } from '../benchmarks';
 import { AnswerRecord } from '../domain';
 import { ResultLine } from './batch-results';
 
@@ -69,6 +70,11 @@ const AnswerOutput = AnswerRecord.extend({
 export function jsonSchemas(): Readonly<Record<string, string>> {
   return {
     'answer.schema.json': text('The answer to a question: gate ask, result and demo with --json', AnswerOutput),
+    'compared-question.schema.json': text(
+      'One question by several methods: gate compare with --json',
+      ComparedQuestion,
+    ),
+    'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
   };
 }

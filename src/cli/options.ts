@@ -47,7 +47,7 @@ export interface SearchFlags extends LimitFlags {
 }
 
 export function addSearchOptions(command: Command): Command {
-  return command
+  command
     .addOption(
       new Option('--preset <name>', 'how much effort (default: fast, or "preset" of the configuration)').choices(
         PRESET_NAMES,
@@ -73,7 +73,13 @@ export function addSearchOptions(command: Command): Command {
       queriesPerAction,
     )
     .option('--model <name>', 'model for all roles, or ROLE=NAME for one (repeatable)', collectModels)
-    .option('--seed <n>', 'a number; another seed makes another search', integer, 0)
+    .option('--seed <n>', 'a number; another seed makes another search', integer, 0);
+  return addQuestionLimits(command);
+}
+
+/** For a question that is about to be asked. */
+export function addQuestionLimits(command: Command): Command {
+  return command
     .option(
       '--max-cost <usd>',
       `the most that a question may cost, in US dollars, or none (default: ${String(DEFAULT_COST_CEILING_USD)})`,

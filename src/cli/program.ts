@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand, demoCommand, learnCommand } from './ask';
 import { batchCommand } from './batch';
+import { compareCommand } from './compare';
 import { codecServerCommand } from './codec-server';
 import { type CommandFactory, type Outcome, withExamples } from './options';
 import { dbCommand, sqlCommand } from './db';
@@ -23,6 +24,7 @@ import { workerCommand } from './worker';
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,
   batchCommand,
+  compareCommand,
   demoCommand,
   listCommand,
   statusCommand,

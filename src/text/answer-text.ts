@@ -5,7 +5,7 @@
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visibleLine } from './visible';
-import { claimCaveats, claimsProvedText, declineTexts, withheldTexts } from './claim-text';
+import { claimCaveats, claimsProvedText, declineTexts, uncheckedAssumptions, withheldTexts } from './claim-text';
 import { coverageText } from '../sql/coverage';
 import { cut } from './clip';
 import { fillSentence, showsRows } from './sentence';
@@ -62,6 +62,19 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
  */
 export function provedText(record: Explained): string {
   return record.claims === undefined ? stepsText(record) : claimsProvedText(record.claims, record.openAssumptions);
+}
+
+/**
+ * How much of an answer is proved: of its claims and assumptions, else of its steps, the share that is proved or makes no
+ * difference. null: it gives no answer.
+ */
+export function provedShare(record: Explained & Pick<AnswerRecord, 'status'>): number | null {
+  const { status, claims, evidence } = record;
+  if (status !== 'answered') return null;
+  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
+  const states = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
+  if (states.length === 0) return claims === undefined ? 0 : 1;
+  return states.filter(({ state }) => state === 'proved' || state === 'immaterial').length / states.length;
 }
 
 function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {

@@ -1,0 +1,157 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { ComparedQuestion, Comparison } from '../../src/benchmarks';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { violations } from '../helpers/json-schema';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(300_000);
+
+let data: TestData;
+let model: SimulatedModel;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, latencyMs: 20 });
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+beforeEach(() => model.reset());
+
+const QUESTIONS = 4;
+
+/** The first questions of the file, one of them without gold. */
+function compare(home: GateHome, methods: string, ...more: string[]): string[] {
+  const path = join(home.folder, 'questions.jsonl');
+  const lines = data.questions.slice(0, QUESTIONS).map((question, at) => {
+    const { gold_sql: _, ...rest } = question as unknown as Record<string, unknown>;
+    return JSON.stringify(at === QUESTIONS - 1 ? { ...rest, gold: undefined, answerable: undefined } : question);
+  });
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  const databases = data.databases.flatMap((spec) => ['--db', spec]);
+  return ['compare', '--questions', path, '--methods', methods, ...databases, ...more];
+}
+const asked = (): number => model.ledger().totals.asked;
+
+it('a file by two methods and two seeds is scored, counted and written; done before, it costs nothing', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = compare(home, 'gate:fast,react', '--seeds', '2');
+  const first = await home.here([...args, '--json', '--csv', 'all.csv', '--html', 'page.html']);
+  expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
+  const comparison = JSON.parse(first.out) as Comparison;
+  expect(violations('comparison', comparison)).toEqual([]);
+  expect(comparison.answers).toHaveLength(QUESTIONS * 2 * 2);
+  for (const { right, wrong, declined, notScored, failed, missing, perQuestion } of comparison.methods) {
+    expect({ scored: right + wrong + declined, notScored, failed, missing }).toEqual({
+      ...{ scored: 6, notScored: 2, failed: 0, missing: 0 },
+    });
+    expect(perQuestion.accuracy).toMatchObject({ value: right / 6, questions: 3 });
+  }
+  expect(comparison.answers.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBe(model.ledger().totals.billed);
+  expect(first.err).toContain('[4/4] react, seed 1');
+  expect(readFileSync(join(home.folder, 'all.csv'), 'utf8').trim().split('\n')[0]).toMatch(/^method,seed,id,/);
+  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('Accuracy against model calls');
+  const paid = asked();
+  const again = await home.here(args);
+  expect([again.code, asked()]).toEqual([0, paid]);
+  for (const { method, right } of comparison.methods)
+    expect(again.out).toMatch(new RegExp(`^${method} +${right} `, 'm'));
+});
+
+it('killed in the middle it goes on where it was, and pays what an undisturbed one pays', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = compare(home, 'react,gate', '--concurrency', '1');
+  const first = home.start(args);
+  await first.said(/\[2\/2\] gate/);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = await home.here([...args, '--json']);
+  expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
+  const resumed = JSON.parse(second.out) as Comparison;
+  const billed = model.ledger().totals.billed;
+  model.reset();
+  const calm = gateHome({ baseUrl: model.baseUrl });
+  const undisturbed = JSON.parse((await calm.here([...compare(calm, 'react,gate', '--json')])).out) as Comparison;
+  expect(resumed.answers.map(({ verdict }) => verdict)).toEqual(undisturbed.answers.map(({ verdict }) => verdict));
+  // Only the call in flight is asked again.
+  expect(billed - model.ledger().totals.billed).toBeLessThanOrEqual(1);
+});
+
+it('a recording made once serves the comparison, its methods one by one and in another order, without a model', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const recorded = await home.here(compare(home, 'gate,react', '--seeds', '2', '--record', 'r.jsonl', '--json'));
+  expect([recorded.code, recorded.code === 0 ? '' : recorded.err]).toEqual([0, '']);
+  const answersOf = (text: string, method: string) =>
+    (JSON.parse(text) as Comparison).answers
+      .filter((answer) => answer.method === method)
+      .map(({ id, seed, verdict, sql, calls, promptTokens, costUsd }) => ({
+        id,
+        seed,
+        verdict,
+        sql,
+        calls,
+        promptTokens,
+        costUsd,
+      }));
+  model.reset();
+  for (const methods of ['react', 'react,gate']) {
+    const fresh = gateHome({ baseUrl: model.baseUrl });
+    const replay = join(home.folder, 'r.jsonl');
+    const replayed = await fresh.here(compare(fresh, methods, '--seeds', '2', '--replay', replay, '--json'));
+    expect([replayed.code, replayed.code === 0 ? '' : replayed.err]).toEqual([0, '']);
+    for (const method of methods.split(','))
+      expect(answersOf(replayed.out, method)).toEqual(answersOf(recorded.out, method));
+    expect(JSON.parse(replayed.out)).toMatchObject({ replayed: true });
+  }
+  expect(asked()).toBe(0);
+  const third = await home.here(compare(home, 'gate', '--seeds', '3', '--replay', 'r.jsonl'));
+  expect([third.code, third.err]).toEqual([
+    2,
+    'gate: --replay: r.jsonl holds no gate with seed 2; add it with --record\n',
+  ]);
+});
+
+it('one question is answered side by side, as text, JSON and a page', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const question = data.questions[0]?.question ?? '';
+  const args = [
+    'compare',
+    question,
+    '--db',
+    data.databases[0]?.replace(/^\w+=/, '') ?? '',
+    '--methods',
+    'gate,gate:paper,react',
+  ];
+  const first = await home.here([...args, '--json', '--html', 'page.html']);
+  expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
+  const compared = JSON.parse(first.out) as ComparedQuestion;
+  expect(violations('compared-question', compared)).toEqual([]);
+  expect(compared.answers.map(({ method, status, result }) => [method, status, result])).toEqual(
+    ['gate', 'gate:paper', 'react'].map((method) => [method, 'answered', 'A']),
+  );
+  expect(readFileSync(join(home.folder, 'page.html'), 'utf8')).toContain('gate:paper');
+  const paid = asked();
+  const again = await home.here(args);
+  expect([again.code, asked()]).toEqual([0, paid]);
+  expect(again.out).toContain('All answers with rows have the same rows.');
+});
+
+it.each([
+  [[], 'what is compared? give a question in quotes, or a file with --questions'],
+  [['Why?', '--seeds', '2'], '--seeds is for a file of questions; leave it out'],
+  [['Why?', '--csv', 'x.csv'], '--csv is for a file of questions; leave it out'],
+  [['Why?', '--questions', 'q.jsonl'], 'give either a question or --questions, not both'],
+  [['Why?', '--methods', 'gate,gate'], '--methods: gate stands twice; leave one out'],
+  [['Why?', '--replay', 'none.jsonl'], '--replay none.jsonl: no such file; give a recording that --record wrote'],
+])('%j is one line that says what to change', async (args, line) => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  writeFileSync(join(home.folder, 'x.sqlite'), '');
+  expect(await home.here(['compare', ...args, '--db', 'x.sqlite'])).toEqual({
+    code: 2,
+    out: '',
+    err: `gate: ${line}\n`,
+  });
+});

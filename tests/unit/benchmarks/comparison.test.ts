@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import {
+  compareAnswers,
+  compareMethods,
+  type ComparedAnswer,
+  type Entrant,
+  type Verdict,
+} from '../../../src/benchmarks';
+import { estimate } from '../../../src/benchmarks/bootstrap';
+
+describe('the bootstrap interval', () => {
+  test('the same values give the same interval, around their mean', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 20 }), (values) => {
+        const one = estimate(values, 500)!;
+        expect(estimate(values, 500)).toEqual(one);
+        expect(one.low).toBeLessThanOrEqual(one.value + 1e-9);
+        expect(one.high).toBeGreaterThanOrEqual(one.value - 1e-9);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('it is as wide as the normal one where that holds: 100 questions, half of them right', () => {
+    const { value, low, high } = estimate(Array.from({ length: 100 }, (_, at) => at % 2))!;
+    expect(value).toBe(0.5);
+    expect(low).toBeCloseTo(0.5 - 1.96 * 0.05, 1);
+    expect(high).toBeCloseTo(0.5 + 1.96 * 0.05, 1);
+  });
+
+  test('without variation it has no width, without values there is none', () => {
+    expect(estimate([0.25, 0.25])).toEqual({ value: 0.25, low: 0.25, high: 0.25, questions: 2 });
+    expect(estimate([])).toBeNull();
+  });
+});
+
+const entrant = (method: string): Entrant => ({ method, name: 'gate', preset: 'fast', models: { default: 'm' } });
+const answer = (method: string, id: string, verdict: Verdict, more: Partial<ComparedAnswer> = {}): ComparedAnswer => ({
+  ...{ method, id, verdict, seed: 0, database: null, searchId: `${method}-${id}`, status: 'answered', reason: verdict },
+  ...{
+    sql: null,
+    calls: 2,
+    promptTokens: 10,
+    cachedTokens: null,
+    completionTokens: 1,
+    costUsd: 0.1,
+    wallMs: 5,
+    proved: 1,
+  },
+  ...more,
+});
+
+describe('methods compared', () => {
+  test('an infrastructure failure is counted apart: in no accuracy, in no mean, in no difference', () => {
+    const [first, second] = compareMethods(
+      [entrant('a'), entrant('b')],
+      [
+        answer('a', '1', 'correct'),
+        answer('a', '2', 'wrong'),
+        answer('b', '1', 'correct'),
+        answer('b', '2', 'infrastructure', { calls: 99, reason: 'the endpoint is down', proved: null }),
+      ],
+      2,
+    );
+    expect(first).toMatchObject({ right: 1, wrong: 1, failed: 0, difference: null });
+    expect(first?.perQuestion.accuracy).toMatchObject({ value: 0.5, questions: 2 });
+    expect(second).toMatchObject({ right: 1, wrong: 0, failed: 1, failures: { 'the endpoint is down': 1 } });
+    expect(second?.perQuestion).toMatchObject({ accuracy: { value: 1, questions: 1 }, calls: { value: 2 } });
+    expect(second?.difference?.accuracy).toMatchObject({ value: 0, questions: 1 });
+  });
+
+  test('every verdict has one place, and what has no gold or no end is in no accuracy', () => {
+    const verdicts: Verdict[] = [
+      'correct-abstained',
+      'wrong-answered',
+      'wrong-abstained',
+      'no-gold',
+      'cancelled',
+      'undecided',
+    ];
+    const answers = verdicts.map((verdict, at) => answer('a', String(at), verdict));
+    const [only] = compareMethods([entrant('a')], answers, 8);
+    expect(only).toMatchObject({ right: 1, wrong: 1, declined: 1, failed: 0, notScored: 3, missing: 2 });
+    expect(only?.perQuestion.accuracy).toMatchObject({ value: 1 / 3, questions: 3 });
+  });
+
+  test('seeds are averaged inside a question, so that a question counts once', () => {
+    const answers = [
+      answer('a', '1', 'correct', { seed: 0, calls: 1 }),
+      answer('a', '1', 'wrong', { seed: 1, calls: 3 }),
+      answer('a', '2', 'correct', { calls: 8 }),
+    ];
+    const [only] = compareMethods([entrant('a')], answers, 4);
+    expect(only?.perQuestion.accuracy).toMatchObject({ value: 0.75, questions: 2 });
+    expect(only?.perQuestion.calls).toMatchObject({ value: 5, questions: 2 });
+  });
+
+  test('differences are paired: where one is always right when the other is, there is no doubt of the sign', () => {
+    const ids = Array.from({ length: 40 }, (_, at) => String(at));
+    const answers = ids.flatMap((id, at) => [
+      answer('a', id, at < 20 ? 'correct' : 'wrong'),
+      answer('b', id, at < 26 ? 'correct' : 'wrong'),
+    ]);
+    const [first, second] = compareMethods([entrant('a'), entrant('b')], answers, 40);
+    expect(second?.difference?.accuracy?.value).toBeCloseTo(0.15);
+    expect(second?.difference?.accuracy?.low).toBeGreaterThan(0);
+    // Unpaired the two intervals overlap.
+    expect(second!.perQuestion.accuracy!.low).toBeLessThan(first!.perQuestion.accuracy!.high);
+  });
+
+  test('how much is proved is told of answers alone', () => {
+    const answers = [answer('a', '1', 'correct', { proved: 0.5 }), answer('a', '2', 'wrong', { proved: 1 })];
+    const [only] = compareMethods(
+      [entrant('a')],
+      [...answers, answer('a', '3', 'wrong-abstained', { proved: null })],
+      3,
+    );
+    expect(only).toMatchObject({ proved: 0.75, fullyProved: 1, answered: 2 });
+  });
+});
+
+describe('answers to one question', () => {
+  const given = (method: string, rows: (string | number)[][], more = {}) => ({
+    ...{ ...entrant(method), searchId: method, status: 'answered' as const, answer: null, reason: null, sql: 'SELECT' },
+    ...{ columns: rows[0]!.map((_, at) => ({ name: `c${at}`, kind: 'other' as const })), rows, truncated: false },
+    ...{ proved: 1, provedText: null, usage: null, wallMs: 1, ...more },
+  });
+
+  test('the same rows in another order of rows and columns are the same result; others say in what they differ', () => {
+    const { answers, differences } = compareAnswers([
+      given('a', [
+        ['x', 1],
+        ['y', 2],
+        ['y', 2],
+      ]),
+      given('b', [
+        [2, 'y'],
+        [1, 'x'],
+        [2, 'y'],
+      ]),
+      given('c', [
+        ['x', 1],
+        ['y', 2],
+        ['z', 3],
+      ]),
+      given('d', [[3]]),
+    ]);
+    expect(answers.map(({ result }) => result)).toEqual(['A', 'A', 'B', 'C']);
+    expect(differences).toEqual([
+      { result: 'A', other: 'B', why: 'other values', only: [['y', 2]], onlyOther: [['z', 3]] },
+      { result: 'A', other: 'C', why: '1 x 1 instead of 3 x 2 (rows x columns)', only: [], onlyOther: [] },
+    ]);
+  });
+
+  test('results beyond the row cap are not called equal, and an answer without rows has no letter', () => {
+    const { answers, differences } = compareAnswers([
+      given('a', [[1]], { truncated: true }),
+      given('b', [[1]], { truncated: true }),
+      { ...given('c', [[1]]), columns: [], rows: [] },
+    ]);
+    expect(answers.map(({ result }) => result)).toEqual(['A', 'B', null]);
+    expect(differences[0]?.why).toBe('more rows than were fetched: not decided');
+  });
+});
