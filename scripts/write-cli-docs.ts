@@ -1,6 +1,19 @@
-/** Writes docs/cli.md from the commands' own help, so that the two cannot drift (tests/unit/cli/docs.test.ts). */
-import { writeFileSync } from 'node:fs';
+/**
+ * Writes docs/cli.md from the commands' own help, and the settings in docs/methods from their table, so that they cannot drift
+ * (tests/unit/cli/docs.test.ts, tests/unit/config/method-docs.test.ts).
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cliDocs } from '../src/cli/docs';
+import { format } from 'prettier';
+import { cliDocs, methodSettings } from '../src/cli/docs';
 
-writeFileSync(join(__dirname, '..', 'docs', 'cli.md'), cliDocs());
+const docs = join(__dirname, '..', 'docs');
+writeFileSync(join(docs, 'cli.md'), cliDocs());
+
+const methods = join(docs, 'methods', 'README.md');
+const [before = '', after = ''] = readFileSync(methods, 'utf8').split(
+  /(?<=<!-- settings -->)[^]*(?=<!-- end of settings -->)/,
+);
+void format(`${before}\n\n${methodSettings()}\n${after}`, { parser: 'markdown', printWidth: 120 }).then((text) =>
+  writeFileSync(methods, text),
+);

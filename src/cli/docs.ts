@@ -8,6 +8,7 @@ import { EXIT } from './errors';
 import type { Io } from './io';
 import { createProgram } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
+import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord } from '../domain';
 import { ResultLine } from './batch-results';
 
@@ -38,6 +39,20 @@ function section(command: Command): string {
 
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}
+
+/** For docs/methods/README.md: what each method takes, its default and where that is from. */
+export function methodSettings(): string {
+  const rows = Object.entries(METHODS).flatMap(([method, settings]) =>
+    settings.map((setting) => {
+      const usual = setting.range?.usual ?? (setting.usual === undefined ? '' : `yes, ${setting.usual}`);
+      const needs = setting.needs === undefined ? '' : ` (only with ${setting.needs.join(' or ')})`;
+      return [`\`${method}:${howToWrite(setting)}\``, setting.means + needs, String(usual), setting.from];
+    }),
+  );
+  return [['setting', 'what it does', 'default', 'from'], ['---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
 }
 
 const SILENT: Io = {

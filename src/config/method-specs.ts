@@ -22,6 +22,8 @@ export interface MethodSetting {
   /** Of a setting with a value. `usual`: the value that is taken where none is given; a text says who decides then. */
   readonly range?: { readonly lowest: number; readonly highest: number; readonly usual: number | string };
   readonly preset?: PresetName;
+  /** Of a group: what is so where nothing is named. */
+  readonly usual?: string;
   /** The spec has to name one of these presets. */
   readonly needs?: readonly PresetName[];
   readonly overrides?: (value: number) => Overrides;
@@ -38,7 +40,8 @@ export interface MethodSpec {
 /** What a baseline is shown of the database. */
 export const SCHEMA_VIEWS: readonly MethodSetting[] = [
   {
-    ...{ name: 'profiles', group: 'view', from: 'ours', means: 'the schema with the profile of each table' },
+    ...{ name: 'profiles', group: 'view', from: 'ours', usual: 'unless the preset is `paper`' },
+    means: 'the schema with the profile of each table',
     overrides: () => ({ profiles: true }),
   },
   {
@@ -68,6 +71,7 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
       name: 'fast',
       preset: 'fast',
       from: 'ours',
+      usual: 'unless `preset` of the configuration says otherwise',
       means: 'looks and proves first; searches where doubt remains',
     },
     { ...PRESET, name: 'thorough', preset: 'thorough', from: 'ours', means: 'searches from the start' },

@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { methodSettings } from '../../../src/cli/docs';
+import { METHODS } from '../../../src/config/method-specs';
+
+const folder = join(__dirname, '../../../docs/methods');
+const index = readFileSync(join(folder, 'README.md'), 'utf8');
+
+test('the settings of docs/methods are those of the code (npx tsx scripts/write-cli-docs.ts writes them)', () => {
+  const table = /<!-- settings -->\n\n([^]*)\n<!-- end of settings -->/.exec(index)?.[1] ?? '';
+  const cells = (text: string) =>
+    text.split('\n').map((row) => row.split('|').map((cell) => cell.trim().replace(/-+$/, '')));
+  expect(cells(table)).toEqual(cells(methodSettings()));
+});
+
+test.each(Object.keys(METHODS))('method %s has a page that the index names', (method) => {
+  expect(index).toContain(`[\`${method}\`](${method}.md)`);
+  expect(existsSync(join(folder, `${method}.md`))).toBe(true);
+});
