@@ -1,3 +1,4 @@
+export { agreementOf, type Agreement } from './agreement';
 export { RESAMPLES, type Estimate } from './bootstrap';
 export { compareAnswers, ComparedQuestion, type MethodAnswer, type RowDifference } from './compared-question';
 export {

@@ -16,6 +16,8 @@ export interface Gold {
   readonly sql: readonly string[];
   /** The publisher's own answer, where it is given. */
   readonly answer: readonly Row[] | null;
+  /** The right answer in words, for a judge alone: no rule of execution reads it. */
+  readonly text: string | null;
   readonly answerable: boolean;
   /** The sentence that the publisher expects the SQL to select if the question is unanswerable. */
   readonly abstainText: string | null;
@@ -79,6 +81,7 @@ const Line = z.object({
   gold_answer: z
     .union([z.string(), z.array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))])
     .nullish(),
+  gold_text: OptionalText,
   answerable: z.boolean().nullish(),
   abstain_instruction: OptionalText,
   hidden_knowledge: OptionalText,
@@ -136,11 +139,14 @@ function toGold(line: Line, path: string, number: number): Gold | null {
   const saysNull = listed.length === 1 && listed[0]?.trim().toLowerCase() === 'null';
   const sql = saysNull ? [] : listed.filter((text) => text.trim() !== '');
   const answer = toAnswer(line.gold_answer, path, number);
-  const known = line.answerable ?? (saysNull ? false : sql.length > 0 || answer !== null ? true : null);
+  const text = line.gold_text;
+  const known =
+    line.answerable ?? (saysNull ? false : sql.length > 0 || answer !== null || text !== null ? true : null);
   if (known === null) return null;
   if (!known && sql.length > 0) throw at(path, number, 'answerable: is false although gold_sql holds a query');
   const { category, difficulty } = line;
-  return { sql, answer, answerable: known, abstainText: abstainTextOf(line.abstain_instruction), category, difficulty };
+  const abstainText = abstainTextOf(line.abstain_instruction);
+  return { sql, answer, text, answerable: known, abstainText, category, difficulty };
 }
 
 function toAnswer(given: Line['gold_answer'], path: string, number: number): readonly Row[] | null {

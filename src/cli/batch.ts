@@ -1,8 +1,11 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
+import type { BatchJudgeFlags } from './batch-judge';
 import type { BatchFlags } from './batch-plan';
 import {
+  addJudgeOptions,
   addSearchOptions,
+  JUDGE_MODES,
   collect,
   collectDocs,
   positiveInteger,
@@ -65,6 +68,33 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           .action(async (file: string, flags: BatchFlags, command: Command) => {
             const { runBatchCommand } = await import('./batch-run');
             outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
+          }),
+      )
+      .addCommand(
+        addJudgeOptions(
+          withExamples(
+            new Command('judge')
+              .description(
+                'let a model judge the stored answers of a batch, and compare it with execution match (docs/judging.md)',
+              )
+              .argument('<results>', 'the --out folder of gate batch run; judged.jsonl is written there')
+              .addOption(
+                new Option(
+                  '--judge <how>',
+                  'two-pass: whether it abstains, then whether it means the same; single: whether it is exactly correct',
+                )
+                  .choices(JUDGE_MODES)
+                  .default('two-pass'),
+              )
+              .option('--questions <file>', 'the file of questions (default: as summary.json names it)')
+              .option('--db <database>', 'where gold queries run, as for gate batch run (repeatable)', collect),
+            'gate batch judge results/ --judge two-pass --model gpt-5.4',
+            'gate batch judge results/ --judge single --json',
+          ),
+        )
+          .option('--json', 'print the summary as JSON')
+          .action(async (results: string, flags: BatchJudgeFlags) => {
+            outcome.code = await (await import('./batch-judge')).judgeBatch(results, flags, io);
           }),
       ),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',

@@ -10,6 +10,7 @@ import { createProgram } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord } from '../domain';
+import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
 
 const HEAD = `# The command line
@@ -91,6 +92,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     ),
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
+    'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
   };
 }
 

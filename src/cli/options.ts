@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import type { Budgets, MemoryMode, PresetName, Role } from '../domain';
 import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
+import type { JudgeMode } from '../steps/judge';
 import type { ExitCode } from './errors';
 import type { Io } from './io';
 
@@ -107,6 +108,21 @@ export function csvOption(): Option {
 /** A whole number of at least 1, and no larger than one that stays exact. */
 function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
+}
+
+/** The same as in `steps/judge.ts`, which `--help` does not load. */
+export const JUDGE_MODES = ['two-pass', 'single'] as const satisfies readonly JudgeMode[];
+
+/** Of the commands that ask a judge. */
+export function addJudgeOptions(command: Command): Command {
+  return command
+    .option('--model <name>', 'the model that judges (default: models.roles.judge, else the default model)')
+    .option(
+      '--max-cost <usd>',
+      'judge no more once this run has cost this much, in US dollars, or none; what was judged before costs nothing',
+      orNone(positiveNumber),
+      DEFAULT_COST_CEILING_USD,
+    );
 }
 
 /** For an existing search. */

@@ -24,7 +24,16 @@ const item = (gold: Partial<Gold> | null, question = 'q'): BenchmarkItem => ({
   gold:
     gold === null
       ? null
-      : { sql: ['GOLD'], answer: null, answerable: true, abstainText: null, category: null, difficulty: null, ...gold },
+      : {
+          sql: ['GOLD'],
+          answer: null,
+          text: null,
+          answerable: true,
+          abstainText: null,
+          category: null,
+          difficulty: null,
+          ...gold,
+        },
 });
 const UNANSWERABLE = { sql: [], answerable: false };
 

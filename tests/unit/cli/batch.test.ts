@@ -136,6 +136,7 @@ describe('what a batch is', () => {
       answer: null,
       answerable: true,
       abstainText: null,
+      text: null,
       category: 'secret',
       difficulty: null,
     };

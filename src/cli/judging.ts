@@ -1,0 +1,132 @@
+/** The judge as commands use it: which model it is, what it may cost, and what it is shown of an answer. */
+import type { BenchmarkItem } from '../benchmarks';
+import type { Config } from '../config';
+import { looksLikeReasoning, MODEL_DEFAULTS } from '../config/presets';
+import type { AnswerRecord, SqlResult, Usage } from '../domain';
+import { NO_USAGE } from '../domain/control-view';
+import { each } from '../limiter';
+import type { SqlEngine } from '../ports';
+import { addUsage } from '../search/state/budgets';
+import { judgeAnswer, type Judge, type Judgement, type JudgeMode } from '../steps/judge';
+import { resultText } from '../text/preview';
+import { toCsv } from '../text/csv';
+import type { Composition } from '../workers/composition';
+import { offeredModels } from './ask-input';
+import { UsageError } from './errors';
+import type { Io } from './io';
+import { sha256 } from './services';
+
+export interface JudgeFlags {
+  readonly model?: string;
+  readonly maxCost?: number | 'none';
+}
+
+export interface Judging {
+  readonly judge: Judge;
+  /** What was paid since. */
+  paid(): Usage;
+  /** The limit of cost is reached: nothing more may be asked. */
+  isSpent(): boolean;
+  /** What `work` gives for each; after the first failure nothing more is begun. */
+  each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]>;
+}
+
+const AT_ONCE = 8;
+
+export function openJudge(
+  composition: Composition,
+  { models }: Config,
+  flags: JudgeFlags & { readonly maxCost: number | 'none' },
+  { now, signal }: { readonly now: Io['now']; readonly signal: AbortSignal },
+): Judging {
+  const name = flags.model ?? models.roles.judge ?? models.default ?? offeredModels(composition)[0];
+  if (name === undefined) throw new UsageError('the judge has no model: give --model NAME, or set GATE_MODEL_JUDGE');
+  const { outputTokens, reasoningOutputTokens } = LIMITS;
+  const { store, model } = composition;
+  let spent = NO_USAGE;
+  const failed = new AbortController();
+  const ended = AbortSignal.any([signal, failed.signal]);
+  const limit = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
+  return {
+    judge: {
+      ...{ store, model, name, hash: sha256, clock: { now }, signal: ended },
+      maxOutputTokens: (models.reasoning ?? looksLikeReasoning(name)) ? reasoningOutputTokens : outputTokens,
+      onPaid: (usage) => (spent = addUsage(spent, usage)),
+    },
+    paid: () => spent,
+    isSpent: () => spent.costUsd >= limit,
+    each: (items, work) =>
+      each(
+        items,
+        async (item) => {
+          ended.throwIfAborted();
+          try {
+            return await work(item);
+          } catch (error) {
+            failed.abort(error);
+            throw error;
+          }
+        },
+        AT_ONCE,
+      ),
+  };
+}
+
+/** Of a request. A reply is a few sentences, and a reasoning model thinks before. */
+const LIMITS = { outputTokens: 1_024, reasoningOutputTokens: MODEL_DEFAULTS.reasoningOutputTokens };
+/** Of the answer, and of the correct one, in characters. */
+const SHOWN_CHARS = 8_000;
+
+/** null: it was not answered for a reason outside the search, so there is nothing to judge. */
+export function judgeRecord(
+  judge: Judge,
+  item: Pick<BenchmarkItem, 'question' | 'context'>,
+  record: AnswerRecord,
+  correctAnswer: string | null,
+  mode: JudgeMode,
+): Promise<Judgement> | null {
+  if (record.status === 'failed' || record.status === 'cancelled') return null;
+  const { question, context } = item;
+  const abstained = record.status !== 'answered';
+  return judgeAnswer(judge, { question, context, abstained, correctAnswer, response: responseOf(record) }, mode);
+}
+
+/** The answer as a user has it: its sentence, if it has one, and its rows. */
+function responseOf({ answer, reason, columns, rows, truncated }: AnswerRecord): string {
+  const csv = toCsv({ columns, rows, truncated }, { maxChars: SHOWN_CHARS, nulls: 'NULL' });
+  return [answer ?? reason, columns.length === 0 ? null : `rows:\n${csv}`].filter((part) => part !== null).join('\n\n');
+}
+
+export type CorrectAnswer =
+  /** `text` null: the question cannot be answered. */
+  | { readonly kind: 'known'; readonly text: string | null }
+  | { readonly kind: 'no-gold' | 'gold-failed'; readonly reason: string };
+
+/** Whether the correct answer has to be read from the database. */
+export function needsDatabase({ gold }: Pick<BenchmarkItem, 'gold'>): boolean {
+  return gold !== null && gold.answerable && gold.text === null && gold.answer === null && gold.sql.length > 0;
+}
+
+/** What the file says in words, else its rows, else those of its first gold query. */
+export async function correctAnswerOf(
+  item: Pick<BenchmarkItem, 'gold'>,
+  open: () => Promise<SqlEngine>,
+  signal: AbortSignal,
+): Promise<CorrectAnswer> {
+  const { gold } = item;
+  if (gold === null) return { kind: 'no-gold', reason: 'the file has no gold for this question' };
+  if (!gold.answerable) return { kind: 'known', text: null };
+  if (gold.text !== null) return { kind: 'known', text: gold.text };
+  if (gold.answer !== null) return { kind: 'known', text: gold.answer.map((row) => row.join(', ')).join('\n') };
+  const [sql] = gold.sql;
+  if (sql === undefined) return { kind: 'no-gold', reason: 'the file has no gold for this question' };
+  const result = await runGold(await open(), sql, signal);
+  if (result.kind !== 'rows') return { kind: 'gold-failed', reason: resultText(result, 300) };
+  return { kind: 'known', text: resultText(result, SHOWN_CHARS) };
+}
+
+async function runGold(engine: SqlEngine, sql: string, signal: AbortSignal): Promise<SqlResult> {
+  const options = { timeoutMs: 120_000, maxRows: 1_000, signal, tag: 'gate judge' };
+  const { results } = await engine.run([sql], options);
+  return results[0] ?? { kind: 'refused', message: 'the database gave no result' };
+}
