@@ -13,6 +13,7 @@ import { look } from './roles/look';
 import { evaluate, react, select } from './roles/others';
 import { plan } from './roles/plan';
 import { propose } from './roles/propose';
+import { helper, redel } from './roles/redel';
 import type { Rates, World } from './world';
 
 export interface ReplyOptions {
@@ -29,7 +30,7 @@ export type SimulatedReply =
   | { readonly kind: 'refused'; readonly error: string };
 
 const ROLES: Record<Exclude<Role, 'learn' | 'judge'>, (world: World) => Promise<object>> = {
-  ...{ look, keep, plan, propose, ground, evaluate, select, react },
+  ...{ look, keep, plan, propose, ground, evaluate, select, react, redel },
 };
 
 export async function simulateReply(
@@ -43,6 +44,7 @@ export async function simulateReply(
   if (asked.role === 'judge') return { kind: 'text', role: asked.role, text: JSON.stringify(judge(asked)) };
   // A database is learned without a question.
   if (asked.role === 'learn') return { kind: 'text', role: asked.role, text: JSON.stringify(await learn({ asked })) };
+  if (asked.isSubtask) return { kind: 'text', role: asked.role, text: JSON.stringify(helper(asked)) };
   const found = options.lookup(asked.question);
   const fitting = found.filter(({ engine }) => asked.dialect === null || engine === asked.dialect);
   const question = fitting.length > 1 ? await bySchema(fitting, asked, options) : fitting[0];

@@ -28,13 +28,19 @@ export interface Asked {
   readonly sections: readonly Section[];
   /** Number of unusable replies so far. */
   readonly retries: number;
-  /** Tool results so far (role `react`). */
+  /** Tool results so far (roles `react` and `redel`). */
   readonly turns: number;
   readonly lastUser: string;
   /** Whether an action of role `react` holds a list of queries. */
   readonly severalQueries: boolean;
   /** Whether the reply must contain the answer as a sentence with places. */
   readonly sentence: boolean;
+  /** Of role `redel`: the question is the subtask of a helper. */
+  readonly isSubtask: boolean;
+  /** It has helpers already. */
+  readonly delegated: boolean;
+  /** It has tools of its own. */
+  readonly mayQuery: boolean;
 }
 
 export type ReadRequest =
@@ -59,10 +65,13 @@ export function readRequest(body: ChatBody): ReadRequest {
       task,
       sections,
       retries: users.filter((text) => text.startsWith('Your last reply could not be used')).length,
-      turns: users.filter((text) => /^<data name="result(?: 1)?">/.test(text)).length,
+      turns: users.filter((text) => /^<data name="(?:result(?: 1)?|helper 1, \w+)">/.test(text)).length,
       lastUser: users.at(-1) ?? '',
       severalQueries: /^- tool_call: tool execute_sql with queries, /m.test(rules),
       sentence: /^SENTENCE\. /m.test(rules),
+      isSubtask: /^Subtask: /m.test(task),
+      delegated: users.some((text) => /^<data name="helper 1, /.test(text)),
+      mayQuery: /^- tool_call: /m.test(rules),
     },
   };
 }
@@ -88,6 +97,7 @@ const OPENINGS: readonly (readonly [RegExp, Role])[] = [
   [/^<rules>\nYou read what a database has just counted/, 'keep'],
   [/^<rules>\nYou judge whether/, 'judge'],
   [/^<rules>\nYou learn an undocumented database/, 'learn'],
+  [/^<rules>\nYou (?:look into one point|answer the question (?:through helpers|.*\. Helpers can look))/, 'redel'],
   [/^<rules>\nYou answer the question/, 'react'],
 ];
 
@@ -101,9 +111,9 @@ const AFTER_QUESTION =
   /\n(?:Context \(binding\): |Instructions: |\n(?:Task: |Wanted: |Wanted at the end: |Tool calls left: ))/;
 
 function questionOf(task: string): string | null {
-  const at = task.search(/^Question: /m);
-  if (at < 0) return null;
-  const rest = task.slice(at + 'Question: '.length);
+  const at = /^(?:Question|Subtask): /m.exec(task);
+  if (at === null) return null;
+  const rest = task.slice(at.index + at[0].length);
   const end = rest.search(AFTER_QUESTION);
   return (end < 0 ? rest : rest.slice(0, end)).trim();
 }

@@ -39,6 +39,7 @@ export class Labels {
       case 'keep':
         return label(input, 'read what was proved');
       case 'react':
+      case 'redel':
         return label(input, `act (${String(input.callsUsed)} of ${String(input.callsLimit)} calls used)`);
     }
   }
@@ -65,7 +66,7 @@ export class Labels {
       case 'candidate':
         return label(input, `run candidate ${input.candidateId}`);
       case 'tool':
-        return label(input, 'query');
+        return label(input, input.helpers === undefined ? 'query' : 'read what the helpers found');
       case 'final':
         return label(input, 'run the final query');
     }

@@ -20,6 +20,7 @@ import {
   type LocalActivityOptions,
 } from '@temporalio/workflow';
 import type { Settings } from '../domain';
+import { toolCallsOf } from '../domain/control-view';
 import { brief, whole, type Brief } from '../ports/brief';
 import { MODEL_INPUT, modelOutcome, SQL_RESULT } from '../ports/brief-steps';
 import {
@@ -108,7 +109,12 @@ export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivi
       const { searchId: id, status, endedBy, reason, state } = input;
       const finishing = () => storing(labels.finish(input)).finishSearch(input);
       const { answer, sql, proof } = await CancellationScope.nonCancellable(finishing);
-      return { id, status, endedBy, answer, sql, reason, usage: state.usage, ...(proof && { proof }) };
+      const calls = toolCallsOf(state);
+      return {
+        ...{ id, status, endedBy, answer, sql, reason, usage: state.usage },
+        ...(calls !== undefined && { toolCalls: calls }),
+        ...(proof && { proof }),
+      };
     },
     openChild: (input) => CancellationScope.nonCancellable(() => storing(labels.child(input)).openChild(input)),
     adopt: (input) => CancellationScope.nonCancellable(() => storing(labels.adopted(input)).adoptAnswer(input)),

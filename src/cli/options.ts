@@ -18,6 +18,7 @@ const ROLE_NAMES = [
   'ground',
   'select',
   'react',
+  'redel',
   'keep',
   'learn',
 ] as const satisfies readonly Role[];

@@ -5,8 +5,8 @@
  * 1. A setting that is left out changes nothing, so that a plain name means the search that it always meant.
  * 2. One search has one spec: settings are written in the order of the table.
  */
-import type { Ablation, MethodName, PresetName } from '../domain';
-import { MAX_QUERIES_PER_ACTION, type SettingsInput } from './presets';
+import type { Ablation, MethodName, PresetName, Redel } from '../domain';
+import { MAX_QUERIES_PER_ACTION, REACT_TOOL_CALLS, REDEL, type SettingsInput } from './presets';
 
 type Overrides = NonNullable<SettingsInput['overrides']>;
 
@@ -64,6 +64,15 @@ function ablation(part: Ablation, means: string, needs: readonly PresetName[] = 
   };
 }
 
+/** `settingsFor` has the other members of the group. */
+const redel = (some: Partial<Redel>): Overrides => ({ redel: some as Redel });
+
+const CALLS: MethodSetting = {
+  ...{ name: 'calls', from: 'ours', means: 'tool calls of the root' },
+  range: { lowest: 1, highest: 200, usual: REACT_TOOL_CALLS },
+  overrides: (rounds) => ({ rounds }),
+};
+
 export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = {
   gate: [
     {
@@ -98,6 +107,44 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
       ...{ name: 'queries', from: 'ours', means: 'queries that one action may run together' },
       range: { lowest: 1, highest: MAX_QUERIES_PER_ACTION, usual: '`react.queries`, else 1' },
       overrides: (queriesPerAction) => ({ queriesPerAction }),
+    },
+  ],
+  'redel-seed': [
+    ...SCHEMA_VIEWS,
+    CALLS,
+    {
+      ...{ name: 'children', from: 'ours', means: 'helpers that the root may have in all' },
+      range: { lowest: 1, highest: 50, usual: REDEL['redel-seed'].children },
+      overrides: (children) => redel({ children }),
+    },
+    {
+      ...{ name: 'child-calls', from: 'ours', means: 'tool calls of a helper' },
+      range: { lowest: 1, highest: 200, usual: REDEL['redel-seed'].childCalls },
+      overrides: (childCalls) => redel({ childCalls }),
+    },
+    {
+      ...{ name: 'all-calls', from: 'ours', means: 'tool calls of all agents together' },
+      range: { lowest: 1, highest: 2_000, usual: REDEL['redel-seed'].allCalls },
+      overrides: (allCalls) => redel({ allCalls }),
+    },
+  ],
+  'redel-upstream': [
+    ...SCHEMA_VIEWS,
+    CALLS,
+    {
+      ...{ name: 'children', from: 'ours', means: 'helpers that one action may begin' },
+      range: { lowest: 1, highest: 16, usual: REDEL['redel-upstream'].children },
+      overrides: (children) => redel({ children }),
+    },
+    {
+      ...{ name: 'child-calls', from: 'upstream', means: 'rounds of a helper' },
+      range: { lowest: 1, highest: 200, usual: REDEL['redel-upstream'].childCalls },
+      overrides: (childCalls) => redel({ childCalls }),
+    },
+    {
+      ...{ name: 'depth', from: 'upstream', means: 'the deepest level whose agents may still delegate; the root is 0' },
+      range: { lowest: 0, highest: 8, usual: REDEL['redel-upstream'].depth },
+      overrides: (depth) => redel({ depth }),
     },
   ],
 };

@@ -3,7 +3,7 @@
  * `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and frontier
  * are not given by the paper: they are ours in every preset and marked so wherever they are shown.
  */
-import type { Budgets, MethodName, PresetName, Settings } from '../domain';
+import type { Budgets, MethodName, PresetName, Redel, Settings } from '../domain';
 
 type Search = Pick<
   Settings,
@@ -76,11 +76,20 @@ export const PRESETS: Readonly<Record<PresetName, Search>> = {
 
 export const DEFAULT_PRESET: PresetName = 'fast';
 
-/** `react` has no attempts; its rounds are its budget of tool calls. */
+/** The agents have no attempts; their rounds are their budget of tool calls. */
 export const REACT_TOOL_CALLS = 20;
 
 /** Of `react`; the paper's agent runs one. */
 export const MAX_QUERIES_PER_ACTION = 8;
+
+/**
+ * What the agents of the methods redel-… may have. Levels are the paper's and upstream's, and so are upstream's calls of a
+ * helper; the other numbers are ours.
+ */
+export const REDEL = {
+  'redel-seed': { depth: 1, children: 4, childCalls: 5, allCalls: 30 },
+  'redel-upstream': { depth: 8, children: 8, childCalls: 5 },
+} satisfies Partial<Record<MethodName, Redel>>;
 
 /** Of a question that may ask the web, by any method but `react`, unless `web.lookups` says otherwise. Ours. */
 export const LOOKUPS = 8;
@@ -130,7 +139,7 @@ export function settingsFor(input: SettingsInput): Settings {
       : MODEL_DEFAULTS.maxOutputTokens,
     seed: 0,
     ...search,
-    rounds: input.method === 'react' ? REACT_TOOL_CALLS : search.rounds,
+    rounds: input.method === 'react' || input.method in REDEL ? REACT_TOOL_CALLS : search.rounds,
     memoryScope: 'question',
     parseRetries: 3,
     sqlTimeoutMs: 25_000,
@@ -138,7 +147,15 @@ export function settingsFor(input: SettingsInput): Settings {
     csvChars: 8_000,
     budgets: DEFAULT_BUDGETS,
     ...input.overrides,
+    ...redelOf(input),
   };
+}
+
+function redelOf({ method, overrides }: SettingsInput): Pick<Settings, 'redel' | 'queriesPerAction'> {
+  if (method === 'redel-seed') return { redel: { ...REDEL[method], ...overrides?.redel } };
+  if (method !== 'redel-upstream') return {};
+  // The calls of one round of ReDel run together.
+  return { redel: { ...REDEL[method], ...overrides?.redel }, queriesPerAction: MAX_QUERIES_PER_ACTION };
 }
 
 /** A lookup on the web belongs to a plan, so a question that allows the web begins with the search. */

@@ -177,6 +177,8 @@ export const AnswerRecord = z.object({
       }),
     )
     .optional(),
+  /** Of an agent that may have helpers (methods redel-…): its tool calls and theirs. */
+  toolCalls: z.number().int().optional(),
   usage: Usage,
   startedAt: z.string(),
   endedAt: z.string(),

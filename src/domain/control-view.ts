@@ -1,5 +1,5 @@
 /** Words of the control view that are no schemas: apart from those, because a workflow's bundle has no zod. */
-import type { CandidateView, Usage } from './state';
+import type { CandidateView, SearchState, Usage } from './state';
 
 /** The trajectory that every plan made from nothing descends from. */
 export const ROOT = 't0';
@@ -18,4 +18,9 @@ export const NO_USAGE: Usage = {
 /** Whether every body that reads data or rests on an assumption is proved. */
 export function isProved(candidate: CandidateView): boolean {
   return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
+}
+
+/** Tool calls of an agent of the methods redel-…, with those of its helpers; undefined for other methods. */
+export function toolCallsOf({ trajectories, redel }: SearchState): number | undefined {
+  return redel && (trajectories[0]?.attempts.length ?? 0) - redel.actions + redel.calls;
 }

@@ -112,12 +112,26 @@ export const WebObservation = z.object({
 });
 export type WebObservation = z.infer<typeof WebObservation>;
 
+/** What came of one subtask that an agent delegated. */
+export const HelperReport = z.object({
+  task: z.string(),
+  /** The helper's search; null: none was begun. */
+  helper: z.string().nullable(),
+  /** `silent`: it ended without a report. */
+  outcome: z.enum(['reported', 'silent', 'failed', 'refused']),
+  text: z.string(),
+  /** Tool calls, with those of its own helpers. */
+  calls: z.number().int(),
+});
+export type HelperReport = z.infer<typeof HelperReport>;
+
 export const Observation = z.object({
   schemaVersion: z.literal(1),
   observationId: z.string(),
   proposalId: z.string(),
   tests: z.array(TestOutcome),
   web: WebObservation.optional(),
+  helpers: z.array(HelperReport).optional(),
 });
 export type Observation = z.infer<typeof Observation>;
 

@@ -38,7 +38,7 @@ export type Question = z.infer<typeof Question>;
 
 /** `judge` takes no part in a search: it reads what searches answered (`steps/judge.ts`). */
 export const Role = z.enum([
-  ...(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'keep', 'learn'] as const),
+  ...(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'redel', 'keep', 'learn'] as const),
   'judge',
 ]);
 export type Role = z.infer<typeof Role>;
@@ -67,12 +67,28 @@ export const MemoryMode = z.enum(['off', 'read', 'on']);
 export type MemoryMode = z.infer<typeof MemoryMode>;
 
 /** `learn`: a database without a question (`gate learn`). */
-export const MethodName = z.enum(['gate', 'react', 'learn']);
+export const MethodName = z.enum(['gate', 'react', 'redel-seed', 'redel-upstream', 'learn']);
 export type MethodName = z.infer<typeof MethodName>;
 
 /** A part of the search that is left out, as in the paper's ablation (docs/methods/gate.md). */
 export const Ablation = z.enum(['plan-evaluation', 'plan-selection', 'evidence-summary', 'update-reuse']);
 export type Ablation = z.infer<typeof Ablation>;
+
+export const Redel = z.object({
+  /** `redel-seed`: levels below the root. `redel-upstream`: the deepest level that may still delegate. */
+  depth: z.number().int().nonnegative(),
+  /** Helpers: of the root in all (`redel-seed`), or of one action (`redel-upstream`). */
+  children: z.number().int().positive(),
+  /** Tool calls of a helper. */
+  childCalls: z.number().int().positive(),
+  /** Tool calls of all agents together; left out: no limit. */
+  allCalls: z.number().int().positive().optional(),
+  /** Of a helper: its level, from 1. Left out: the root. */
+  level: z.number().int().positive().optional(),
+  /** Of a helper: tool calls of all agents before it began. */
+  callsBefore: z.number().int().nonnegative().optional(),
+});
+export type Redel = z.infer<typeof Redel>;
 
 export const Settings = z.object({
   schemaVersion: z.literal(1),
@@ -121,6 +137,8 @@ export const Settings = z.object({
   lookups: z.number().int().positive().optional(),
   /** Queries that one action of `react` may run together; left out: 1, the paper's agent. */
   queriesPerAction: z.number().int().positive().optional(),
+  /** Of the methods redel-…: the agents that the root may have under it (docs/methods/redel-seed.md). */
+  redel: Redel.optional(),
   /** Read by earlier versions; `layer` took its place. */
   memoryScope: z.enum(['question', 'database']),
   /**

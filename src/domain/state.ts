@@ -187,6 +187,17 @@ export const Looking = z.object({
 });
 export type Looking = z.infer<typeof Looking>;
 
+/** What an agent of the methods redel-… has delegated, and its report if it is a helper itself. */
+export const Delegated = z.object({
+  /** Actions that began at least one helper. */
+  actions: z.number().int(),
+  /** Tool calls of its helpers, with those of theirs. */
+  calls: z.number().int(),
+  /** The action that reports. */
+  report: z.string().optional(),
+});
+export type Delegated = z.infer<typeof Delegated>;
+
 export const SearchState = z.object({
   schemaVersion: z.literal(1),
   searchId: z.string(),
@@ -205,5 +216,6 @@ export const SearchState = z.object({
   children: z.array(z.string()).optional(),
   steered: Steered.optional(),
   looking: Looking.optional(),
+  redel: Delegated.optional(),
 });
 export type SearchState = z.infer<typeof SearchState>;

@@ -8,7 +8,18 @@
  */
 import type { EndedBy } from '../domain';
 import { ROOT } from '../domain/control-view';
-import type { Acted, AnswerSummary, FinalRun, ReactSteps, ToolRun, WebRun, WebTool } from '../ports/search-steps';
+import type {
+  Acted,
+  ActInput,
+  AnswerSummary,
+  FinalRun,
+  ModelOutcome,
+  ReactSteps,
+  RedelActed,
+  ToolRun,
+  WebRun,
+  WebTool,
+} from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, nextCandidateId } from '../search/candidate';
 import { SearchStopped, type Findings } from '../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
@@ -21,14 +32,35 @@ export function runReact(start: SearchStart, steps: ReactSteps, hooks: SearchHoo
 }
 
 /** An action and, if it ends, the runs of its final SQL: one for each try. */
-interface Turn extends Tried<Acted> {
+export interface Turn<Action> extends Tried<Action> {
   readonly runs: readonly FinalRun[];
 }
 
-class ReactLoop extends Run<ReactSteps> {
-  private get turns(): readonly string[] {
+/** An agent with tools; `redel.ts` gives it helpers. */
+export abstract class AgentLoop<
+  Steps extends Omit<ReactSteps, 'react'>,
+  Action extends RedelActed = Acted,
+> extends Run<Steps> {
+  protected get turns(): readonly string[] {
     return this.state.trajectories[0]?.attempts ?? [];
   }
+
+  protected get callsUsed(): number {
+    return this.turns.length;
+  }
+
+  protected abstract readonly role: 'react' | 'redel';
+
+  protected abstract ask(input: Omit<ActInput, 'role'>): Promise<ModelOutcome<Action>>;
+
+  /** Why no tool can be called any more, as the model is told; null: one can. */
+  protected spent(): string | null {
+    const { rounds } = this.start.settings;
+    return this.callsUsed < rounds ? null : `all ${rounds} tool calls are used: end with the best SQL you have`;
+  }
+
+  /** What follows the action. Returns why the agent ended, if it was the last. */
+  protected abstract follow(position: string, turn: Turn<Action>): Promise<EndedBy | null>;
 
   /** The agent takes nothing from the memory. */
   protected override async prepare(): Promise<void> {
@@ -47,31 +79,28 @@ class ReactLoop extends Run<ReactSteps> {
     const findings = this.findings({ updates: [], facts: [] });
     const turn = await this.charged(findings, async () => {
       const acted = await this.act(position, findings);
-      if (acted === null) findings.giveUp(`${position}.react`, 'action');
+      if (acted === null) findings.giveUp(`${position}.${this.role}`, 'action');
       return acted;
     });
     if (turn instanceof SearchStopped) return turn.endedBy;
-    return turn === null ? 'exhausted' : this.take(position, turn);
+    return turn === null ? 'exhausted' : this.follow(position, turn);
   }
 
-  private async act(position: string, findings: Findings): Promise<Turn | null> {
-    const { rounds } = this.start.settings;
+  private async act(position: string, findings: Findings): Promise<Turn<Action> | null> {
     const runs: FinalRun[] = [];
-    const tried = await tryModel<Acted>(
+    const tried = await tryModel<Action>(
       findings,
       (thisTry) =>
-        this.steps.react({
-          role: 'react',
+        this.ask({
           searchId: this.state.searchId,
-          position: `${position}.react`,
+          position: `${position}.${this.role}`,
           ...thisTry,
           turns: this.turns,
-          callsUsed: this.turns.length,
-          callsLimit: rounds,
+          callsUsed: this.callsUsed,
+          callsLimit: this.start.settings.rounds,
         }),
-      async (action, tryNumber) => {
-        if ((action.kind === 'tool' || action.kind === 'web') && this.turns.length >= rounds)
-          return `all ${rounds} tool calls are used: end with the best SQL you have`;
+      async (action: RedelActed, tryNumber) => {
+        if (action.kind === 'tool' || action.kind === 'web') return this.spent();
         if (action.kind !== 'end') return null;
         const run = await this.runFinal(`${position}.final${tryNumber}`, action.actionId, findings);
         runs.push(run);
@@ -81,7 +110,7 @@ class ReactLoop extends Run<ReactSteps> {
     return tried && { ...tried, runs };
   }
 
-  private async take(position: string, { value: action, error, runs }: Turn): Promise<EndedBy | null> {
+  protected async take(position: string, { value: action, error, runs }: Turn<Acted>): Promise<EndedBy | null> {
     switch (action.kind) {
       case 'unanswerable':
         this.state = addUnanswerable(this.withdrawn(), ROOT, action.reason);
@@ -125,7 +154,7 @@ class ReactLoop extends Run<ReactSteps> {
     await this.observed(await this.steps.web({ purpose: 'web', ...where, turns: this.turns }));
   }
 
-  private async observed(run: ToolRun | WebRun): Promise<void> {
+  protected async observed(run: ToolRun | WebRun): Promise<void> {
     this.state = {
       ...this.state,
       iteration: this.state.iteration + 1,
@@ -166,5 +195,17 @@ class ReactLoop extends Run<ReactSteps> {
       plan: [],
       frontier: [],
     });
+  }
+}
+
+class ReactLoop extends AgentLoop<ReactSteps> {
+  protected readonly role = 'react';
+
+  protected ask(input: Omit<ActInput, 'role'>): Promise<ModelOutcome<Acted>> {
+    return this.steps.react({ role: 'react', ...input });
+  }
+
+  protected follow(position: string, turn: Turn<Acted>): Promise<EndedBy | null> {
+    return this.take(position, turn);
   }
 }

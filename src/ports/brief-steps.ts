@@ -62,6 +62,7 @@ const GIVEN = {
   keep: given({}),
   learn: given({ turns: [] }),
   react: given({ turns: [] }),
+  redel: given({ turns: [] }),
 };
 const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   look: {},
@@ -74,6 +75,7 @@ const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   keep: { usual: { kept: 0, contradicted: [] } },
   learn: { usual: { done: false } },
   react: {},
+  redel: {},
 };
 
 /** What a model step is given. */

@@ -7,6 +7,8 @@ import type { StepBase, StepOptions } from './step-parts';
 export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
   /** Short lines on what is proved and what is open; absent if there are none. */
   readonly proof?: readonly string[];
+  /** Of an agent that may have helpers: its tool calls and theirs. */
+  readonly toolCalls?: number;
   /** How much of it the semantic layer keeps; absent: nothing. */
   readonly kept?: number;
 };

@@ -205,6 +205,17 @@ export type Acted =
   | { readonly kind: 'end'; readonly actionId: string }
   | { readonly kind: 'unanswerable'; readonly reason: string };
 
+/** One action of an agent of the methods redel-…. */
+export interface RedelInput extends Omit<ActInput, 'role'> {
+  readonly role: 'redel';
+}
+export type RedelActed =
+  | Acted
+  /** The subtasks; null: refused, no helper gets it. */
+  | { readonly kind: 'delegate'; readonly actionId: string; readonly tasks: readonly (string | null)[] }
+  /** How a helper ends. */
+  | { readonly kind: 'report'; readonly actionId: string };
+
 interface Inputs {
   readonly look: LookInput;
   readonly evaluate: EvaluateInput;
@@ -215,6 +226,7 @@ interface Inputs {
   readonly keep: KeepInput;
   readonly learn: LearnInput;
   readonly react: ActInput;
+  readonly redel: RedelInput;
 }
 interface Values {
   readonly look: Looked;
@@ -226,6 +238,7 @@ interface Values {
   readonly keep: Kept;
   readonly learn: Learned;
   readonly react: Acted;
+  readonly redel: RedelActed;
 }
 
 export type ModelRole = keyof Inputs;
@@ -233,7 +246,7 @@ export type ModelRole = keyof Inputs;
 export function byRole<F>(step: F): Readonly<Record<ModelRole, F>> {
   return {
     ...{ look: step, evaluate: step, plan: step, propose: step },
-    ...{ ground: step, select: step, keep: step, learn: step, react: step },
+    ...{ ground: step, select: step, keep: step, learn: step, react: step, redel: step },
   };
 }
 

@@ -59,3 +59,5 @@ export type LearnSteps = Pick<AllSteps, Common | 'learn' | 'prove' | 'keep' | 'r
 export type KeepSteps = Pick<AllSteps, Keeping>;
 /** The ReAct agent. */
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
+/** An agent that may have helpers. */
+export type RedelSteps = Pick<AllSteps, Common | 'redel' | 'tool' | 'final'> & ChildSteps;

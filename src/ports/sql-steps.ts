@@ -163,11 +163,17 @@ export interface Recount {
   readonly usage: UsageDelta;
 }
 
-/** Runs the queries of an action of the method `react`. */
+/** Runs the queries of an action of the method `react`, or reads what the helpers of an action that delegates found. */
 export interface ToolInput extends StepBase {
   readonly purpose: 'tool';
   readonly actionId: string;
+  /** By subtask; null: refused. */
+  readonly helpers?: readonly (HelperRun | null)[];
 }
+export type HelperRun =
+  | { readonly helper: string; readonly calls: number }
+  /** It ended with this error. */
+  | { readonly failed: string };
 export interface ToolRun {
   readonly observationId: string;
   readonly outcome: 'rows' | 'empty' | 'sql-error' | 'timeout' | 'refused';

@@ -21,6 +21,8 @@ export { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, SelectAnswer
 export type { CandidateText, SelectAnswerInput } from './select-answer';
 export { parseReact, renderReact, reactSchema } from './react';
 export type { ReactAction, ReactInput, ReactReply, ReactTurn } from './react';
+export { parseRedel, renderRedel, redelSchema } from './redel';
+export type { RedelAction, RedelInput as RedelPrompt, RedelReply } from './redel';
 export { retryMessages } from './reply';
 export type { Parsed } from './reply';
 export { data } from './shared';

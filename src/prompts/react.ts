@@ -5,7 +5,7 @@
  * Ours, each spoken of only where it is allowed: the web, several queries in one action, and coverage.
  */
 import { z } from 'zod';
-import type { Question } from '../domain';
+import type { HelperReport, Question } from '../domain';
 import type { ChatMessage, ModelRequest } from '../ports';
 import { COVERED } from '../sql/coverage';
 import { parseReply, replySchema, sketch, unless, type Parsed, type Problem } from './reply';
@@ -20,6 +20,8 @@ export interface ReactTurn {
   readonly queries: readonly (ReactQuery & { readonly outcomeCsv: string })[];
   /** In place of queries: a call of the web, with what it gave and where that came from. */
   readonly web?: shared.WebText;
+  /** In place of queries: what came of the subtasks that an agent of role `redel` delegated. */
+  readonly helpers?: readonly HelperReport[];
 }
 
 /** What the shape of a reply and the rules depend on. */
@@ -66,19 +68,29 @@ export interface ReactAction extends Omit<ReactReply, 'sql' | 'queries' | 'cover
 }
 
 /** What the mode does not allow stands in no schema: a call of it is no reply. */
-function replyOf({ question, queriesPerAction, coverage }: ReactMode): z.ZodType<ReactReply> {
+function replyOf(mode: ReactMode): z.ZodType<ReactReply> {
+  const action = z.enum(['tool_call', 'end']);
+  // zod cannot infer members that are there only in some modes.
+  return z.object({ note: z.string(), action, ...toolShape(mode), ...endShape(mode) }) as z.ZodType<ReactReply>;
+}
+
+const text = z.string().nullable();
+
+export function toolShape({ question, queriesPerAction }: ReactMode) {
   const web = webTools(question);
-  const text = z.string().nullable();
-  const shape = {
-    ...{ note: z.string(), action: z.enum(['tool_call', 'end']), tool: z.enum(['execute_sql', ...web]).nullable() },
+  return {
+    tool: z.enum(['execute_sql', ...web]).nullable(),
     ...(queriesPerAction > 1 ? { queries: z.array(ReactQuery) } : { sql: text }),
     ...(web.length === 0 ? {} : { query: text, url: text }),
+  };
+}
+
+export function endShape({ coverage }: ReactMode) {
+  return {
     ...{ answer: SentenceReply, finalSql: text },
     ...(coverage ? { coverage: text } : {}),
     unanswerable: z.boolean(),
   };
-  // zod cannot infer members that are there only in some modes.
-  return z.object(shape) as z.ZodType<ReactReply>;
 }
 
 export function reactSchema(mode: ReactMode): ModelRequest['schema'] {
@@ -123,25 +135,39 @@ export function parseReact(text: string, input: ReactInput): Parsed<ReactAction>
   };
 }
 
-function queriesOf({ sql, queries }: ReactReply): readonly ReactQuery[] {
+export function queriesOf({ sql, queries }: Pick<ReactReply, 'sql' | 'queries'>): readonly ReactQuery[] {
   if (queries === undefined) return sql ? [{ why: '', sql }] : [];
   return queries.filter((query) => query.sql.trim() !== '');
 }
 
-function rulesOf({ queriesPerAction, coverage }: ReactMode): string {
-  const isOne = queriesPerAction === 1;
+function rulesOf(mode: ReactMode): string {
   return `ACTIONS
-- tool_call: tool execute_sql with ${isOne ? ONE : several(queriesPerAction)}
-- end: finalSql, one SELECT that yields exactly the columns asked for, in the order asked, no helper columns, no rounding unless asked; answer, if wanted.${coverage ? `\n${COVERAGE}` : ''}
-- end with unanswerable true, finalSql null and the reason in answer: only if the fact asked for is not stored in any column, join or code. An empty result is no such reason.
+${toolRule(mode)}
+${endRules(mode)}
 
 HOW
-- Look before you write: values, formats, units, codes, NULLs, duplicates, join cardinality. Names can mislead. Never guess a table, column or value.
-- Prefer several small queries to one large one${isOne ? '' : ', in one action where none waits for the rows of another'}.
+${lookingRules(mode)}
 - One query that ran proves nothing. Before you end, cross-check by another route: another aggregation or join path, a control count, a few rows by hand. If checks disagree, or the result is empty, zero or all NULL, find out why and revise your reading; never explain it away.
 - Mind the budget of tool calls: keep one for the last check, and end with the best you have when it is spent.
-- note: what you learned and what this step is for, in one or two sentences.`;
+${NOTE_RULE}`;
 }
+
+export function toolRule({ queriesPerAction }: ReactMode): string {
+  return `- tool_call: tool execute_sql with ${queriesPerAction === 1 ? ONE : several(queriesPerAction)}`;
+}
+
+export function endRules({ coverage }: ReactMode): string {
+  return `- end: finalSql, one SELECT that yields exactly the columns asked for, in the order asked, no helper columns, no rounding unless asked; answer, if wanted.${coverage ? `\n${COVERAGE}` : ''}
+- end with unanswerable true, finalSql null and the reason in answer: only if the fact asked for is not stored in any column, join or code. An empty result is no such reason.`;
+}
+
+export function lookingRules({ queriesPerAction }: ReactMode): string {
+  const together = queriesPerAction === 1 ? '' : ', in one action where none waits for the rows of another';
+  return `- Look before you write: values, formats, units, codes, NULLs, duplicates, join cardinality. Names can mislead. Never guess a table, column or value.
+- Prefer several small queries to one large one${together}.`;
+}
+
+export const NOTE_RULE = '- note: what you learned and what this step is for, in one or two sentences.';
 
 const ONE = 'sql, one read-only SELECT. The rows come back as CSV, possibly cut.';
 
@@ -152,10 +178,10 @@ function several(most: number): string {
 const COVERAGE = `- coverage, with finalSql: one SELECT of one row with two counts: how many the question asks about, then how many of them finalSql could use (placeholders, missing keys and NULLs left out); null if equal by construction. Below ${COVERED * 100} % the user is told both.`;
 
 /** Only of an answer: the reason of an unanswerable question is free text. */
-const SENTENCE = sentenceRule('answer, with finalSql', '. column: one of finalSql');
+export const SENTENCE = sentenceRule('answer, with finalSql', '. column: one of finalSql');
 
 /** Constant per set of tools. */
-function webRules(question: Question): string[] {
+export function webRules(question: Question): string[] {
   const web = webTools(question);
   if (web.length === 0) return [];
   return [
@@ -174,28 +200,32 @@ function webRules(question: Question): string[] {
 }
 
 function turnMessages(turn: ReactTurn, at: number, input: ReactInput): ChatMessage[] {
-  const { web, queries } = turn;
-  const written = queries.map(({ why, sql }) => ({ why, sql }));
   // No `coverage`: a paid reply of an earlier version is found by exactly these messages.
-  const reply: ReactReply = {
-    note: turn.note,
-    action: 'tool_call',
-    tool: web?.tool ?? 'execute_sql',
-    ...(input.queriesPerAction > 1 ? { queries: written } : { sql: queries[0]?.sql ?? null }),
-    ...(webTools(input.question).length === 0 ? {} : webFields(web)),
-    answer: null,
-    finalSql: null,
-    unanswerable: false,
-  };
+  const reply: ReactReply = { ...called(turn, input), answer: null, finalSql: null, unanswerable: false };
   const usedThen = input.callsUsed - (input.turns.length - 1 - at);
-  const results = queries.map(({ outcomeCsv }, index) =>
-    shared.data(input.queriesPerAction > 1 ? `result ${index + 1}` : 'result', outcomeCsv),
-  );
-  const content = `${web === undefined ? results.join('\n') : shared.webSection(web)}\n${budget(input.callsLimit - usedThen)}`;
   return [
     { role: 'assistant', content: JSON.stringify(reply) },
-    { role: 'user', content },
+    { role: 'user', content: `${cameBack(turn, input)}\n${budget(input.callsLimit - usedThen)}` },
   ];
+}
+
+/** A call of a tool as it is written. */
+export function called({ note, web, queries }: ReactTurn, { question, queriesPerAction }: ReactMode) {
+  const written = queries.map(({ why, sql }) => ({ why, sql }));
+  return {
+    note,
+    action: 'tool_call' as const,
+    tool: web?.tool ?? ('execute_sql' as const),
+    ...(queriesPerAction > 1 ? { queries: written } : { sql: queries[0]?.sql ?? null }),
+    ...(webTools(question).length === 0 ? {} : webFields(web)),
+  };
+}
+
+export function cameBack({ web, queries }: ReactTurn, { queriesPerAction }: ReactMode): string {
+  if (web !== undefined) return shared.webSection(web);
+  return queries
+    .map(({ outcomeCsv }, index) => shared.data(queriesPerAction > 1 ? `result ${index + 1}` : 'result', outcomeCsv))
+    .join('\n');
 }
 
 function webFields(web: ReactTurn['web']): { query: string | null; url: string | null } {
@@ -210,18 +240,28 @@ function budget(left: number): string {
 }
 
 function checkAction(reply: ReactReply, input: ReactInput): Problem[] {
-  const { action, unanswerable, answer, finalSql } = reply;
-  if (action === 'tool_call')
+  if (reply.action === 'tool_call')
     return input.callsUsed < input.callsLimit
       ? toolProblems(reply, input)
       : unless(false, 'action', 'found "tool_call" with no tool calls left', 'use "end" with the best answer so far');
+  return endProblems(reply, 'or use "tool_call"');
+}
+
+/** `otherwise`: what else the reply may do. */
+export function endProblems(
+  { unanswerable, answer, finalSql }: Pick<ReactReply, 'unanswerable' | 'answer' | 'finalSql'>,
+  otherwise: string,
+): Problem[] {
   if (unanswerable)
     return unless(answer !== null, 'answer', 'found null with unanswerable true', 'say which fact is not stored');
-  const allowed = 'write the final SELECT, set unanswerable to true, or use "tool_call"';
+  const allowed = `write the final SELECT, set unanswerable to true, ${otherwise}`;
   return unless(finalSql !== null, 'finalSql', 'found null with action "end"', allowed);
 }
 
-function toolProblems(reply: ReactReply, { question, queriesPerAction }: ReactMode): Problem[] {
+export function toolProblems(
+  reply: Pick<ReactReply, 'tool' | 'sql' | 'queries' | 'query' | 'url'>,
+  { question, queriesPerAction }: ReactMode,
+): Problem[] {
   const { tool, query, url } = reply;
   const given = (is: boolean, where: string, allowed: string) => unless(is, where, 'found null', allowed);
   const tools = ['execute_sql', ...webTools(question)].map((each) => `"${each}"`).join(' or ');

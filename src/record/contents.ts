@@ -214,6 +214,8 @@ export const CONTENTS = {
     coverage: z.string().optional(),
     /** A web request, instead of `sql`. */
     web: z.object({ tool: z.enum(['web_search', 'fetch_url']), request: z.string() }).optional(),
+    /** Of an action that delegates. `refused`: why no helper gets it. */
+    subtasks: z.array(z.object({ text: z.string(), refused: z.string().optional() })).optional(),
   }),
   checkpoint: SearchState,
   result: AnswerRecord,

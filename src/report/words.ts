@@ -122,6 +122,10 @@ export function withoutText(without: Ablation | undefined): string {
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.method;
   if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
+  if (method === 'redel-seed')
+    return 'The model queried the database step by step, late with helpers for single points (method “redel-seed”); no reading was proved.';
+  if (method === 'redel-upstream')
+    return 'The model handed every look at the database on to helpers (method “redel-upstream”); no reading was proved.';
   if (record?.claims !== undefined)
     return record.sql === null
       ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'

@@ -52,8 +52,12 @@ export function refusal(
   steering: Steering,
   elapsedMs: number,
 ): string | null {
-  if (settings.method === 'react' && (steering.kind === 'veto' || steering.kind === 'pin'))
-    return 'the method react has no groundings: give it a hint';
+  if (
+    settings.method !== 'gate' &&
+    settings.method !== 'learn' &&
+    (steering.kind === 'veto' || steering.kind === 'pin')
+  )
+    return `the method ${settings.method} has no groundings: give it a hint`;
   if (isBare(steering)) return null;
   switch (steering.kind) {
     case 'hint':

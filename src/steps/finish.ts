@@ -14,7 +14,7 @@ import type {
   SteeringNote,
 } from '../domain';
 import { answerText } from '../text/answer-text';
-import { isProved } from '../domain/control-view';
+import { isProved, toolCallsOf } from '../domain/control-view';
 import { isSettled } from '../sql/claims';
 import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
@@ -40,11 +40,12 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
 }
 
 export function summaryOfRecord(record: AnswerRecord): AnswerSummary {
-  const { id, status, endedBy, answer, sql, reason, usage } = record;
+  const { id, status, endedBy, answer, sql, reason, usage, toolCalls } = record;
   const proof = proofLines(record);
   const kept = record.layer?.kept.length ?? 0;
   return {
     ...{ id, status, endedBy, answer, sql, reason, usage },
+    ...(toolCalls === undefined ? {} : { toolCalls }),
     ...(proof.length === 0 ? {} : { proof }),
     ...(kept === 0 ? {} : { kept }),
   };
@@ -69,6 +70,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reply === undefined ? [] : [{ step: subject, cause: detail, reply }],
   );
   const claims = view === undefined ? null : await claimsOf(run, step.state, view);
+  const toolCalls = toolCallsOf(step.state);
   const record: AnswerRecord = {
     schemaVersion: 1,
     id: run.searchId,
@@ -97,6 +99,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(steering.length === 0 ? {} : { steering }),
     ...(ranking === null ? {} : { tableRanking: rankingOf(ranking) }),
     ...(await childrenOf(context, step.state)),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
     usage: step.state.usage,
     startedAt: new Date(step.state.startedAtMs).toISOString(),
     endedAt: now(context),
@@ -106,6 +109,8 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
     ...(await layerIn(run)),
   };
+  const { report } = step.state.redel ?? {};
+  if (report !== undefined) return { ...record, answer: (await run.get('action', report)).answer };
   if (settings.method === 'learn') return { ...record, answer: lessonText(record) };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
 }

@@ -20,6 +20,7 @@ import { prepare } from './prepare';
 import { probe } from './probe';
 import { propose } from './propose';
 import { final, react, tool } from './react';
+import { redel } from './redel';
 import { restate } from './restate';
 import { createRunStore } from '../record/run-store';
 import { selectAnswer } from './select-answer';
@@ -57,6 +58,7 @@ export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkSt
     keep: step(deps, keep),
     learn: step(deps, learn),
     react: step(deps, react),
+    redel: step(deps, redel),
     prepare: step(deps, prepare),
     queries: step(deps, queries),
     commit: step(deps, commit),

@@ -8,6 +8,7 @@ import { clockIn, finishCandidate } from './candidate';
 import { runError } from './body-errors';
 import type { Contents } from '../record/contents';
 import { once, type StepContext } from './context';
+import { readHelpers } from './helpers';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 import { runQueries, type QueryRun } from './queries';
@@ -16,8 +17,9 @@ import { refused } from './statements';
 /** Observations need an operator; this name stands for the agent, which has none. */
 const AGENT = 'op_agent';
 
-export async function react(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
-  const prompt = {
+/** What the prompts of an agent are made from. */
+export async function agentPrompt(context: StepContext, step: Omit<ActInput, 'role'>) {
+  return {
     ...(await promptContext(context, step.memory)),
     turns: await Promise.all(step.turns.map((id) => turnOf(context, id))),
     callsUsed: step.callsUsed,
@@ -26,6 +28,10 @@ export async function react(context: StepContext, step: ActInput): Promise<Model
     // The paper's agent sees no rows before it asks for them, and counts none.
     coverage: context.settings.profiles,
   };
+}
+
+export async function react(context: StepContext, step: ActInput): Promise<ModelOutcome<Acted>> {
+  const prompt = await agentPrompt(context, step);
   return runModelStep(context, step, {
     role: 'react',
     schema: reactSchema(prompt),
@@ -35,7 +41,7 @@ export async function react(context: StepContext, step: ActInput): Promise<Model
   });
 }
 
-async function storeAction(context: StepContext, actionId: string, reply: ReactAction): Promise<Acted> {
+export async function storeAction(context: StepContext, actionId: string, reply: ReactAction): Promise<Acted> {
   const ends = reply.action === 'end';
   if (ends && reply.unanswerable) return { kind: 'unanswerable', reason: reply.answer ?? 'no reason given' };
   const web = ends ? null : webOf(reply);
@@ -72,7 +78,8 @@ function webOf({ tool, query, url }: ReactAction): NonNullable<Contents['action'
 async function turnOf(context: StepContext, observationId: string): Promise<ReactTurn> {
   const observation = await context.run.get('observation', observationId);
   const action = await context.run.get('action', observation.proposalId);
-  const { web } = observation;
+  const { web, helpers } = observation;
+  if (helpers !== undefined) return { note: action.note, queries: [], helpers };
   if (web !== undefined) {
     const [page] = web.tool === 'fetch_url' ? web.citations : [];
     const { tool, request, text } = web;
@@ -87,6 +94,7 @@ async function turnOf(context: StepContext, observationId: string): Promise<Reac
 }
 
 export async function tool(context: StepContext, step: ToolInput): Promise<ToolRun> {
+  if (step.helpers !== undefined) return readHelpers(context, step, step.helpers);
   return once(context, async () => {
     const action = await context.run.get('action', step.actionId);
     const queries = queriesOf(action);

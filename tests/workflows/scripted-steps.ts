@@ -196,6 +196,14 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
       if (input.callsUsed < lookups) return ok({ kind: 'web', actionId, tool: 'web_search' });
       return ok(input.callsUsed < queries ? { kind: 'tool', actionId } : { kind: 'end', actionId });
     },
+    // The root has two helpers, then ends; a helper queries once, then reports.
+    redel: async (input, options) => {
+      await on('act', input, options);
+      const actionId = input.position;
+      const isHelper = input.searchId.includes('.helper');
+      if (input.turns.length > 0) return ok({ kind: isHelper ? 'report' : 'end', actionId });
+      return ok(isHelper ? { kind: 'tool', actionId } : { kind: 'delegate', actionId, tasks: ['one', null, 'two'] });
+    },
     tool: async (input, options) => {
       await on('tool', input, options);
       return { observationId: input.position, outcome: 'rows', usage: QUERY };

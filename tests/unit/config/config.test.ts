@@ -105,7 +105,7 @@ describe('loadConfig', () => {
       { models: { roles: { plann: 'x' } } },
       {},
       [
-        'FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react, keep, learn, judge',
+        'FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react, redel, keep, learn, judge',
       ],
     ],
     [

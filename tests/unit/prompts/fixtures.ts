@@ -11,6 +11,7 @@ import type {
   PromptContext,
   ProposeInput,
   ReactInput,
+  RedelPrompt as RedelInput,
   SelectAnswerInput,
 } from '../../../src/prompts';
 
@@ -205,6 +206,52 @@ export const lookInput: LookInput = {
       found: 'time\n+1.20\n',
     },
   ],
+};
+
+const delegated: RedelInput['turns'][number] = {
+  note: 'Two points are open.',
+  queries: [],
+  helpers: [
+    { task: 'Which formats has lap.data?', helper: 'q-1', outcome: 'reported', text: '- value: +1.20', calls: 2 },
+    { task: 'Answer it', helper: null, outcome: 'refused', text: 'Too broad.', calls: 0 },
+  ],
+};
+
+/** The root of the paper's ReDel, after a query of its own and a helper. */
+export const redelInput: RedelInput = {
+  ...context,
+  turns: [
+    {
+      note: 'Which formats are there?',
+      queries: [{ why: '', sql: "SELECT data->>'time' FROM lap LIMIT 5", outcomeCsv: 'time\n+1.20\n' }],
+    },
+    delegated,
+  ],
+  ...{ method: 'redel-seed', callsLimit: 8, queriesPerAction: 1, coverage: true },
+  redel: { depth: 1, children: 4, childCalls: 5, allCalls: 30 },
+};
+
+const subtask = { ...context.question, text: 'Which formats has lap.data?', context: null, instructions: null };
+
+export const redelHelperInput: RedelInput = {
+  ...redelInput,
+  question: { ...subtask, documents: [] },
+  turns: redelInput.turns.slice(0, 1),
+  ...{ callsLimit: 5, redel: { ...redelInput.redel, level: 1, callsBefore: 6 } },
+};
+
+/** The root of ReDel as its authors built it, and a helper of it. */
+export const redelUpstreamInput: RedelInput = {
+  ...redelInput,
+  turns: [delegated],
+  ...{ method: 'redel-upstream', queriesPerAction: 8, redel: { depth: 8, children: 8, childCalls: 5 } },
+};
+
+export const redelUpstreamHelperInput: RedelInput = {
+  ...redelUpstreamInput,
+  question: { ...subtask, documents: [] },
+  turns: [{ ...redelInput.turns[0]!, queries: redelInput.turns[0]!.queries.map((each) => ({ ...each, why: 'w' })) }],
+  ...{ callsLimit: 5, redel: { ...redelUpstreamInput.redel, level: 1, callsBefore: 0 } },
 };
 
 export const reactInput: ReactInput = {

@@ -1,0 +1,84 @@
+/** The step of the methods redel-…: one action of an agent that may have helpers. */
+import { parseRedel, redelSchema, renderRedel, type RedelAction, type RedelPrompt } from '../prompts';
+import { FIRST_TURNS, isHelper, LATE, mayBegin, spentAfter } from '../prompts/redel';
+import type { ModelOutcome, RedelActed, RedelInput } from '../ports/search-steps';
+import { similarity } from '../text/similarity';
+import type { StepContext } from './context';
+import { contentId, runModelStep } from './model-step';
+import { agentPrompt, storeAction } from './react';
+
+/** A subtask that is more alike, of 100, to what the agent itself was asked is no part of it. Upstream's. */
+const SIMILAR = 80;
+/** The paper's examples of what is too broad, and their likes. */
+const BROAD =
+  /^(?:please\s+)?(?:solve|answer|find|get|give|write|compute|determine)\s+(?:me\s+)?(?:the|this|that)\s+(?:whole\s+|entire\s+|final\s+|user'?s\s+|original\s+)*(?:query|question|answer|task|problem|sql|result)\b.{0,40}$/is;
+
+export async function redel(context: StepContext, step: RedelInput): Promise<ModelOutcome<RedelActed>> {
+  const { method, redel: settings } = context.settings;
+  if ((method !== 'redel-seed' && method !== 'redel-upstream') || settings === undefined)
+    throw new Error(`role redel in a search by ${method}`);
+  const prompt: RedelPrompt = { ...(await agentPrompt(context, step)), method, redel: settings };
+  return runModelStep(context, step, {
+    role: 'redel',
+    schema: redelSchema(prompt),
+    messages: () => renderRedel(prompt),
+    parse: (text) => parseRedel(text, prompt),
+    read: (reply) => ({ kind: 'ok', store: () => store(context, contentId(step), reply, prompt) }),
+  });
+}
+
+async function store(
+  context: StepContext,
+  actionId: string,
+  reply: RedelAction,
+  prompt: RedelPrompt,
+): Promise<RedelActed> {
+  const blank = { schemaVersion: 1, actionId, note: reply.note, sql: null, answer: null } as const;
+  switch (reply.action) {
+    case 'delegate': {
+      const subtasks = reply.subtasks.map((text) => {
+        const refused = refusal(text, prompt);
+        return refused === null ? { text } : { text, refused };
+      });
+      await context.run.put('action', actionId, { ...blank, subtasks });
+      const tasks = subtasks.map((each) => ('refused' in each ? null : each.text));
+      return { kind: 'delegate', actionId, tasks };
+    }
+    case 'end':
+      if (!isHelper(prompt)) break;
+      await context.run.put('action', actionId, { ...blank, answer: reportText(reply, prompt) });
+      return { kind: 'report', actionId };
+    case 'tool_call':
+      break;
+    default:
+      return reply.action satisfies never;
+  }
+  return storeAction(context, actionId, { ...reply, action: reply.action });
+}
+
+/** ReDel returns all that a helper said. */
+function reportText({ note, report }: RedelAction, { method, turns }: RedelPrompt): string {
+  const said = method === 'redel-upstream' ? [...turns.map((turn) => turn.note), note] : [];
+  return [...said, report ?? ''].filter((text) => text !== '').join('\n');
+}
+
+/** Why no helper gets the subtask, as the agent is told; null: one does. */
+function refusal(text: string, prompt: RedelPrompt): string | null {
+  const { method, turns, callsLimit, redel: settings } = prompt;
+  const isSimilar = similarity(text, prompt.question.text) > SIMILAR;
+  if (method === 'redel-upstream')
+    return isSimilar
+      ? 'You should not hand on the whole task: do it yourself, or, if it is still too complex, split it into smaller steps and delegate those.'
+      : null;
+  const spent = spentAfter(prompt, turns.length);
+  const late = Math.floor(LATE * callsLimit) + 1;
+  if (turns.length < FIRST_TURNS || spent.own < late)
+    return `Too early: work on it yourself until ${late} of your ${callsLimit} tool calls are used.`;
+  if (!mayBegin(prompt, spent))
+    return spent.actions >= settings.children
+      ? `You have had all ${settings.children} helpers: go on yourself.`
+      : 'All tool calls of all agents are used: end with what you have.';
+  return isSimilar || BROAD.test(text)
+    ? 'Too broad: name one narrow point, with its tables and columns. The question itself is yours to answer.'
+    : null;
+}
