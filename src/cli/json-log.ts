@@ -1,8 +1,9 @@
 /**
  * Lines of a worker's log as JSON, one object each: `time`, `level`, `message`, and the search, workflow and step where they are
- * known. Of an error only its kind is logged, because its message may quote data; `gate status` tells it.
+ * known (`workers/log-context.ts`).
  */
 import type { LogEntry } from '@temporalio/worker';
+import { logContext } from '../workers/log-context';
 import type { Io } from './io';
 
 export const LOG_FORMATS = ['text', 'json'] as const;
@@ -22,20 +23,7 @@ export function jsonIo(io: Io): Io {
   };
 }
 
-const QUESTION = 'question-';
-
-export function entryLine({ level, message, timestampNanos, meta = {} }: LogEntry): string {
-  const { workflowId, runId, workflowRunId, activityType, attempt, taskQueue, error } = meta as Readonly<
-    Record<string, unknown>
-  >;
-  const searchId =
-    typeof workflowId === 'string' && workflowId.startsWith(QUESTION) ? workflowId.slice(QUESTION.length) : undefined;
-  const known = { searchId, workflowId, runId: runId ?? workflowRunId, step: activityType, attempt, taskQueue };
-  const more = { ...known, error: error === undefined ? undefined : kindOf(error) };
-  return logLine(level.toLowerCase(), message, Number(timestampNanos / 1_000_000n), more);
-}
-
-function kindOf(error: unknown): string {
-  const { type, name } = (error ?? {}) as { readonly type?: unknown; readonly name?: unknown };
-  return [type, name].find((one): one is string => typeof one === 'string' && one !== '') ?? 'unknown';
+export function entryLine(entry: LogEntry): string {
+  const { level, message, timestampNanos } = entry;
+  return logLine(level.toLowerCase(), message, Number(timestampNanos / 1_000_000n), logContext(entry));
 }

@@ -26,6 +26,7 @@ import type { DataConverter } from '@temporalio/common';
 import { dataConverter } from './payloads';
 import type { ModelQueue } from './model-queues';
 import { createLoadMeter } from './load-meter';
+import { logText } from './log-context';
 import { releaseAbandonedSteps } from './abandoned-steps';
 import { processIdentity } from './process-identity';
 import { databaseQueue } from './task-queues';
@@ -108,7 +109,7 @@ export function installLogger(
   installed = true;
   // A queue that only serves a model has no workflows on purpose.
   const logger = new DefaultLogger(level, (entry) => {
-    if (!entry.message.startsWith('No workflows registered')) write(`${entry.level} ${entry.message}`, entry);
+    if (!entry.message.startsWith('No workflows registered')) write(logText(entry), entry);
   });
   const logging = { forward: { level: level === 'DEBUG' ? ('INFO' as const) : ('ERROR' as const) } };
   const prometheus = { useSecondsForDurations: true, histogramBucketOverrides: BUCKETS };

@@ -1,6 +1,7 @@
 /** A worker's log as JSON lines. */
 import { ApplicationFailure } from '@temporalio/common';
 import { entryLine, jsonIo } from '../../../src/cli/json-log';
+import { logText } from '../../../src/workers/log-context';
 import type { Io } from '../../../src/cli/io';
 
 const timestampNanos = 1_795_000_000_123_000_000n;
@@ -29,6 +30,15 @@ test('a line of the SDK names search, workflow and step, and of an error its kin
     ...{ step: 'probe', attempt: 2, error: 'SqlEngineError.not-found' },
   });
   expect(line.endsWith('}\n')).toBe(true);
+});
+
+test('the same as text', () => {
+  const error = ApplicationFailure.nonRetryable("no column 'salary of Ann'", 'SqlEngineError.not-found');
+  const meta = { workflowId: 'question-q-12ab', activityType: 'probe', attempt: 2, error };
+  expect(logText({ level: 'WARN', message: 'Activity failed', meta })).toBe(
+    'WARN Activity failed: probe of q-12ab, attempt 2: SqlEngineError.not-found',
+  );
+  expect(logText({ level: 'INFO', message: 'Workers polling' })).toBe('INFO Workers polling');
 });
 
 test('a batch is no search, and a line without context has none', () => {
