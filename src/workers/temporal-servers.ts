@@ -122,7 +122,7 @@ export interface Feature {
 
 export const MOVES_BY_ITSELF: Feature = {
   from: '1.32',
-  what: 'a running search moves to the current worker version by itself',
+  what: 'a search that outgrows a run goes on with the current worker version',
 };
 
 export const STARTS_WORKERS: Feature = {

@@ -104,8 +104,8 @@ export interface WorkerVersion {
 }
 
 /**
- * Which build a worker says it is (docs/deploying.md). A search stays on the build that it began on and moves to the
- * current one when it continues as new; so a build is named by its package version and its workflow code.
+ * Which build a worker says it is (docs/deploying.md). A search ends on the build that it began on; one that outgrows a run
+ * moves to the current one when it continues as new. So a build is named by its package version and its workflow code.
  */
 export function workerVersion({ deployment, buildId }: VersioningConfig): WorkerVersion {
   return { deploymentName: deployment, buildId: buildId ?? `${packageVersion()}-${workflowCodeHash().slice(0, 12)}` };

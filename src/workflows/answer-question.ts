@@ -4,7 +4,8 @@
  * 1. The search id stays the same over retries, continue-as-new and repeated questions (design D4).
  * 2. A search that is cancelled or out of budget completes with the best answer so far (D6). After an error that no retry
  *    can fix, it stores a final record with status `failed`, and the workflow fails with a message that says what to change.
- * 3. It continues as new only between iterations, with the control state; at the next one if a newer worker build is current.
+ * 3. It continues as new only between iterations, with the control state, and only when a run is full: so a search of usual
+ *    length ends on the worker build that it began on.
  */
 import {
   allHandlersFinished,
@@ -104,9 +105,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       ui.counted(state);
       const info = workflowInfo();
       const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
-      return (full || info.targetWorkerDeploymentVersionChanged) && !root.consideredCancelled && !stopping
-        ? 'continue-as-new'
-        : 'go-on';
+      return full && !root.consideredCancelled && !stopping ? 'continue-as-new' : 'go-on';
     },
   };
   const outcome = await scope.run(() =>

@@ -56,7 +56,7 @@ function replacing(file: string) {
 }
 
 /** Runs a search on this code (default: today's) and gives the history of its first run. */
-async function runOn(bundle: Bundle | null, iterationsPerRun = 20) {
+async function runOn(bundle: Bundle | null) {
   const [database, searchId] = [unique('db'), unique('q')];
   const positions: string[] = [];
   const steps = scriptedSteps({ operators: 3, onStep: ({ position }) => void positions.push(position) });
@@ -64,7 +64,7 @@ async function runOn(bundle: Bundle | null, iterationsPerRun = 20) {
   return withWorkers(options, async (gate) => {
     const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
     const handle = await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x', iterationsPerRun },
+      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x', iterationsPerRun: 20 },
     });
     const end = await awaitQuestion(gate, searchId);
     expect(end).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
@@ -101,19 +101,10 @@ describe('a change of the path', () => {
   }, 60_000);
 });
 
-describe('a newer build', () => {
-  test('once the server says that one is current, a search continues as new after its iteration', async () => {
-    const bundle = { codePath: process.env['GATE_TEST_BUNDLE'] ?? '' };
-    const { history } = await runOn(null, 1);
-    expect(history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes).toBeTruthy();
-    // As if the number of iterations had not been reached: then only the server's word can end the run.
-    const payload = history.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    const text = Buffer.from(payload?.data ?? []).toString();
-    expect(text).toMatch(/"iterationsPerRun": ?1\b/);
-    payload!.data = Buffer.from(text.replace(/("iterationsPerRun": ?)1\b/, '$1100'));
-    await expect(replay(bundle, history)).rejects.toMatchObject({ name: 'DeterminismViolationError' });
-    const tasks = (history.events ?? []).flatMap((event) => event.workflowTaskStartedEventAttributes ?? []);
-    tasks.at(-1)!.targetWorkerDeploymentVersionChanged = true;
-    await replay(bundle, history);
-  }, 60_000);
-});
+test('once the server says that a newer build is current, a search goes on as before', async () => {
+  const { history } = await runOn(null);
+  const tasks = (history.events ?? []).flatMap((event) => event.workflowTaskStartedEventAttributes ?? []);
+  expect(tasks.length).toBeGreaterThan(2);
+  for (const task of tasks) task.targetWorkerDeploymentVersionChanged = true;
+  await replay({ codePath: process.env['GATE_TEST_BUNDLE'] ?? '' }, history);
+}, 60_000);
