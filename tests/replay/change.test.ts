@@ -64,7 +64,14 @@ async function runOn(bundle: Bundle | null) {
   return withWorkers(options, async (gate) => {
     const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
     const handle = await startQuestion(gate, {
-      ...{ searchId, settings, modelTimeoutMs: 5_000, queues: questionQueues(database), label: 'x', iterationsPerRun: 20 },
+      ...{
+        searchId,
+        settings,
+        modelTimeoutMs: 5_000,
+        queues: questionQueues(database),
+        label: 'x',
+        iterationsPerRun: 20,
+      },
     });
     const end = await awaitQuestion(gate, searchId);
     expect(end).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
