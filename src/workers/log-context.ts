@@ -7,14 +7,16 @@ import type { LogEntry } from '@temporalio/worker';
 const QUESTION = 'question-';
 
 export function logContext({ meta = {} }: Pick<LogEntry, 'meta'>) {
-  const { workflowId, runId, workflowRunId, activityType, attempt, taskQueue, error } = meta as Readonly<
-    Record<string, unknown>
-  >;
-  const searchId =
-    typeof workflowId === 'string' && workflowId.startsWith(QUESTION) ? workflowId.slice(QUESTION.length) : undefined;
+  const { workflowId, runId, workflowRunId, activityType, attempt, taskQueue, error } = meta as Meta;
+  const searchId = workflowId?.startsWith(QUESTION) === true ? workflowId.slice(QUESTION.length) : undefined;
   const known = { searchId, workflowId, runId: runId ?? workflowRunId, step: activityType, attempt, taskQueue };
   return { ...known, error: error === undefined ? undefined : kindOf(error) };
 }
+
+/** As the SDK's workers and activities write it. */
+type Meta = Readonly<
+  Partial<Record<'workflowId' | 'runId' | 'workflowRunId' | 'activityType' | 'taskQueue', string>>
+> & { readonly attempt?: number; readonly error?: unknown };
 
 /** In one line: `WARN Activity failed: callModel of q-12ab, attempt 3: ModelError.server-error`. */
 export function logText({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): string {
