@@ -1,8 +1,8 @@
 /** Roles `evaluate`, `select` and `react`. */
-import type { EvaluateReply, ReactReply, SelectAnswerReply } from '../../src/prompts';
+import type { EvaluateReply, ReactReply, SelectAnswerReply, SelectByNumberReply } from '../../src/prompts';
 import { answerSentence, baseBody, baseRelation, columnList, failingBody, isWrong, rowsBody } from '../bodies';
 import { readPlan } from '../evidence';
-import { sectionsNamed } from '../request';
+import { sectionsNamed, type Section } from '../request';
 import type { World } from '../world';
 
 export function evaluate(world: World): Promise<EvaluateReply> {
@@ -25,14 +25,26 @@ export function evaluate(world: World): Promise<EvaluateReply> {
   return Promise.resolve({ scores });
 }
 
-export function select(world: World): Promise<SelectAnswerReply> {
+export function select(world: World): Promise<SelectAnswerReply | SelectByNumberReply> {
   const candidates = sectionsNamed(world.asked, /^candidate \d+$/);
+  if (candidates.some(({ text }) => text.startsWith('found by '))) return Promise.resolve(byNumber(world, candidates));
   const at = candidates.findIndex(({ text }) =>
     text.startsWith('unanswerable: ') ? !world.question.answerable : world.question.answerable && !isWrong(text),
   );
   const reason =
     at < 0 ? 'every candidate counts records more than once' : `candidate ${at + 1} counts each record once`;
   return Promise.resolve({ reason, choice: at + 1 });
+}
+
+/** The answer that most paths found. */
+function byNumber({ question }: World, candidates: readonly Section[]): SelectByNumberReply {
+  const found = candidates.map(({ text }, at) => ({
+    choice: at + 1,
+    paths: Number(/^found by (\d+) /.exec(text)?.[1] ?? 0),
+    isRows: !/^answer: unanswerable: /m.test(text),
+  }));
+  const fitting = found.filter(({ isRows }) => isRows === question.answerable);
+  return { choice: [...fitting].sort((a, b) => b.paths - a.paths)[0]?.choice ?? 0 };
 }
 
 /** One to three tool calls, then the end. */

@@ -3,7 +3,7 @@ import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MemoryMode, PresetName, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
-import { looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
+import { isReact, looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
@@ -213,7 +213,7 @@ function queriesOf(
   { react }: Pick<Config, 'react'>,
   { method: { method, spec, overrides }, reactQueries }: SearchFlags,
 ): { readonly queriesPerAction?: number } {
-  if (method !== 'react') {
+  if (!isReact(method)) {
     if (reactQueries !== undefined) throw new UsageError('--react-queries needs --method react');
     return {};
   }

@@ -153,11 +153,17 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
   }
 }
 
-function callsOf({ method, preset, procedure, budgets }: Settings): Range {
+function callsOf({ method, preset, procedure, budgets, repeated }: Settings): Range {
   const search = preset === 'fast' && procedure === undefined ? WITHOUT_LOOKING : CALLS[preset];
-  const { low, high } = method === 'react' ? REACT_CALLS : search;
+  const { low, high } =
+    repeated !== undefined ? repeatedCalls(repeated.runs) : method === 'react' ? REACT_CALLS : search;
   const limit = budgets.llmCalls ?? Infinity;
   return { low: Math.min(low, limit), high: Math.min(high, limit) };
+}
+
+/** And one that chooses. */
+function repeatedCalls(runs: number): Range {
+  return { low: runs * REACT_CALLS.low + 1, high: runs * REACT_CALLS.high + 1 };
 }
 
 function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; readonly completion: Range } {
@@ -170,7 +176,7 @@ function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; read
 function assumptionsOf(settings: Settings): string[] {
   const calls = callsOf(settings);
   const { prompt, completion } = tokensOf(settings);
-  const how = settings.method === 'react' ? 'method react' : `preset ${settings.preset}`;
+  const how = settings.method !== 'gate' ? `method ${settings.method}` : `preset ${settings.preset}`;
   const ceiling = settings.budgets.costUsd;
   return [
     `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +

@@ -6,7 +6,7 @@
  * 2. One search has one spec: settings are written in the order of the table.
  */
 import type { Ablation, MethodName, PresetName, Redel } from '../domain';
-import { MAX_QUERIES_PER_ACTION, REACT_TOOL_CALLS, REDEL, type SettingsInput } from './presets';
+import { MAX_QUERIES_PER_ACTION, REACT_RUNS, REACT_TOOL_CALLS, REDEL, type SettingsInput } from './presets';
 
 type Overrides = NonNullable<SettingsInput['overrides']>;
 
@@ -73,6 +73,23 @@ const CALLS: MethodSetting = {
   overrides: (rounds) => ({ rounds }),
 };
 
+const REACT: readonly MethodSetting[] = [
+  ...SCHEMA_VIEWS.map((view): MethodSetting =>
+    view.name === 'profiles'
+      ? view
+      : {
+          ...view,
+          means: `${view.means}, and one query an action`,
+          overrides: () => ({ profiles: false, queriesPerAction: 1 }),
+        },
+  ),
+  {
+    ...{ name: 'queries', from: 'ours', means: 'queries that one action may run together' },
+    range: { lowest: 1, highest: MAX_QUERIES_PER_ACTION, usual: '`react.queries`, else 1' },
+    overrides: (queriesPerAction) => ({ queriesPerAction }),
+  },
+];
+
 export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = {
   gate: [
     {
@@ -93,20 +110,13 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
     ablation('evidence-summary', 'an attempt is not told what earlier ones showed', ['paper']),
     ablation('update-reuse', 'what one plan proved no other takes over, nor is told'),
   ],
-  react: [
-    ...SCHEMA_VIEWS.map((view): MethodSetting =>
-      view.name === 'profiles'
-        ? view
-        : {
-            ...view,
-            means: `${view.means}, and one query an action`,
-            overrides: () => ({ profiles: false, queriesPerAction: 1 }),
-          },
-    ),
+  react: REACT,
+  'react-repeated': [
+    ...REACT,
     {
-      ...{ name: 'queries', from: 'ours', means: 'queries that one action may run together' },
-      range: { lowest: 1, highest: MAX_QUERIES_PER_ACTION, usual: '`react.queries`, else 1' },
-      overrides: (queriesPerAction) => ({ queriesPerAction }),
+      ...{ name: 'k', from: 'paper', means: 'independent runs of the agent' },
+      range: { lowest: 2, highest: 20, usual: REACT_RUNS },
+      overrides: (runs) => ({ repeated: { runs } }),
     },
   ],
   'redel-seed': [

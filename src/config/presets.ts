@@ -79,6 +79,14 @@ export const DEFAULT_PRESET: PresetName = 'fast';
 /** The agents have no attempts; their rounds are their budget of tool calls. */
 export const REACT_TOOL_CALLS = 20;
 
+/** Of `react-repeated`: the paper's. */
+export const REACT_RUNS = 6;
+
+/** Whether the agent of `react` does the work. */
+export function isReact(method: MethodName): boolean {
+  return method === 'react' || method === 'react-repeated';
+}
+
 /** Of `react`; the paper's agent runs one. */
 export const MAX_QUERIES_PER_ACTION = 8;
 
@@ -139,7 +147,8 @@ export function settingsFor(input: SettingsInput): Settings {
       : MODEL_DEFAULTS.maxOutputTokens,
     seed: 0,
     ...search,
-    rounds: input.method === 'react' || input.method in REDEL ? REACT_TOOL_CALLS : search.rounds,
+    rounds: isReact(input.method) || input.method in REDEL ? REACT_TOOL_CALLS : search.rounds,
+    ...(input.method === 'react-repeated' ? { repeated: { runs: REACT_RUNS } } : {}),
     memoryScope: 'question',
     parseRetries: 3,
     sqlTimeoutMs: 25_000,

@@ -67,7 +67,7 @@ export const MemoryMode = z.enum(['off', 'read', 'on']);
 export type MemoryMode = z.infer<typeof MemoryMode>;
 
 /** `learn`: a database without a question (`gate learn`). */
-export const MethodName = z.enum(['gate', 'react', 'redel-seed', 'redel-upstream', 'learn']);
+export const MethodName = z.enum(['gate', 'react', 'react-repeated', 'redel-seed', 'redel-upstream', 'learn']);
 export type MethodName = z.infer<typeof MethodName>;
 
 /** A part of the search that is left out, as in the paper's ablation (docs/methods/gate.md). */

@@ -5,6 +5,7 @@ import { runSearch } from '../search/search';
 import { runLearn } from './learn';
 import { runLookThenProve } from './look-then-prove';
 import { runReact } from './react';
+import { runReactRepeated } from './react-repeated';
 import { runRedel } from './redel';
 
 export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
@@ -14,6 +15,8 @@ export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchH
       return (procedure === undefined ? runSearch : runLookThenProve)(start, steps, hooks);
     case 'react':
       return runReact(start, steps, hooks);
+    case 'react-repeated':
+      return runReactRepeated(start, steps, hooks);
     case 'redel-seed':
     case 'redel-upstream':
       return runRedel(start, steps, hooks);

@@ -17,6 +17,8 @@ export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'an
 export interface ChildInput extends StepBase {
   readonly question?: Partial<Question>;
   readonly settings: Partial<Settings>;
+  /** Added to the parent's seed. */
+  readonly seedOffset?: number;
 }
 
 /** Its input is stored; the id follows from the parent's id and the position. */

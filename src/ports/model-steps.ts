@@ -157,7 +157,11 @@ export interface SelectAnswerInput extends ModelStepBase {
     readonly agreesWith: number;
     /** The reason, if the candidate is that the question is unanswerable. */
     readonly unanswerable: string | null;
+    /** By number: grounding updates on the way to it. */
+    readonly depth?: number;
   }[];
+  /** All candidates, in the order they were found: what they answer is merged, and at most 10 are shown. */
+  readonly byNumber?: true;
 }
 export interface SelectedAnswer {
   /** null: the judge abstains. */

@@ -19,6 +19,8 @@ export { parseGround, renderGround, groundSchema, GroundReply } from './ground';
 export type { GroundInput, ObservedText } from './ground';
 export { parseSelectAnswer, renderSelectAnswer, selectAnswerSchema, SelectAnswerReply } from './select-answer';
 export type { CandidateText, SelectAnswerInput } from './select-answer';
+export { parseSelectByNumber, renderSelectByNumber, selectByNumberSchema } from './select-by-number';
+export type { FoundAnswer, SelectByNumberInput, SelectByNumberReply } from './select-by-number';
 export { parseReact, renderReact, reactSchema } from './react';
 export type { ReactAction, ReactInput, ReactReply, ReactTurn } from './react';
 export { parseRedel, renderRedel, redelSchema } from './redel';

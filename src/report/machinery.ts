@@ -15,6 +15,7 @@ export function machinery(trace: Trace, rerun: Rerun): Html {
   const wallMs = record === null ? null : Date.parse(record.endedAt) - Date.parse(record.startedAt);
   return markup`<p>${procedureText(trace)} ${record && `The search ended because ${endedBecause(record.endedBy)}.`}</p>
     ${details('The search in full', markup`${GLOSSARY} ${record && candidatesPart(record)} ${searchPart(trace, rerun)} ${schemaPart(trace)}`)}
+    ${record?.children && childrenPart(record.children)}
     ${usage && details('What it used', usageList(usage, wallMs))}`;
 }
 
@@ -34,6 +35,22 @@ function definition([word, meaning]: readonly [string, string]): Html {
     <dt>${word}</dt>
     <dd>${meaning}</dd>
   </div>`;
+}
+
+function childrenPart(children: NonNullable<AnswerRecord['children']>): Html {
+  const rows = children.map(
+    (child) =>
+      markup`<tr>
+        <td><code>${child.id}</code></td>
+        <td>${child.question}</td>
+        <td>${child.method}</td>
+        <td>${child.status}</td>
+        <td class="num">${child.llmCalls}</td>
+        <td class="num">${dollars(child.costUsd)}</td>
+      </tr>`,
+  );
+  const heads = ['Search', 'Question', 'Method', 'Status', 'Model calls', 'Cost'].map(head);
+  return details('The searches that it started', table('The searches that it started', heads, rows));
 }
 
 function candidatesPart(record: AnswerRecord): Html | null {

@@ -43,6 +43,12 @@ export function renderTraceText(trace: Trace): string {
       `  ${candidate.id} from ${candidate.trajectory}: ${candidate.kind === 'rows' ? `${candidate.outcome}, ${counted(candidate.rowCount, 'row')}, ${equal}` : 'unanswerable'}${standing}`,
     );
   }
+  const children = record?.children ?? [];
+  if (children.length > 0) lines.push('', 'Searches that it started');
+  for (const { id, method, status, llmCalls, costUsd, question } of children)
+    lines.push(
+      `  ${id} ${method}: ${status}, ${counted(llmCalls, 'model call')}, ${dollars(costUsd)}  ${cut(question, 80)}`,
+    );
   const sources = record?.sources ?? [];
   if (sources.length > 0) lines.push('', 'Sources', ...sources.map((source) => `  ${sourceText(source)}`));
   const notes = record?.steering ?? [];

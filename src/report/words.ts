@@ -122,6 +122,8 @@ export function withoutText(without: Ablation | undefined): string {
 export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>): string {
   const method = record?.method ?? input?.settings.method;
   if (method === 'react') return 'The model queried the database step by step (method “react”); no reading was proved.';
+  if (method === 'react-repeated')
+    return 'Independent runs of the method “react” queried the database; the model chose among their answers, and no reading was proved.';
   if (method === 'redel-seed')
     return 'The model queried the database step by step, late with helpers for single points (method “redel-seed”); no reading was proved.';
   if (method === 'redel-upstream')

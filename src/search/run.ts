@@ -177,6 +177,26 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     }
   }
 
+  /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
+  protected async modelStep<T>(
+    position: string,
+    what: string,
+    step: (findings: Findings) => Promise<T | null>,
+  ): Promise<T | null> {
+    const findings = this.findings(this.state);
+    try {
+      const made = await step(findings);
+      if (made === null) findings.giveUp(position, what);
+      return made;
+    } catch (error) {
+      if (!(error instanceof SearchStopped)) throw error;
+      findings.giveUp(position, what);
+      return null;
+    } finally {
+      this.charge(findings);
+    }
+  }
+
   protected charge({ usage, events }: Pick<Findings, 'usage' | 'events'>): void {
     const { state } = this;
     this.state = { ...state, usage: addUsage(state.usage, usage), events: [...state.events, ...events] };

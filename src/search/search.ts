@@ -13,12 +13,12 @@ import { runCandidates, withLastCommit } from './candidate';
 import { evaluatePlans, withScores } from './evaluate';
 import { expand } from './expand';
 import { expansionContext } from './expansion';
-import { SearchStopped, type Expansion, type Findings } from './findings';
+import type { Expansion } from './findings';
 import { KEEP_GROUNDINGS, keepGroundings, provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
-import { chooseAnswer, judge, judged, type Decision } from './select-answer';
+import { chooseAnswer, chooseByNumber, judge, judged, SELECT_BY_NUMBER, type Decision } from './select-answer';
 import { frontierOf, secondDerivation, selectPlans } from './select-plan';
 import { callsLeft, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
@@ -108,14 +108,14 @@ class SearchLoop extends Run<SearchSteps> {
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.state = withLastCommit(this.state, endedBy);
     this.requireModel(endedBy);
-    const choice = chooseAnswer(this.state, endedBy);
+    const asInPaper = this.settings.preset === 'paper' && (this.hooks.patched?.(SELECT_BY_NUMBER) ?? true);
+    const choice = (asInPaper ? chooseByNumber : chooseAnswer)(this.state, endedBy);
     if (choice.kind === 'decided') return this.keepAndConclude(choice, endedBy);
-    const { classes } = choice;
     const tried = await this.modelStep('select', 'choice', (findings) =>
-      judge(this.steps, this.state, classes, findings),
+      judge(this.steps, this.state, choice, findings),
     );
     // The search may have been cancelled during the judge's call.
-    return this.keepAndConclude(judged(this.state, classes, tried), this.hooks.stopRequested() ?? endedBy);
+    return this.keepAndConclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
   }
 
   /** What the probes proved of the answer enters the layer of the database. */
@@ -126,26 +126,6 @@ class SearchLoop extends Run<SearchSteps> {
       await this.dispensable('keep', (findings) => keepGroundings(this.steps, findings, at));
     }
     return this.conclude(decision, endedBy);
-  }
-
-  /** Null if a budget or a cancellation ended the step. What it spent is charged in any case. */
-  private async modelStep<T>(
-    position: string,
-    what: string,
-    step: (findings: Findings) => Promise<T | null>,
-  ): Promise<T | null> {
-    const findings = this.findings(this.state);
-    try {
-      const made = await step(findings);
-      if (made === null) findings.giveUp(position, what);
-      return made;
-    } catch (error) {
-      if (!(error instanceof SearchStopped)) throw error;
-      findings.giveUp(position, what);
-      return null;
-    } finally {
-      this.charge(findings);
-    }
   }
 
   protected override async prepare(): Promise<void> {

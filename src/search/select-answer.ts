@@ -29,7 +29,14 @@ export interface Decision {
 }
 
 /** By execution; `ask`: that leaves a choice, which the judge makes. */
-export type Choice = Decision | { readonly kind: 'ask'; readonly classes: readonly RankedClass[] };
+export type Choice = Decision | Question;
+
+interface Question {
+  readonly kind: 'ask';
+  readonly classes: readonly RankedClass[];
+  /** As the paper's selector: merged by what they say, and chosen by number. */
+  readonly byNumber?: true;
+}
 
 /** Distinct results, best first: proved before assumed, doubtful last; then by support, non-trivial rows, and open risk. */
 export function rankClasses(state: SearchState): readonly RankedClass[] {
@@ -57,16 +64,30 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   const classes = rankClasses(state);
   const best = classes[0];
   if (best === undefined) return { kind: 'decided', status: 'abstained', candidate: null, reason: nothingFound(state) };
-  const mayAsk = endedBy !== 'cancel' && endedBy !== 'stop' && !endedBy.startsWith('budget:');
-  if (mayAsk && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
+  if (mayAsk(endedBy) && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
   return decided(state, best.representative);
+}
+
+/** The patch by which a search of preset `paper` chooses as the paper's selector does; before it, as the other presets. */
+export const SELECT_BY_NUMBER = '2026-11-select-by-number';
+
+/** As the paper's selector: every candidate, as found; the model is asked even about a single one. */
+export function chooseByNumber(state: SearchState, endedBy: EndedBy): Choice {
+  const candidates = usable(state.candidates);
+  if (candidates.length === 0 || !mayAsk(endedBy)) return chooseAnswer(state, 'stop');
+  const classes = candidates.map((representative) => ({ representative, support: 1, verified: false }));
+  return { kind: 'ask', classes, byNumber: true };
+}
+
+function mayAsk(endedBy: EndedBy): boolean {
+  return endedBy !== 'cancel' && endedBy !== 'stop' && !endedBy.startsWith('budget:');
 }
 
 /** One model call chooses among distinct results, with their evidence in view. */
 export function judge(
   steps: Pick<SearchSteps, 'select'>,
   state: SearchState,
-  classes: readonly RankedClass[],
+  { classes, byNumber }: Question,
   findings: Findings,
 ): Promise<Tried<SelectedAnswer> | null> {
   return tryModel<SelectedAnswer>(findings, (thisTry) =>
@@ -79,12 +100,20 @@ export function judge(
         id: representative.id,
         agreesWith: support,
         unanswerable: unanswerableReason(state, representative.id),
+        ...(byNumber && depthOf(state, representative)),
       })),
+      ...(byNumber && { byNumber }),
     }),
   );
 }
 
-/** Without a usable reply of the judge, the ranking by execution decides. */
+/** Absent for a method without plans. */
+function depthOf({ trajectories }: SearchState, { trajectory, bodies }: CandidateView): { readonly depth?: number } {
+  const depth = trajectories.find(({ id }) => id === trajectory)?.depth;
+  return bodies.length === 0 || depth === undefined ? {} : { depth };
+}
+
+/** Without a usable reply of the judge, the first of them; where not by number, these are ranked by execution: the ranking by execution decides. */
 export function judged(
   state: SearchState,
   classes: readonly RankedClass[],

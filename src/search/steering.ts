@@ -52,12 +52,11 @@ export function refusal(
   steering: Steering,
   elapsedMs: number,
 ): string | null {
-  if (
-    settings.method !== 'gate' &&
-    settings.method !== 'learn' &&
-    (steering.kind === 'veto' || steering.kind === 'pin')
-  )
-    return `the method ${settings.method} has no groundings: give it a hint`;
+  const { method } = settings;
+  if (method !== 'gate' && method !== 'learn' && (steering.kind === 'veto' || steering.kind === 'pin'))
+    return `the method ${method} has no groundings: give it a hint`;
+  if (method === 'react-repeated' && steering.kind === 'budget')
+    return 'its runs have their shares already: stop it, or ask again with other limits';
   if (isBare(steering)) return null;
   switch (steering.kind) {
     case 'hint':

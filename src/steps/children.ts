@@ -19,7 +19,7 @@ export async function openChild({ deps, input }: StepContext, step: ChildInput):
     searchId,
     childOf: input.searchId,
     question: { ...input.question, ...step.question },
-    settings: { ...settings, ...step.settings },
+    settings: { ...settings, seed: settings.seed + (step.seedOffset ?? 0), ...step.settings },
   };
   if (before === null) await storeInput(deps, child);
   const ended = record && { summary: summaryOfRecord(record), isConclusive: isConclusive(record) };

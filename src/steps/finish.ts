@@ -127,7 +127,7 @@ export function answerOf({ question }: SearchInput, record: AnswerRecord): strin
 }
 
 /** The sentence that came with the chosen SQL, if the question wants one and it can be used, and what it may count. */
-async function wordsOf(
+export async function wordsOf(
   { run, input: { question } }: StepContext,
   { plan, answer, control, controlSql }: CandidateContent,
   columns: AnswerRecord['columns'],

@@ -13,6 +13,7 @@ import type {
   ReactInput,
   RedelPrompt as RedelInput,
   SelectAnswerInput,
+  SelectByNumberInput,
 } from '../../../src/prompts';
 
 /** The rules of a role's first prompt. */
@@ -191,6 +192,14 @@ export const selectAnswerInput: SelectAnswerInput = {
       control: null,
       unanswerable: 'no lap has a time',
     },
+  ],
+};
+
+export const selectByNumberInput: SelectByNumberInput = {
+  ...context,
+  candidates: [
+    { answer: '4 races.', frequency: 3, depth: 2, evidence: ['proved: the second stores a gap'] },
+    { answer: 'races\n5\n', frequency: 1, depth: null, evidence: [] },
   ],
 };
 

@@ -9,6 +9,7 @@ import {
   renderReact,
   renderRedel,
   renderSelectAnswer,
+  renderSelectByNumber,
   retryMessages,
 } from '../../../src/prompts';
 import type { ChatMessage } from '../../../src/ports';
@@ -60,6 +61,11 @@ const rendered: [string, ChatMessage[], ChatMessage[]][] = [
     'select',
     renderSelectAnswer({ ...poisoned(given.selectAnswerInput), question }),
     renderSelectAnswer(given.selectAnswerInput),
+  ],
+  [
+    'select by number',
+    renderSelectByNumber({ ...poisoned(given.selectByNumberInput), question }),
+    renderSelectByNumber(given.selectByNumberInput),
   ],
   ['look', renderLook({ ...poisonedLook(PLANTED), question }), renderLook(given.lookInput)],
   ['react', renderReact({ ...poisoned(given.reactInput), question }), renderReact(given.reactInput)],
@@ -142,6 +148,8 @@ const planted: Readonly<Record<string, (text: string) => ChatMessage[]>> = {
   ground: (text) => renderGround({ ...poisoned(given.groundInput, '', text), ...told(text) }),
   evaluate: (text) => renderEvaluate({ ...poisoned(given.evaluateInput, '', text), ...told(text) }),
   select: (text) => renderSelectAnswer({ ...poisoned(given.selectAnswerInput, '', text), ...told(text) }),
+  'select by number': (text) =>
+    renderSelectByNumber({ ...poisoned(given.selectByNumberInput, '', text), ...told(text) }),
   look: (text) => renderLook({ ...poisonedLook(text), ...told(text) }),
   react: (text) => renderReact({ ...poisoned(given.reactInput, '', text), ...told(text) }),
   redel: (text) => renderRedel({ ...poisonedRedel(text), ...told(text) }),

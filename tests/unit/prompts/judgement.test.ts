@@ -1,5 +1,12 @@
 /** Replies of the roles that judge or act: propose, ground, evaluate, select, react. */
-import { parseEvaluate, parseGround, parsePropose, parseReact, parseSelectAnswer } from '../../../src/prompts';
+import {
+  parseEvaluate,
+  parseGround,
+  parsePropose,
+  parseReact,
+  parseSelectAnswer,
+  parseSelectByNumber,
+} from '../../../src/prompts';
 import type { Parsed } from '../../../src/prompts';
 import * as given from './fixtures';
 
@@ -233,6 +240,16 @@ describe('select', () => {
   it.each([-1, 3])('refuses %d', (choice) => refused(parse(choice), `choice: found ${choice}`, 'from 0 to 2'));
   it('takes a number in quotes', () => expect(parse('1')).toMatchObject({ kind: 'ok', reply: { choice: 1 } }));
   it('refuses a choice in words', () => refused(parse('first'), 'choice: found "first"', 'a number'));
+});
+
+describe('select by number', () => {
+  const parse = (text: string) => parseSelectByNumber(text, given.selectByNumberInput);
+
+  it.each(['2', ' [2]\n', '{"choice": 2}'])('takes %j', (text) =>
+    expect(parse(text)).toMatchObject({ kind: 'ok', reply: { choice: 2 } }),
+  );
+  it('abstains with 0', () => expect(parse('0')).toMatchObject({ kind: 'ok', reply: { choice: 0 } }));
+  it('refuses a number that no candidate has', () => refused(parse('3'), 'choice: found 3', 'from 0 to 2'));
 });
 
 describe('react', () => {

@@ -14,6 +14,7 @@ import {
   renderReact,
   renderRedel,
   renderSelectAnswer,
+  renderSelectByNumber,
   selectAnswerSchema,
 } from '../../../src/prompts';
 import type { ChatMessage } from '../../../src/ports';
@@ -26,6 +27,7 @@ const roles: Record<string, (dialect: Dialect) => ChatMessage[]> = {
   ground: (dialect) => renderGround({ ...given.groundInput, dialect }),
   evaluate: (dialect) => renderEvaluate({ ...given.evaluateInput, dialect }),
   select: (dialect) => renderSelectAnswer({ ...given.selectAnswerInput, dialect }),
+  'select by number': (dialect) => renderSelectByNumber({ ...given.selectByNumberInput, dialect }),
   look: (dialect) => renderLook({ ...given.lookInput, dialect }),
   react: (dialect) => renderReact({ ...given.reactInput, dialect }),
   redel: (dialect) => renderRedel({ ...given.redelInput, dialect }),

@@ -1,5 +1,6 @@
 import type { Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
+import { SELECT_BY_NUMBER } from '../../../src/search/select-answer';
 import { reasonOf } from '../../../src/search/run';
 import type { Progress } from '../../../src/search/progress';
 import type {
@@ -535,6 +536,20 @@ describe('preset paper', () => {
     propose: (input) => ({ proposalId: input.position, operators: ['op_a'], done: false }),
     probe: () => [{ operator: 'op_a', outcome: 'rows', immaterial: null }],
   };
+
+  test('asks even about a single answer, by number, with the depth of its trajectory', async () => {
+    const { steps, end } = await search({ plan: () => planned(written('p1', 'a')) }, paper);
+    expect(steps.inputs<SelectAnswerInput>('select')).toMatchObject([
+      { byNumber: true, candidates: [{ id: 'c1', depth: 1 }] },
+    ]);
+    expect(end).toMatchObject({ status: 'answered', chosen: 'c1' });
+  });
+
+  test('a search that chose by execution before there was that goes on so', async () => {
+    const hooks = { ...testHooks(), patched: (id: string) => id !== SELECT_BY_NUMBER };
+    const { steps } = await search({ plan: () => planned(written('p1', 'a')) }, paper, hooks);
+    expect(steps.count('select')).toBe(0);
+  });
 
   test('runs all J attempts with up to K rounds each, and judges each attempt once', async () => {
     const { steps } = await search(rollouts, paper);

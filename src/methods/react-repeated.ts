@@ -1,0 +1,110 @@
+/**
+ * The paper's repeated ReAct (§ Cost Analysis): independent runs of `react` as children, all at once, each with a seed of its
+ * own; then one call chooses among their answers as the paper's selector does.
+ *
+ * 1. A run knows nothing of the others and has an equal share of the budgets; one model call is kept for the choice.
+ * 2. A run that fails is one answer less. The question fails only if all of them do.
+ */
+import type { EndedBy } from '../domain';
+import { ROOT } from '../domain/control-view';
+import type { AnswerSummary, ChildRun, MethodSteps } from '../ports/search-steps';
+import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
+import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { chooseByNumber, judge, judged } from '../search/select-answer';
+import { addUsage, budgetsOfChild } from '../search/state/budgets';
+
+type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
+
+export function runReactRepeated(start: SearchStart, steps: RepeatedSteps, hooks: SearchHooks): Promise<SearchOutcome> {
+  return new RepeatedRuns(start, steps, hooks).run();
+}
+
+class RepeatedRuns extends Run<RepeatedSteps> {
+  private readonly ended: ChildRun[] = [];
+
+  private get runs(): number {
+    return this.start.settings.repeated?.runs ?? 0;
+  }
+
+  protected async iterate(): Promise<EndedBy> {
+    this.report();
+    const settled = await Promise.allSettled(Array.from({ length: this.runs }, (_, index) => this.runOne(index)));
+    const ended = settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
+    this.chargeChildren(ended.filter((run) => run !== null));
+    for (const run of ended) if (run !== null) await this.take(run);
+    const failures = settled.flatMap((one, index) => {
+      const reason = one.status === 'rejected' ? reasonOf(one.reason) : failureOf(one.value);
+      return reason === null
+        ? []
+        : [{ reason, index, error: one.status === 'rejected' ? (one.reason as unknown) : new Error(reason) }];
+    });
+    if (failures.length === this.runs && failures[0] !== undefined) throw failures[0].error;
+    const events = failures.map(({ reason, index }) => ({
+      ...{ iteration: this.state.iteration, kind: 'step-failed' as const },
+      ...{ subject: positionOf(index), detail: reason },
+    }));
+    this.state = { ...this.state, events: [...this.state.events, ...events] };
+    return 'finished';
+  }
+
+  /** null: its share of a budget is nothing. */
+  private async runOne(index: number): Promise<ChildRun | null> {
+    const { searchId, usage } = this.state;
+    const spoken = addUsage(usage, { llmCalls: 1 });
+    const budgets = budgetsOfChild(this.budgets(), spoken, this.elapsedMs(), index, this.runs);
+    if (budgets === null) return null;
+    const settings = { method: 'react' as const, budgets };
+    const run = await this.steps.child({ searchId, position: positionOf(index), settings, seedOffset: index });
+    this.ended.push(run);
+    this.report();
+    return run;
+  }
+
+  /** A run that was stopped counts with the best that it had. */
+  private async take({ id: child, summary }: ChildRun): Promise<void> {
+    if (summary.status === 'unanswerable')
+      this.state = addUnanswerable(this.state, ROOT, summary.reason ?? 'no reason given');
+    if (summary.sql === null || (summary.status !== 'answered' && summary.status !== 'cancelled')) return;
+    const { searchId } = this.state;
+    const candidateId = nextCandidateId(this.state);
+    const against = comparable(this.state);
+    const run = await this.steps.adopt({ searchId, position: `adopt.${candidateId}`, child, candidateId, against });
+    const candidate = candidateOfRun(this.state, ROOT, null, run);
+    this.state = { ...this.state, candidates: [...this.state.candidates, candidate] };
+  }
+
+  protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    const choice = chooseByNumber(this.state, endedBy);
+    if (choice.kind === 'decided')
+      return this.conclude(choice.candidate === null ? { ...choice, reason: NO_ANSWER } : choice, endedBy);
+    const tried = await this.modelStep('select', 'choice', (findings) =>
+      judge(this.steps, this.state, choice, findings),
+    );
+    return this.conclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
+  }
+
+  private report(): void {
+    this.hooks.onProgress({
+      iteration: this.ended.length,
+      iterations: this.runs,
+      trajectories: this.runs,
+      open: this.runs - this.ended.length,
+      bottleneck: null,
+      learned: null,
+      candidates: this.state.candidates.length,
+      usage: this.ended.reduce((sum, run) => addUsage(sum, run.usage), this.state.usage),
+      plan: [],
+      frontier: [],
+    });
+  }
+}
+
+const NO_ANSWER = 'none of its runs gave an answer';
+
+function positionOf(index: number): string {
+  return `run${index + 1}`;
+}
+
+function failureOf(run: ChildRun | null): string | null {
+  return run?.summary.status === 'failed' ? (run.summary.reason ?? 'no reason given') : null;
+}
