@@ -4,7 +4,7 @@
  * delay it or throw.
  */
 import { createMemoryStore } from '../../src/adapters/scripted';
-import type { SearchState, Settings, UpdateView, Usage } from '../../src/domain';
+import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
 import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
 import type { WorkerSteps } from '../../src/workers/run-worker';
@@ -43,7 +43,7 @@ const QUERY = { sqlExecutions: 1, sqlMs: 1 };
 type Overrides = Parameters<typeof settingsFor>[0]['overrides'];
 
 /** Of the search proper: without the conversation with which `fast` begins. */
-export function scriptedSettings(overrides: Overrides = {}, method: 'gate' | 'react' = 'gate'): Settings {
+export function scriptedSettings(overrides: Overrides = {}, method: MethodName = 'gate'): Settings {
   const preset = settingsFor({ method, preset: 'fast', models: { default: 'scripted' } });
   const settings = settingsBeforeLooking(preset) ?? preset;
   return { ...settings, breadth: 1, followOn: false, planCarriesTests: false, ...overrides };
@@ -218,7 +218,8 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     },
     openChild: async (input) => {
       await on('openChild', input);
-      const settings = { ...scriptedSettings({}, 'react'), ...input.settings };
+      const method = input.settings.redel === undefined ? 'react' : 'redel-upstream';
+      const settings = { ...scriptedSettings({}, method), ...input.settings };
       return { searchId: `${input.searchId}.${input.position}`, settings, ended: null };
     },
     adopt: async (input, options) => {
