@@ -162,7 +162,7 @@ export function forkedSettings(
   const given = Object.entries(flags.model ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const models = { ...before.models, ...Object.fromEntries(given) };
   const further = flags.iterations ?? (search ?? presetOf(before)).iterations;
-  const isReact = before.method === 'react';
+  const isAgent = before.method === 'react' || before.redel !== undefined;
   // The baseline knows nothing of the layer (docs/layer.md).
   const made = search === null ? before : { ...(preset === 'paper' ? others : withLayer), ...search };
   return {
@@ -173,8 +173,8 @@ export function forkedSettings(
     seed: flags.seed ?? before.seed,
     // After a conversation its turns are no iterations of the search (`src/search/look.ts`).
     iterations: flags.at + further - (made.procedure === undefined ? 0 : (looking?.turns.length ?? 0)),
-    // The iterations of `react` are its tool calls.
-    ...(isReact ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
+    // The iterations of an agent are its tool calls.
+    ...(isAgent ? { rounds: flags.at + (flags.iterations ?? REACT_TOOL_CALLS) } : {}),
     budgets: { ...budgetsOf(state, before), ...limitsOf(flags) },
   };
 }
