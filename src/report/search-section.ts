@@ -1,5 +1,5 @@
 /** The tree of branches (trajectories): every reading that was tried, with its probe, rows, predicates and verdicts. */
-import type { OperatorView, WebObservation } from '../domain';
+import type { HelperReport, OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
 import { headingText } from '../text/claim-text';
 import { badge, details, head, hypothesisItem, link, resultOf, table } from './parts';
@@ -141,16 +141,24 @@ function operatorsTable(operators: readonly OperatorView[], changes: readonly Ch
 
 /** `place`: siblings may show the same attempt. */
 function attemptBlock(place: string, attempt: AttemptNode, rerun: Rerun): Html {
-  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.tests.map((test, at) => testBlock(`${anchor(place, attempt.id)}-${test.operator}${at === 0 ? '' : `-${at + 1}`}`, attempt.id, test, rerun))}`;
+  return markup`${attempt.note && markup`<p>${attempt.note}</p>`}${attempt.web && webBlock(attempt.id, attempt.web)}${attempt.helpers.map(helperBlock)}${attempt.tests.map((test, at) => testBlock(`${anchor(place, attempt.id)}-${test.operator}${at === 0 ? '' : `-${at + 1}`}`, attempt.id, test, rerun))}`;
 }
 
-const WEB_CHARS = 2_000;
+function helperBlock({ task, helper, outcome, text }: HelperReport): Html {
+  return markup`<div>
+    <h4>Subtask: ${task}</h4>
+    <p>${badge(outcome, outcome === 'reported' ? 'good' : 'warn')} ${helper !== null && markup`<code>${helper}</code>`}</p>
+    ${details('What came back', markup`<pre>${visible(text.slice(0, SHOWN_CHARS))}</pre>`)}
+  </div>`;
+}
+
+const SHOWN_CHARS = 2_000;
 
 function webBlock(id: string, { tool, request, outcome, text }: WebObservation): Html {
   return markup`<div>
     <h4>Attempt <code>${id}</code>: <code>${tool}</code></h4>
     <p><code>${request}</code> ${badge(outcome, outcome === 'found' ? 'good' : 'warn')}</p>
-    ${details('What came back', markup`<pre>${visible(text.slice(0, WEB_CHARS))}</pre>`)}
+    ${details('What came back', markup`<pre>${visible(text.slice(0, SHOWN_CHARS))}</pre>`)}
   </div>`;
 }
 

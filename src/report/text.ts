@@ -1,5 +1,5 @@
 /** A trace as text for a terminal: the tree of trajectories, and under each the attempts with what they showed. */
-import type { AnswerRecord, Claim, SqlResult, SqlValue, WebObservation } from '../domain';
+import type { AnswerRecord, Claim, HelperReport, SqlResult, SqlValue, WebObservation } from '../domain';
 import { statedText } from '../text/answer-text';
 import { keptText, provedBeforeText, uncheckedTexts, withheldTexts } from '../text/claim-text';
 import { claimText } from '../sql/claims';
@@ -161,6 +161,7 @@ function trajectoryLines(node: TrajectoryNode, lead: string, inner: string, trac
 function attemptLines(attempt: AttemptNode, indent: string): string[] {
   const note = attempt.note === null ? [] : [`${indent}${cut(attempt.note, WIDTH)}`];
   if (attempt.web !== null) note.push(...webLines(attempt.id, attempt.web).map((line) => indent + line));
+  note.push(...attempt.helpers.flatMap((helper) => helperLines(attempt.id, helper).map((line) => indent + line)));
   return [...note, ...attempt.tests.flatMap((test) => testLines(attempt.id, test).map((line) => indent + line))];
 }
 
@@ -168,6 +169,13 @@ function webLines(id: string, { tool, request, outcome, text, citations }: WebOb
   return [
     `attempt ${id}: ${tool} ${cut(request, WIDTH)}`,
     `  ${outcome}${citations.length > 0 ? ` (${counted(citations.length, 'source')})` : ''}: ${cut(text, WIDTH)}`,
+  ];
+}
+
+function helperLines(id: string, { task, helper, outcome, text }: HelperReport): string[] {
+  return [
+    `attempt ${id}: subtask ${cut(task, WIDTH)}`,
+    `  ${outcome}${helper === null ? '' : ` (${helper})`}: ${cut(text, WIDTH)}`,
   ];
 }
 

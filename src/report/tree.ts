@@ -5,6 +5,7 @@
 import type {
   CandidateView,
   Claim,
+  HelperReport,
   HypothesisOutcome,
   HypothesisVerdict,
   MaterialityOutcome,
@@ -47,6 +48,8 @@ export interface AttemptNode {
   readonly note: string | null;
   /** What the web was asked, and what it said. */
   readonly web: WebObservation | null;
+  /** Methods redel-…: what came of the subtasks that the agent delegated. */
+  readonly helpers: readonly HelperReport[];
   readonly tests: readonly TestNode[];
 }
 
@@ -148,6 +151,7 @@ function attempt(trace: Trace, observation: Observation): AttemptNode {
     id: observation.observationId,
     note: trace.actions[observation.proposalId]?.note ?? null,
     web: observation.web ?? null,
+    helpers: observation.helpers ?? [],
     tests: observation.tests.map((test, at) => {
       const proposed = proposal?.tests.find(({ operator }) => operator === test.operator);
       const grounding = judged.find(

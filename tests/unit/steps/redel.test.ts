@@ -3,6 +3,7 @@ import type { Budgets, Settings } from '../../../src/domain';
 import { settingsFor } from '../../../src/config/presets';
 import { runInProcess } from '../../../src/methods/in-process';
 import { ModelError, type ModelRequest } from '../../../src/ports';
+import { loadTrace, renderReport, renderTraceText } from '../../../src/report';
 import { createRunStore } from '../../../src/steps';
 import { SEARCH, bench, hash, searchInput, text } from './fixtures';
 
@@ -158,6 +159,23 @@ describe('redel-seed', () => {
     );
     expect(told(QUESTION)[6]).toContain('You have had all 1 helpers');
   });
+});
+
+test('report and trace show the subtasks of an agent with what came back, and the findings of a helper as its answer', async () => {
+  const { deps, record } = await ran('redel-upstream', {
+    [QUESTION]: [delegate(MARKS, QUESTION), FINAL],
+    [MARKS]: [{ note: '', action: 'end', report: 'gaps begin with +' }],
+  });
+  const { id } = record.children![0]!;
+  const shown = async (of: string) => {
+    const trace = await loadTrace(deps.store, of, hash);
+    return { text: renderTraceText(trace!), html: renderReport(trace!) };
+  };
+  const root = await shown(SEARCH);
+  expect(root.text).toContain(`attempt i1.tool: subtask ${MARKS}\n`);
+  expect(root.text).toContain(`reported (${id}): gaps begin with +`);
+  expect(root.html).toMatch(/Subtask: List the forms.*reported.*What came back.*gaps begin with \+.*refused/s);
+  expect((await shown(id)).html).toContain('gaps begin with +');
 });
 
 describe('redel-upstream', () => {
