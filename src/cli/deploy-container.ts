@@ -9,7 +9,7 @@ import { CONFIG_FILE, CONFIG_PATH, type ContainerPlan, type QueueGroup } from '.
 import { kubernetesChart } from '../deploy/kubernetes-chart';
 import { packageFolder } from '../workers/package-folder';
 import { giveFiles, targetFolder, type DeployFile, type WriteFlags } from './deploy-files';
-import { deployable } from './deployable';
+import { deployable, shellSettings } from './deployable';
 import type { Io } from './io';
 
 export interface ContainerFlags extends WriteFlags {
@@ -68,7 +68,7 @@ function planOf(config: Config, { image, grace }: ContainerFlags, io: Io): Conta
     configuration: readFileSync(file, 'utf8'),
     secrets: [...new Set([...secrets, ...AWS_KEYS.filter((name) => io.env[name])])],
     environment: {
-      ...shellSettings(io.env),
+      ...shellSettings(io.env, SETTINGS),
       ...environment,
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
@@ -80,13 +80,7 @@ function planOf(config: Config, { image, grace }: ContainerFlags, io: Io): Conta
 
 /** Without them the platform's own account is used. */
 const AWS_KEYS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
-const SETTINGS = /^(OPENAI_BASE_URL|GATE_MODEL(_.+)?|GATE_DEPLOYMENT|GATE_BUILD_ID|AWS_REGION|AWS_ENDPOINT_URL(_S3)?)$/;
-
-function shellSettings(env: Io['env']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value && SETTINGS.test(name) ? [[name, value]] : [])),
-  );
-}
+const SETTINGS = /^(GATE_DEPLOYMENT|GATE_BUILD_ID|AWS_REGION|AWS_ENDPOINT_URL(_S3)?)$/;
 
 function groupsOf({ models }: Config): readonly QueueGroup[] {
   const limited = limitedModels(models).map((model, index) => {
@@ -106,7 +100,9 @@ function portsOf({ databases, models, store }: Config, temporal: string, env: Io
     address.kind === 'url' ? address.url.reveal() : 'postgresql://unknown',
   );
   const endpoint = store.kind === 's3' ? (store.endpoint ?? env['AWS_ENDPOINT_URL_S3']) : null;
-  const ports = [`grpc://${temporal}`, ...urls, models.baseUrl, endpoint].flatMap((url) => (url ? [portOf(url)] : []));
+  const traces = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']];
+  const all = [`grpc://${temporal}`, ...urls, models.baseUrl, endpoint, ...traces];
+  const ports = all.flatMap((url) => (url ? [portOf(url)] : []));
   return [...new Set([443, ...ports])].sort((a, b) => a - b);
 }
 

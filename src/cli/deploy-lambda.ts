@@ -81,7 +81,7 @@ export function settingsOf(config: Config, { arch, secrets: secretStore }: Lambd
   const plan = {
     ...{ architecture: arch, temporal, secretStore, secrets },
     bucket: { name: store.bucket, prefix: store.prefix },
-    environment: { ...shellSettings(io.env), ...environment },
+    environment,
   };
   return { config, plan, files: configurationFiles(settings, config) };
 }
@@ -101,12 +101,6 @@ function configurationFiles(settings: ConfigFile, config: Config): PackedFile[] 
     return { path: packed, content: () => readFileSync(path) };
   });
   return [...files, text('gate.config.json', `${JSON.stringify({ ...settings, databases }, null, 2)}\n`)];
-}
-
-/** Settings of this shell that a worker reads; the configuration file is in the package. */
-function shellSettings(env: Io['env']): Record<string, string> {
-  const given = Object.entries(env).filter(([name]) => name === 'OPENAI_BASE_URL' || /^GATE_MODEL(_|$)/.test(name));
-  return Object.fromEntries(given.flatMap(([name, value]) => (value ? [[name, value]] : [])));
 }
 
 function nextSteps({ secrets, secretStore, buildId }: LambdaPlan): readonly string[] {

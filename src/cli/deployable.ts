@@ -15,6 +15,7 @@ export interface Deployable {
   readonly store: Bucket;
   /** Variables that hold a secret. */
   readonly secrets: readonly string[];
+  /** With the settings of this shell that a worker reads. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -45,9 +46,29 @@ export function deployable(
   const connection = connectionSettings(connectionOptions);
   return {
     ...{ settings, file, temporal: { address, namespace }, store },
-    secrets: [...new Set([...named.variables, ...modelKey(settings, config), ...connection.secrets])],
-    environment: { ...connection.environment, GATE_STORE: `s3://${store.bucket}/${store.prefix}` },
+    secrets: [
+      ...new Set([
+        ...named.variables,
+        ...modelKey(settings, config),
+        ...connection.secrets,
+        ...TRACE_KEYS.filter((name) => io.env[name]),
+      ]),
+    ],
+    environment: {
+      ...shellSettings(io.env, SETTINGS),
+      ...connection.environment,
+      GATE_STORE: `s3://${store.bucket}/${store.prefix}`,
+    },
   };
+}
+
+const TRACE_KEYS = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
+const SETTINGS = /^(OPENAI_BASE_URL|GATE_MODEL(_.+)?|OTEL_(?!.*_HEADERS$).+)$/;
+
+export function shellSettings(env: Io['env'], names: RegExp): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value && names.test(name) ? [[name, value]] : [])),
+  );
 }
 
 /** The variable of the key where the configuration leaves its name open; an endpoint of one's own may have none. */

@@ -14,6 +14,7 @@ import { openStore } from '../workers/open-store';
 import { binaryVersion, findPresentBinary } from '../workers/temporal-binary';
 import { askedServer, lackingFeatures, SERVERS } from '../workers/temporal-servers';
 import { connectClient } from '../workers/client';
+import { expiringCertificate } from '../workers/connection-problem';
 import {
   UNSERVED_FIX,
   unservedLine,
@@ -179,8 +180,13 @@ async function checkTemporal(config: Config, io: Io): Promise<Finding[]> {
     if (configured !== null) {
       const gate = await connectClient(configured);
       const { serverVersion } = await gate.client.workflowService.getSystemInfo({}).finally(() => gate.close());
-      const { address, namespace } = configured;
-      return [ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`), featuresOf(serverVersion)];
+      const { address, namespace, connectionOptions } = configured;
+      const expiring = expiringCertificate(connectionOptions, io.now());
+      return [
+        ok(what, `${address}, namespace ${namespace}, server ${serverVersion}`),
+        ...(expiring === null ? [] : [note(what, expiring.what, expiring.fix)]),
+        featuresOf(serverVersion),
+      ];
     }
     const running = await embeddedServerInfo(embeddedPlace(config));
     if (running !== null)

@@ -29,7 +29,12 @@ function filesBelow(folder: string): Record<string, string> {
 }
 
 async function written(platform: string): Promise<Record<string, string>> {
-  const process = configured({}, { TEMPORAL_API_KEY: 'key-hunter2' });
+  const process = configured(
+    {},
+    {
+      ...{ TEMPORAL_API_KEY: 'key-hunter2', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318' },
+    },
+  );
   const { code, out, err } = await process.gate('deploy', platform, '--image', IMAGE, '--write', 'out');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   const files = filesBelow(join(process.home, 'out'));
@@ -45,7 +50,7 @@ test('the values of the chart name the secrets, a group for each model with limi
     secrets: { keys: ['SALES_URL', 'OPENAI_API_KEY', 'TEMPORAL_API_KEY'] },
     environment: { GATE_STORE: 's3://gate/store', TEMPORAL_ADDRESS: 'temporal.internal:7233', TEMPORAL_TLS: 'true' },
     queueGroups: [{ serve: 'workflow' }, { name: 'model-1-gpt-5-4-mini', serve: 'model:gpt-5.4-mini' }],
-    egress: { ports: [443, 6543, 7233] },
+    egress: { ports: [443, 4318, 6543, 7233] },
   });
   expect(JSON.parse(files['gate.config.json'] ?? '')).toHaveProperty('databases.sales');
 });

@@ -38,12 +38,16 @@ test('every secret of the configuration is named, and none is in the package or 
 });
 
 test('settings of this shell go with the function, and the bucket is the one in force', () => {
-  const shell = { GATE_MODEL: 'gpt-5.4', OPENAI_BASE_URL: 'https://models.internal/v1', GATE_STORE: 's3://other/x' };
-  const { plan } = settings(project({ ...CONFIG, models: {} }, shell));
+  const shell = {
+    ...{ GATE_MODEL: 'gpt-5.4', OPENAI_BASE_URL: 'https://models.internal/v1', GATE_STORE: 's3://other/x' },
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318',
+  };
+  const traceKey = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer hunter2' };
+  const { plan } = settings(project({ ...CONFIG, models: {} }, { ...shell, ...traceKey }));
   expect(plan.environment).toEqual(shell);
   expect(plan.bucket).toEqual({ name: 'other', prefix: 'x' });
   // An endpoint of one's own may ask for no key.
-  expect(plan.secrets).toEqual(['SALES_URL']);
+  expect(plan.secrets).toEqual(['SALES_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
 });
 
 test('an SQLite file is in the package under the path that its configuration names', () => {
