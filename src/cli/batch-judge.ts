@@ -96,7 +96,7 @@ export async function judgeBatch(given: string, flags: BatchJudgeFlags, io: Io):
   }
 }
 
-function resultsIn(folder: string, given: string): ResultLine[] {
+export function resultsIn(folder: string, given: string): ResultLine[] {
   const text = readOrNull(join(folder, RESULTS));
   if (text === null) throw new UsageError(`${given} has no ${RESULTS}: give the --out folder of gate batch run`);
   return text

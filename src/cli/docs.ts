@@ -10,6 +10,7 @@ import { createProgram } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord } from '../domain';
+import { UpdateAudit } from '../report/update-audit';
 import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
 
@@ -92,6 +93,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     ),
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
+    'update-audit.schema.json': text('gate audit updates --json', UpdateAudit),
     'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
   };
 }

@@ -44,6 +44,7 @@ export function openJudge(
   const { outputTokens, reasoningOutputTokens } = LIMITS;
   const { store, model } = composition;
   let spent = NO_USAGE;
+  const calls = new Set<string>();
   const failed = new AbortController();
   const ended = AbortSignal.any([signal, failed.signal]);
   const limit = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
@@ -51,7 +52,10 @@ export function openJudge(
     judge: {
       ...{ store, model, name, hash: sha256, clock: { now }, signal: ended },
       maxOutputTokens: (models.reasoning ?? looksLikeReasoning(name)) ? reasoningOutputTokens : outputTokens,
-      onPaid: (usage) => (spent = addUsage(spent, usage)),
+      onPaid: (usage, call) => {
+        if (!calls.has(call)) spent = addUsage(spent, usage);
+        calls.add(call);
+      },
     },
     paid: () => spent,
     isSpent: () => spent.costUsd >= limit,

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand, demoCommand, learnCommand } from './ask';
+import { auditCommand } from './audit';
 import { batchCommand } from './batch';
 import { compareCommand } from './compare';
 import { codecServerCommand } from './codec-server';
@@ -32,6 +33,7 @@ const COMMANDS: readonly CommandFactory[] = [
   traceCommand,
   reportCommand,
   diffCommand,
+  auditCommand,
   ...STEERING_COMMANDS,
   forkCommand,
   dbCommand,

@@ -35,18 +35,9 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
     ['machinery', 'How it was found', machinery(trace, rerun)],
   ];
   const present = sections.filter(([, , body]) => body !== null);
-  return markup`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
-        <title>${question.slice(0, 120)} · GATE</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <a class="skip" href="#main">Skip to the result</a>
+  return page(
+    `${question.slice(0, 120)} · GATE`,
+    markup`<a class="skip" href="#main">Skip to the result</a>
         ${head(trace)}
         <nav aria-label="Sections">
           <ul>
@@ -56,7 +47,24 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
         <main id="main">${present.map(section)}</main>
         <footer>
           <p>Search <code>${trace.searchId}</code>. <code>gate result ${trace.searchId}</code> prints the answer in a terminal.</p>
-        </footer>
+        </footer>`,
+  );
+}
+
+/** A file of its own: it loads nothing, and its policy allows only what this module writes. */
+export function page(title: string, body: Html): string {
+  return markup`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="no-referrer" />
+        <title>${title}</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        ${body}
         ${SCRIPT_ELEMENT}
       </body>
     </html> `.text;

@@ -29,8 +29,8 @@ export interface Judge {
   readonly name: string;
   readonly maxOutputTokens: number;
   readonly signal: AbortSignal;
-  /** Told what each call costs that is made now; one that was paid before costs nothing. */
-  readonly onPaid?: (usage: UsageDelta) => void;
+  /** Told what each call costs that is made now, with its id: askers of the same at once share one call. */
+  readonly onPaid?: (usage: UsageDelta, call: string) => void;
   /** Pauses before further tries of a call that met an outage. */
   readonly againAfterMs?: readonly number[];
 }
@@ -113,13 +113,13 @@ async function askJudge<Reply>(judge: Judge, task: JudgeTask<Reply>): Promise<As
       ...{ temperature: 0, topP: 1, maxOutputTokens, seed: 0 },
     };
     const before = { paid: false as boolean };
-    const { text, usage } = await patiently(judge, () =>
+    const { id, text, usage } = await patiently(judge, () =>
       callOnce({
         ...{ store, run, position, tryNumber, request, hash, signal },
         ...{ model: judge.model, clock: judge.clock, onHit: () => (before.paid = true) },
       }),
     );
-    if (!before.paid) judge.onPaid?.(usage);
+    if (!before.paid) judge.onPaid?.(usage, id);
     const parsed = task.parse(text);
     if (parsed.kind === 'ok') return { kind: 'decided', reply: parsed.reply };
     problem = parsed.error;

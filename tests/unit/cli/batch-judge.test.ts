@@ -35,7 +35,13 @@ async function judged(cases: Readonly<Record<string, Case>>, ...args: string[]) 
   const folder = join(process.home, 'out');
   mkdirSync(folder);
   const lines = Object.entries(cases).map(([id, { execution = null }], at) => ({
-    ...{ id, searchId: `q-000000000000000${at}`, database: 'karts', status: 'answered', endedBy: 'agreement' },
+    ...{
+      id,
+      searchId: `q-${at.toString(16).padStart(16, '0')}`,
+      database: 'karts',
+      status: 'answered',
+      endedBy: 'agreement',
+    },
     ...{ sql: 'SELECT 4', answer: null, verdict: 'no-gold', verdictReason: '', execution, official: null },
     ...{ usage: null, wallMs: null, error: null },
   }));
@@ -123,6 +129,25 @@ test('the single pass asks once; another mode or model is another judgement', as
   const before = model.requests.length;
   expect((await gate('batch', 'judge', 'out', '--judge', 'single', '--model', 'other')).out).toContain('other)');
   expect(model.requests.length - before).toBe(1);
+});
+
+test('at the limit of cost nothing more is judged; a higher one goes on', async () => {
+  const ids = Array.from(
+    { length: 20 },
+    (_, at) => [`k${at}`, { question: { gold_text: '4' }, record: FOUR }] as const,
+  );
+  const { run, home, gate } = await judged(Object.fromEntries(ids), '--judge', 'single', '--max-cost', '0.5');
+  const prices = { judges: { inputPerMillion: 10_000, outputPerMillion: 10_000 } };
+  writeFileSync(join(home, 'gate.config.json'), JSON.stringify({ prices }));
+  const { summary, asked } = await run();
+  expect(asked.length).toBeLessThan(20);
+  expect(summary).toMatchObject({
+    judged: asked.length,
+    notJudged: { 'the limit of cost was reached (--max-cost)': 20 - asked.length },
+  });
+  const before = model.requests.length;
+  expect((await gate('batch', 'judge', 'out', '--judge', 'single', '--max-cost', 'none')).out).toContain('20 correct');
+  expect(model.requests.length - before).toBe(20 - asked.length);
 });
 
 test('what cannot be judged is told before anything is asked', async () => {

@@ -1,0 +1,169 @@
+/** What `gate audit` does: reads the updates of stored searches, has pairs of them judged, and keeps what people decide. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Dialect } from '../domain';
+import { each } from '../limiter';
+import type { ObjectStore, SqlInspector } from '../ports';
+import { JUDGE_VERSION } from '../prompts/judge';
+import { decisionOf, DECISIONS, flaggedPairs, storeDecision, storeFlagged } from '../record/audit-store';
+import { SCHEMA_ID } from '../record/contents';
+import { createRunStore } from '../record/run-store';
+import { loadTrace } from '../report';
+import { counted } from '../report/printable';
+import {
+  auditSearch,
+  updateAudit,
+  type AuditedSearch,
+  type AuditedUpdate,
+  type Judged,
+  type JudgedPair,
+} from '../report/update-audit';
+import { auditPage, auditText } from '../report/update-audit-view';
+import { judgeContradiction } from '../steps/judge';
+import { compose } from '../workers/composition';
+import { inspectorOf } from '../workers/engines';
+import { paidLines, resultsIn } from './batch-judge';
+import { RESULTS } from './batch-results';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import { watchInterrupts } from './interrupts';
+import type { Io } from './io';
+import { openJudge, type JudgeFlags } from './judging';
+import { unpricedModels } from './preflight';
+import { findSearch, openServices, sha256, type Services } from './services';
+import { authorOf } from './steer';
+
+export interface AuditFlags extends JudgeFlags {
+  readonly judge?: boolean;
+  readonly maxCost: number | 'none';
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+export async function auditUpdates(what: readonly string[], flags: AuditFlags, io: Io): Promise<ExitCode> {
+  const services = openServices(io);
+  const { store } = services;
+  const ids = [...new Set((await each(what, (one) => searchesOf(store, one, io))).flat())];
+  const searches = await each(ids, (id) => audited(store, id), LOADED_AT_ONCE);
+  const judged = flags.judge ? await judgedPairs(services, searches, flags, io) : null;
+  const audit = updateAudit(searches, judged);
+  if (flags.html !== undefined) {
+    const path = resolve(io.cwd, flags.html);
+    writeFileSync(path, auditPage(audit));
+    io.err(`${path}\n`);
+  }
+  io.out(flags.json ? `${JSON.stringify(audit, null, 2)}\n` : auditText(audit, io.columns));
+  if (!flags.judge && audit.pairs > 0) io.err(`--judge has ${counted(audit.pairs, 'pair')} judged by a model\n`);
+  return judged?.interrupted === true ? EXIT.cancelled : EXIT.ok;
+}
+
+const LOADED_AT_ONCE = 4;
+
+/** The searches of a folder of results, of a batch, or of an id. */
+async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<readonly string[]> {
+  const folder = resolve(io.cwd, what);
+  if (existsSync(join(folder, RESULTS))) return resultsIn(folder, what).map(({ searchId }) => searchId);
+  if (what.startsWith('b-')) return searchesOfBatch(store, what);
+  return [await findSearch(store, what)];
+}
+
+const Page = z.array(z.object({ searchId: z.string() }));
+
+async function searchesOfBatch(store: ObjectStore, wanted: string): Promise<readonly string[]> {
+  const pages = (await store.list(`batches/${wanted}`)).filter((key) => /\/manifest-\d+\.json$/.test(key)).sort();
+  const batches = new Set(pages.map((key) => key.split('/')[1]));
+  if (batches.size > 1)
+    throw new UsageError(`'${wanted}' is the beginning of ${batches.size} batch ids; give more of the id`);
+  if (batches.size === 0)
+    throw new CommandFailed(
+      `no batch ${wanted} in the store: give its id (in summary.json), its --out folder, or search ids`,
+    );
+  const texts = await each(pages, (key) => store.get(key));
+  return texts.flatMap((text) => Page.parse(JSON.parse(text ?? '[]')).map(({ searchId }) => searchId));
+}
+
+async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {
+  const trace = await loadTrace(store, searchId, sha256);
+  if (trace === null) throw new CommandFailed(`no search ${searchId} in the store; gate list shows the known ones`);
+  const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
+  // Without a schema nothing was asked of the database yet, so there is nothing to parse.
+  return auditSearch(trace, await parserOf(schema?.description.dialect ?? 'sqlite'), sha256);
+}
+
+const parsers = new Map<Dialect, Promise<SqlInspector>>();
+
+function parserOf(dialect: Dialect): Promise<SqlInspector> {
+  const opened = parsers.get(dialect) ?? inspectorOf(dialect);
+  parsers.set(dialect, opened);
+  return opened;
+}
+
+async function judgedPairs(
+  { config }: Services,
+  searches: readonly AuditedSearch[],
+  flags: AuditFlags,
+  io: Io,
+): Promise<Judged & { readonly interrupted: boolean }> {
+  const pairs = searches.flatMap((search) => search.pairs);
+  const composition = await compose(config);
+  const interrupts = watchInterrupts(io);
+  try {
+    const judging = openJudge(composition, config, flags, { now: () => io.now(), signal: interrupts.quit });
+    const place = { store: composition.store, hash: sha256 };
+    io.err(`judging ${counted(pairs.length, 'pair')}; what was judged before costs nothing\n`);
+    const flagged = new Map<string, JudgedPair>();
+    const verdicts = await judging.each(pairs, async ({ context, ...pair }) => {
+      if (interrupts.count() > 0 || judging.isSpent()) return [];
+      const { pairId, searchId, question, updates } = pair;
+      const { contradictory, reason } = await judgeContradiction(judging.judge, { question, context, updates });
+      if (contradictory === true) {
+        const ids = updates.map(({ updateId }) => updateId) as [string, string];
+        await storeFlagged(place, { schemaVersion: 1, pairId, searchId, updates: ids });
+        const sides = [...updates] as [AuditedUpdate, AuditedUpdate];
+        const shown = { ...pair, tables: [...pair.tables], updates: sides };
+        flagged.set(pairId, { ...shown, reason, decision: await decisionOf(place, pairId) });
+      }
+      return [{ pairId, contradictory }];
+    });
+    const unpriced = unpricedModels(config, [judging.judge.name]);
+    for (const line of paidLines({ paid: judging.paid(), unpricedModels: unpriced })) io.err(`${line}\n`);
+    return {
+      ...{ model: judging.judge.name, version: JUDGE_VERSION, verdicts: verdicts.flat() },
+      flagged: pairs.flatMap(({ pairId }) => flagged.get(pairId) ?? []),
+      interrupted: interrupts.count() > 0,
+    };
+  } finally {
+    interrupts.stopListening();
+    await composition.close();
+  }
+}
+
+export interface DecideFlags {
+  readonly note?: string;
+  readonly author?: string;
+  readonly json?: boolean;
+}
+
+export async function decidePair(wanted: string, given: string, flags: DecideFlags, io: Io): Promise<void> {
+  const { store } = openServices(io);
+  const place = { store, hash: sha256 };
+  if (!/^p-[0-9a-f]{2,12}$/.test(wanted))
+    throw new UsageError(`'${wanted}' is not the id of a pair; give p-…, as gate audit updates --judge shows it`);
+  const [pair, ...others] = await flaggedPairs(place, wanted);
+  if (pair === undefined) throw new CommandFailed(`no flagged pair ${wanted}: gate audit updates … --judge shows them`);
+  if (others.length > 0)
+    throw new UsageError(`'${wanted}' is the beginning of ${others.length + 1} pair ids; give more of the id`);
+  const decision = z.enum(DECISIONS).parse(given);
+  const note = flags.note?.trim() ?? '';
+  const decided = {
+    ...{ schemaVersion: 1 as const, pairId: pair.pairId, decision, note: note === '' ? null : note },
+    ...{ author: authorOf(flags, io), at: new Date(io.now()).toISOString() },
+  };
+  await storeDecision(place, decided);
+  const [one, other] = pair.updates;
+  io.out(
+    flags.json
+      ? `${JSON.stringify(decided)}\n`
+      : `${pair.pairId} (${one} and ${other} of ${pair.searchId}) is ${decision === 'contradiction' ? 'a contradiction' : 'consistent'}\n`,
+  );
+}
