@@ -1,13 +1,12 @@
 /** `gate deploy kubernetes` and `gate deploy cloud-run`: from the configuration to a Helm chart, or worker pools. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig, type Config } from '../config';
 import { limitedModels } from '../config/limits';
 import { cloudRunPool, CONFIG_SECRET } from '../deploy/cloud-run-pool';
 import { CONFIG_FILE, CONFIG_PATH, type ContainerPlan, type QueueGroup } from '../deploy/container-plan';
 import { kubernetesChart } from '../deploy/kubernetes-chart';
-import { packageFolder } from '../workers/package-folder';
+import { packageVersion } from '../workers/package-folder';
 import { giveFiles, targetFolder, type DeployFile, type WriteFlags } from './deploy-files';
 import { deployable, shellSettings } from './deployable';
 import type { Io } from './io';
@@ -115,7 +114,7 @@ function portOf(url: string): number {
 }
 
 function versionOfPackage(): string {
-  const folder = packageFolder();
-  if (folder === null) throw new Error('the folder of this program has no package.json: install it with npm');
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
+  const version = packageVersion();
+  if (version === null) throw new Error('the folder of this program has no package.json: install it with npm');
+  return version;
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { loadConfig, type Config, type ConfigFile } from '../config';
 import { engineOfUrl } from '../config/databases';
-import { deploymentOf } from '../config/limits';
 import { digestOf, MOST_BYTES, programFiles, text, zipped, type PackedFile } from '../deploy/lambda-package';
 import {
   CODE_FILE,
@@ -65,9 +64,8 @@ function programOf({ config }: Settings, { arch }: LambdaFlags): readonly Packed
 /** A build of its own for each package and each setting: a published version of a function never changes. */
 function versionOf({ config, plan }: Settings, program: readonly PackedFile[]) {
   const { versioning } = config.temporal;
-  const given = versioning ?? { deployment: deploymentOf(null), buildId: null };
-  const { deploymentName: deployment, buildId } = workerVersion(given);
-  return { deployment, buildId: given.buildId ?? `${buildId}-${digestOf(program, plan)}` };
+  const { deploymentName: deployment, buildId } = workerVersion(versioning);
+  return { deployment, buildId: versioning?.buildId ?? `${buildId}-${digestOf(program, plan)}` };
 }
 
 /** Throws `ConfigError` with everything that a function could not work with. */

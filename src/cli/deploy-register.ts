@@ -89,7 +89,7 @@ async function register(
   io: Io,
 ): Promise<void> {
   const { versioning } = config.temporal;
-  const version = workerVersion({ deployment: deploymentOf(versioning), buildId: versioning?.buildId ?? null });
+  const version = workerVersion(versioning);
   const { deploymentName, buildId } = version;
   const before = await describeDeployment(client, deploymentName);
   const isCurrent = before?.current === buildId;

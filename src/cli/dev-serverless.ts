@@ -7,7 +7,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig, type Config } from '../config';
-import { deploymentOf } from '../config/limits';
 import { resolveDatabase } from '../config/databases';
 import { sha256 } from '../sha256';
 import { compose } from '../workers/composition';
@@ -80,7 +79,7 @@ async function register(
   const { client } = session.gate;
   // Another configuration has other queues, so it is another build.
   const { versioning } = config.temporal;
-  const { deploymentName, buildId } = workerVersion({ deployment: deploymentOf(versioning), buildId: null });
+  const { deploymentName, buildId } = workerVersion(versioning);
   const version = { deploymentName, buildId: versioning?.buildId ?? `${buildId}-${sha256(queues.join()).slice(0, 8)}` };
   const { command, log } = writeCommand(config, session, version, io);
   const compute: Compute = { ...COMPUTE, details: { ...COMPUTE.details, command } };

@@ -1,6 +1,4 @@
 /** All commands as one program, and how any of their errors becomes one line and an exit code. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { askCommand, demoCommand, learnCommand } from './ask';
 import { auditCommand } from './audit';
@@ -21,6 +19,7 @@ import { layerCommand } from './layer';
 import { STEERING_COMMANDS } from './steer';
 import { temporalCommand } from './temporal';
 import { workerCommand } from './worker';
+import { packageVersion } from '../workers/package-folder';
 
 const COMMANDS: readonly CommandFactory[] = [
   askCommand,
@@ -52,7 +51,7 @@ const COMMANDS: readonly CommandFactory[] = [
 export function createProgram(io: Io, outcome: Outcome): Command {
   const program = new Command('gate')
     .description('Asks a database in plain language and proves what the answer assumes.')
-    .version(version(), '--version')
+    .version(packageVersion() ?? 'unknown', '--version')
     .helpCommand('help [command]', 'show the help of a command')
     .addHelpText(
       'after',
@@ -104,11 +103,4 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
       io.err(`gate: ${errorText(error, args.includes('--debug'))}\n`);
     return exitCodeOf(error);
   }
-}
-
-/** The package's file is two folders up from the sources and three from the compiled code. */
-function version(): string {
-  const places = ['../..', '../../..'].map((up) => join(__dirname, up, 'package.json'));
-  const file = places.find((place) => existsSync(place));
-  return file === undefined ? 'unknown' : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

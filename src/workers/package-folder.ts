@@ -1,8 +1,15 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Of this package: two folders up from the sources and three from the compiled code. Null where its file is missing. */
 export function packageFolder(): string | null {
   const folders = ['../..', '../../..'].map((up) => join(__dirname, up));
   return folders.find((folder) => existsSync(join(folder, 'package.json'))) ?? null;
+}
+
+/** Of this package; null where its file is missing. */
+export function packageVersion(): string | null {
+  const folder = packageFolder();
+  if (folder === null) return null;
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }

@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { WorkflowBundleWithSourceMap, WorkerDeploymentOptions } from '@temporalio/worker';
-import type { VersioningConfig } from '../config/limits';
-import { packageFolder } from './package-folder';
+import { deploymentOf, type VersioningConfig } from '../config/limits';
+import { packageVersion } from './package-folder';
 
 export type WorkflowBundleOptions = { readonly codePath: string } | { readonly code: string };
 
@@ -77,10 +77,6 @@ function prebuiltPath(): string | null {
 }
 
 /** Of the workflow code and the SDK: the same wherever the same build runs. */
-function workflowCodeHash(): string {
-  return stamp();
-}
-
 function stamp(): string {
   const hash = createHash('sha256');
   const manifest = readFileSync(require.resolve('@temporalio/worker/package.json'), 'utf8');
@@ -107,17 +103,11 @@ export interface WorkerVersion {
  * Which build a worker says it is (docs/deploying.md). A search ends on the build that it began on; one that outgrows a run
  * moves to the current one when it continues as new. So a build is named by its package version and its workflow code.
  */
-export function workerVersion({ deployment, buildId }: VersioningConfig): WorkerVersion {
-  return { deploymentName: deployment, buildId: buildId ?? `${packageVersion()}-${workflowCodeHash().slice(0, 12)}` };
+export function workerVersion(versioning: VersioningConfig | null): WorkerVersion {
+  const buildId = versioning?.buildId ?? `${packageVersion() ?? '0'}-${stamp().slice(0, 12)}`;
+  return { deploymentName: deploymentOf(versioning), buildId };
 }
 
 export function deploymentOptions(version: WorkerVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' };
-}
-
-function packageVersion(): string {
-  const folder = packageFolder();
-  return folder === null
-    ? '0'
-    : (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }

@@ -4,7 +4,6 @@
  */
 import { NativeConnection } from '@temporalio/worker';
 import { ConfigError, loadConfig, type Config } from '../../config';
-import { deploymentOf } from '../../config/limits';
 import { resolveDatabase } from '../../config/databases';
 import type { Environment } from '../../config/folders';
 import { telemetry } from '../../telemetry/active';
@@ -48,7 +47,7 @@ export async function openKept(given: Environment, cwd: string, log: (line: stri
     servedName(name, servingOf(config, composition, [resolveDatabase(config, name, cwd)])),
   );
   const { store, steps, watch } = composition;
-  const version = workerVersion(config.temporal.versioning ?? { deployment: deploymentOf(null), buildId: null });
+  const version = workerVersion(config.temporal.versioning);
   const served = {
     ...{ address: temporal.address, namespace: temporal.namespace, dataConverter: dataConverterOf(config, store) },
     ...{ steps, batch: batchPorts(store), watch, databases, modelQueues: modelQueues(config, composition) },
