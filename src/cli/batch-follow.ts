@@ -14,7 +14,7 @@ import { canonical } from '../domain/canonical';
 import { briefSettings } from '../search/state/control-settings';
 import { awaitBatch, awaitQuestion, startBatch, type Ended } from '../workers/client';
 import { batchProgress, runningWorkflow } from '../workers/workflow-views';
-import { unlessGone } from '../workers/grpc-retries';
+import { unlessGone } from '../workers/grpc-status';
 import type { Serving } from '../workers/serving';
 import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';

@@ -1,11 +1,8 @@
 /** Why a server cannot start workers, each as one line that says what to change. */
+import { GRPC } from '../workers/grpc-status';
 import { STARTS_WORKERS } from '../workers/temporal-servers';
 import { CommandFailed } from './errors';
 import type { TemporalSession } from './temporal-session';
-
-const INVALID_ARGUMENT = 3;
-const PERMISSION_DENIED = 7;
-const UNIMPLEMENTED = 12;
 
 /** Providers that a server has only if it was built with them. */
 const BUILT_IN = ['subprocess', 'k8s'];
@@ -15,19 +12,19 @@ export async function computeProblem(error: unknown, session: TemporalSession): 
   const { code, details } = error as { readonly code?: unknown; readonly details?: unknown };
   const text = typeof details === 'string' ? details : '';
   const { address, namespace, gate } = session;
-  if (code === UNIMPLEMENTED) {
+  if (code === GRPC.unimplemented) {
     const { serverVersion } = await gate.client.workflowService.getSystemInfo({});
     return failed(
       `${address} is Temporal ${serverVersion}, which starts no workers: upgrade it to ${STARTS_WORKERS.from} or newer`,
       error,
     );
   }
-  if (code === PERMISSION_DENIED)
+  if (code === GRPC.permissionDenied)
     return failed(
       `${address} does not let this user change worker deployments in namespace ${namespace} (${text}): ask its administrator for write access`,
       error,
     );
-  return code === INVALID_ARGUMENT ? failed(providerProblem(text), error) : error;
+  return code === GRPC.invalidArgument ? failed(providerProblem(text), error) : error;
 }
 
 function failed(line: string, cause: unknown): CommandFailed {

@@ -5,12 +5,12 @@
 import type { Client } from '@temporalio/client';
 import { deploymentOf, type VersioningConfig } from '../config/limits';
 import { describeDeployment, validateCompute } from '../workers/deployments';
+import { GRPC } from '../workers/grpc-status';
 import { NOT_ALLOWED } from './deploy-problems';
 import { PROVIDERS } from './deploy-register-options';
 import { missing, note, ok, type Finding } from './doctor-finding';
 
 const WHAT = 'workers started by Temporal';
-const UNIMPLEMENTED = 12;
 
 export async function checkServerless(client: Client, versioning: VersioningConfig | null): Promise<Finding[]> {
   const name = deploymentOf(versioning);
@@ -38,7 +38,7 @@ async function allowedProviders(client: Client): Promise<readonly string[] | nul
         await validateCompute(client, { provider, details: {} });
       } catch (error) {
         const { code, details } = error as { readonly code?: unknown; readonly details?: unknown };
-        if (code === UNIMPLEMENTED) return null;
+        if (code === GRPC.unimplemented) return null;
         if (NOT_ALLOWED.test(String(details))) return [];
       }
       return [provider];

@@ -2,7 +2,7 @@
 import type { ObjectEntry } from '../ports';
 import { counted } from '../report/printable';
 import type { GateClient } from '../workers/client';
-import { unlessGone } from '../workers/grpc-retries';
+import { unlessGone } from '../workers/grpc-status';
 import { planRuns, removable, removeBatch, removeRun, type AskTemporal, type StoredRun } from './gc-runs';
 import { sweepCaches, sweepObjects, sweepPayloads, type Swept } from './gc-sweep';
 import { UsageError } from './errors';

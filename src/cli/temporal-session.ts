@@ -14,6 +14,7 @@ import { openStore } from '../workers/open-store';
 import { startTracing } from '../telemetry/tracing';
 import { registerSearchAttributes } from '../workers/search-attributes';
 import { cancelWorkflow, connectClient, type GateClient } from '../workers/client';
+import { GRPC, grpcCode } from '../workers/grpc-status';
 import { noAnswer, TemporalUnreachableError, type TemporalProblem } from '../workers/connection-problem';
 import {
   describeQuestion,
@@ -205,14 +206,11 @@ async function answerInTime<T>(gate: GateClient, ask: () => Promise<T>): Promise
 }
 
 const NOT_YET = new Set(['QueryNotRegisteredError', 'QueryRejectedError', 'WorkflowNotFoundError']);
-const DEADLINE_EXCEEDED = 4;
-const FAILED_PRECONDITION = 9;
-const CANCELLED = 1;
+const NO_ANSWER: readonly unknown[] = [GRPC.deadlineExceeded, GRPC.failedPrecondition, GRPC.cancelled];
 
 export function isDeadline(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code = (at as { code?: unknown }).code;
-    if (code === DEADLINE_EXCEEDED || code === FAILED_PRECONDITION || code === CANCELLED) return true;
+    if (NO_ANSWER.includes(grpcCode(at))) return true;
   }
   return false;
 }

@@ -12,7 +12,7 @@
 import type { NativeConnection } from '@temporalio/worker';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
 import { each } from '../limiter';
-import { unlessGone } from './grpc-retries';
+import { unlessGone } from './grpc-status';
 import { isGone } from './process-identity';
 
 /** The most searches that are checked; steps of further ones are left to the heartbeat timeout. */

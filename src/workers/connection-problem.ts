@@ -6,6 +6,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { connect as plainConnect, isIP } from 'node:net';
 import { connect as tlsConnect, type SecureContextOptions } from 'node:tls';
 import type { ConnectionOptions } from '@temporalio/client';
+import { GRPC } from './grpc-status';
 
 export interface TemporalProblem {
   readonly what: string;
@@ -39,14 +40,11 @@ export async function connectionProblem(address: string, options: Options, error
   );
 }
 
-const PERMISSION_DENIED = 7;
-const UNAUTHENTICATED = 16;
-
 /** Null: the server did not refuse who calls. */
 export function refusedLogin(who: string, error: unknown, hasKey: boolean): TemporalProblem | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, details } = at as { readonly code?: unknown; readonly details?: unknown };
-    if (code !== PERMISSION_DENIED && code !== UNAUTHENTICATED) continue;
+    if (code !== GRPC.permissionDenied && code !== GRPC.unauthenticated) continue;
     const said = typeof details === 'string' && details !== '' ? ` (${details})` : '';
     return hasKey
       ? { what: `${who} refuses the API key${said}`, fix: `correct or renew it: ${KEY}` }

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { unlessGone } from './grpc-retries';
+import { unlessGone, unlessThere } from './grpc-status';
 import { processIdentity } from './process-identity';
 import type { WorkerVersion } from './workflow-bundle';
 
@@ -43,7 +43,6 @@ export interface Deployment {
 
 /** One for all task types. */
 const GROUP = 'all';
-const ALREADY_EXISTS = 6;
 
 /** null: the server knows none of this name. */
 export async function describeDeployment(client: Client, deploymentName: string): Promise<Deployment | null> {
@@ -127,15 +126,6 @@ function groupOf({ provider, details, scaling }: Compute) {
 /** The server reads it, so no codec of ours may touch it. */
 function jsonPayload(value: Settings) {
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(value)) };
-}
-
-async function unlessThere<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === ALREADY_EXISTS) return null;
-    throw error;
-  }
 }
 
 /** The task queues that workers of this version registered. */

@@ -1,16 +1,11 @@
 /**
- * What Temporal answers: `unlessGone`, and the client's own retries, until it closes. The SDK retries from a timer, and a retry on a closed channel throws where
- * nobody can catch it. That happens whenever a long poll is open while the client and then its server are closed. So
- * nothing is retried any more once the client closes, and it waits for the retry that is already due (at most 6 s, and
- * only where Temporal did not answer).
+ * The client's own retries, until it closes. The SDK retries from a timer, and a retry on a closed channel throws where nobody
+ * can catch it. That happens whenever a long poll is open while the client and then its server are closed. So nothing is
+ * retried any more once the client closes, and it waits for the retry that is already due (at most 6 s, and only where
+ * Temporal did not answer).
  */
 import { setImmediate as afterTimers, setTimeout as sleep } from 'node:timers/promises';
-import {
-  defaultGrpcRetryOptions,
-  makeGrpcRetryInterceptor,
-  type ConnectionOptions,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor, type ConnectionOptions } from '@temporalio/client';
 
 interface GrpcRetries {
   readonly interceptors: NonNullable<ConnectionOptions['interceptors']>;
@@ -43,17 +38,4 @@ export function retriesUntilClosed(): GrpcRetries {
       await Promise.all(due);
     },
   };
-}
-
-/** gRPC's status. */
-const NOT_FOUND = 5;
-
-/** null: what Temporal was asked about is there no longer. */
-export async function unlessGone<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError || (error as { code?: unknown }).code === NOT_FOUND) return null;
-    throw error;
-  }
 }

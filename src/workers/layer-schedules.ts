@@ -15,7 +15,7 @@ import { WATCH_PREFIX, watchScheduleId } from '../workflows/ids';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow';
 import { each } from '../limiter';
 import type { GateClient } from './client';
-import { unlessGone } from './grpc-retries';
+import { unlessGone } from './grpc-status';
 import type { Serving, ServingParts } from './serving';
 
 export interface WatchPlan {

@@ -4,6 +4,7 @@
  */
 import type { Client } from '@temporalio/client';
 import { GATE_ATTRIBUTES } from '../workflows/search-attributes';
+import { GRPC, grpcCode } from './grpc-status';
 
 /** The types in use: as Temporal's tools write them, and their number in its protocol (`IndexedValueType`). */
 const TYPES = {
@@ -75,19 +76,15 @@ async function look(client: Client) {
   };
 }
 
-const INVALID_ARGUMENT = 3;
-const PERMISSION_DENIED = 7;
-const UNIMPLEMENTED = 12;
-
 /** The caller may not, or the service is not offered (Temporal Cloud). */
 export function isNotAllowed(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === PERMISSION_DENIED || code === UNIMPLEMENTED;
+  const code = grpcCode(error);
+  return code === GRPC.permissionDenied || code === GRPC.unimplemented;
 }
 
 /** A server that has just been told of them may not know them everywhere yet. */
 export function isUnknownAttribute(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if ((at as { code?: unknown }).code === INVALID_ARGUMENT && /search attribute/i.test(at.message)) return true;
+    if (grpcCode(at) === GRPC.invalidArgument && /search attribute/i.test(at.message)) return true;
   return false;
 }

@@ -6,7 +6,7 @@
 import { each } from '../limiter';
 import type { GateClient } from './client';
 import { MODEL_QUEUE_PREFIX } from './model-queues';
-import { unlessGone } from './grpc-retries';
+import { unlessGone } from './grpc-status';
 import { isPolled } from './running-elsewhere';
 import { first, RUNNING_QUESTIONS, runningQuestions } from './workflow-views';
 import { differenceText, endpointText, type Serving, type ServingParts } from './serving';

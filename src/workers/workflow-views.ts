@@ -10,7 +10,7 @@ import type { AnswerQuestionInput } from '../workflows/answer-question';
 import type { BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import type { GateClient } from './client';
-import { unlessGone } from './grpc-retries';
+import { unlessGone } from './grpc-status';
 import type { ServingParts } from './serving';
 
 /** null: no worker answers, or nothing is known yet. */
