@@ -4,7 +4,7 @@ import { announcedFor, checkAndStore, neededQueues, startAsked, type Asking } fr
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { deploymentOf } from '../config/limits';
-import { startsWorkersFor } from '../workers/deployments';
+import { startedQueues } from '../workers/deployments';
 import { openTemporal } from './temporal-session';
 import { decodedInUi } from './codec-server';
 
@@ -27,14 +27,11 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   const ui = session.uiOf(searchId);
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
-    isStarted = await startsWorkersFor(
-      session.gate.client,
-      deploymentOf(config.temporal.versioning),
-      neededQueues(announced),
-    );
+    const started = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
+    isStarted = neededQueues(announced).every((queue) => started.has(queue));
     if (!isStarted) isBackground = await serveInBackground(config, database, announced, session, io);
-    const started = await startAsked({ session, config, input, announced, state: checked.value, io });
-    if (started === 'earlier-version') {
+    const asked = await startAsked({ session, config, input, announced, state: checked.value, io });
+    if (asked === 'earlier-version') {
       const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
       throw new CommandFailed(line);
     }

@@ -96,7 +96,7 @@ export async function serveInBackground(
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!servingProcesses(config).some(serves)) {
     if (end.reason !== null || Date.now() > deadline) {
-      const last = readFileSync(log, 'utf8').trim().split('\n').at(-1);
+      const last = lastLine(log);
       throw new CommandFailed(
         `the background worker did not start (${last || end.reason || 'no reply in time'}); its log is ${log}`,
       );
@@ -129,4 +129,8 @@ function folderOf(config: Config): string {
 export function gateCommand(): readonly string[] {
   const main = join(__dirname, __filename.endsWith('.ts') ? 'main.ts' : 'main.js');
   return [process.execPath, ...process.execArgv, main];
+}
+
+export function lastLine(log: string): string | undefined {
+  return readFileSync(log, 'utf8').trim().split('\n').at(-1);
 }

@@ -4,7 +4,7 @@
  *
  * The server runs a small script. It holds no secret: keys are in the environment that the server was started with.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
@@ -15,7 +15,7 @@ import { modelQueues } from '../workers/model-queues';
 import { servedName, servingOf } from '../workers/serving';
 import { databaseQueue } from '../workers/task-queues';
 import { workerVersion, type WorkerVersion } from '../workers/workflow-bundle';
-import { gateCommand } from './background';
+import { gateCommand, lastLine } from './background';
 import { CommandFailed, UsageError } from './errors';
 import type { Io } from './io';
 import { configuredTemporal, openTemporal, type TemporalSession } from './temporal-session';
@@ -86,8 +86,7 @@ async function register(
   if (!(await createVersion(client, version, compute))) await updateCompute(client, version, compute);
   const isServed = (registered: readonly string[]): boolean => queues.every((queue) => registered.includes(queue));
   if (!isServed(await awaitQueues(client, version, isServed, REGISTERED_WITHIN_MS))) {
-    const last = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').at(-1) : '';
-    throw new CommandFailed(`the worker did not start (${last || 'no reply in time'}); its log is ${log}`);
+    throw new CommandFailed(`the worker did not start (${lastLine(log) || 'no reply in time'}); its log is ${log}`);
   }
   await makeCurrent(client, version.deploymentName, version.buildId);
 }

@@ -32,7 +32,7 @@ import { checkServerless } from './doctor-serverless';
 import { checkWebSearch } from './doctor-web';
 import { errorText } from './errors';
 import type { Io } from './io';
-import { startsWorkersFor } from '../workers/deployments';
+import { startedQueues } from '../workers/deployments';
 import { deploymentOf } from '../config/limits';
 import { configuredTemporal, openRunning } from './temporal-session';
 
@@ -227,10 +227,10 @@ async function checkQueues(config: Config, io: Io): Promise<Finding[]> {
     const { client } = session.gate;
     const { versioning } = config.temporal;
     const queues = await unservedModelQueues(session.gate, io.now());
-    const searches: Awaited<ReturnType<typeof unservedSearches>> = [];
-    for (const queue of await unservedSearches(session.gate, io.now()))
-      // Between two steps nobody need be there.
-      if (!(await startsWorkersFor(client, deploymentOf(versioning), [queue.taskQueue]))) searches.push(queue);
+    const unserved = await unservedSearches(session.gate, io.now());
+    // Between two steps nobody need be there.
+    const started = unserved.length === 0 ? null : await startedQueues(client, deploymentOf(versioning));
+    const searches = unserved.filter(({ taskQueue }) => started?.has(taskQueue) !== true);
     return [
       ...(await checkServerless(client, versioning)),
       ...queues.map((queue) => note('model queue', unservedLine(queue), UNSERVED_FIX)),

@@ -5,6 +5,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostPort } from '../workers/host-port';
 
 /** Null: ready; else why not, in a line. */
 export type Readiness = () => Promise<string | null>;
@@ -33,7 +34,7 @@ export async function startHealthServer(host: string, port: number): Promise<Hea
   });
   const { port: taken } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(taken)}`,
+    url: `http://${hostPort(host, taken)}`,
     readyWhen: (next) => (readiness = next),
     close: () =>
       new Promise((resolve) => {

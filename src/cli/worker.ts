@@ -1,6 +1,7 @@
 /** `gate worker`: serves questions on configured databases until it is stopped. */
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { hostPort } from '../workers/host-port';
 import { collect, port, positiveNumber, withExamples, type CommandFactory } from './options';
 import { AlreadyTold, errorText, exitCodeOf, UsageError } from './errors';
 import type { HealthServer } from './health';
@@ -120,15 +121,13 @@ async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeO
       ...(flags.grace === undefined ? {} : { graceMs: flags.grace * 1000 }),
       ...(health === null ? {} : { health }),
       ...(log === undefined ? {} : { log }),
-      ...(flags.metricsPort === undefined ? {} : { metricsAt: at(flags.metricsHost, flags.metricsPort) }),
+      ...(flags.metricsPort === undefined ? {} : { metricsAt: hostPort(flags.metricsHost, flags.metricsPort) }),
     };
     await serveUntilInterrupted(config, session, serving, io);
   } finally {
     await session.close();
   }
 }
-
-const at = (host: string, port: number): string => `${isIPv6(host) ? `[${host}]` : host}:${String(port)}`;
 
 function ip(text: string): string {
   if (isIP(text) === 0) throw new InvalidArgumentError('give an IP address, for example 127.0.0.1 or 0.0.0.0');

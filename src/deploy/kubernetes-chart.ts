@@ -60,8 +60,11 @@ ${stringify(values)}`;
 const LABELS = `app.kubernetes.io/name: gate
     app.kubernetes.io/instance: {{ $.Release.Name }}`;
 
+/** Of a group of queues. */
+const POD_NAME = 'printf "%s-%s" $.Release.Name .name | trunc 63 | trimSuffix "-"';
+
 const DEPLOYMENT = `{{- range .Values.queueGroups }}
-{{- $name := printf "%s-%s" $.Release.Name .name | trunc 63 | trimSuffix "-" }}
+{{- $name := ${POD_NAME} }}
 ---
 apiVersion: apps/v1
 kind: Deployment
@@ -238,7 +241,7 @@ rules:
     resources: [deployments]
     resourceNames: &names
       {{- range .Values.queueGroups }}
-      - {{ printf "%s-%s" $.Release.Name .name | trunc 63 | trimSuffix "-" }}
+      - {{ ${POD_NAME} }}
       {{- end }}
     verbs: [get]
   - apiGroups: [apps]

@@ -17,7 +17,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { isSampled, partsOf } from '../workflows/trace-context';
 import type { WorkflowSpan } from '../workflows/tracing';
-import type { Attributes, NewSpan, OpenSpan, Tracing } from './spans';
+import type { Attributes, Environment, NewSpan, OpenSpan, Tracing } from './spans';
 
 const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
 const KINDS = {
@@ -77,8 +77,6 @@ export async function openTelemetry(
     },
   };
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 async function openExporter(env: Environment): Promise<SpanExporter> {
   const name = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL' : PROTOCOL;

@@ -4,6 +4,8 @@
  */
 import type { WorkflowSpan } from '../workflows/tracing';
 
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export type Attributes = Record<string, string | number | undefined>;
 
 export interface NewSpan {

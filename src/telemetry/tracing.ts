@@ -3,9 +3,7 @@
  * loaded (`opentelemetry.ts`).
  */
 import { telemetry } from './active';
-import type { NewSpan, OpenSpan } from './spans';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, NewSpan, OpenSpan } from './spans';
 
 /** `say`: told when spans cannot be delivered. */
 export async function startTracing(env: Environment, say: (line: string) => void): Promise<void> {

@@ -15,6 +15,7 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import { StoreError } from '../ports';
 import type { StoredPayloads } from './external-storage';
+import { hostPort } from './host-port';
 
 export interface CodecServerOptions extends Decoders {
   readonly host?: string;
@@ -50,7 +51,7 @@ export async function startCodecServer(options: CodecServerOptions): Promise<Cod
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`,
+    url: `http://${hostPort(host, port)}`,
     allow: (origin) => void origins.add(originOf(origin)),
     close: () =>
       new Promise((resolve) => {

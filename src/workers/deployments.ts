@@ -183,15 +183,10 @@ function change(client: Client, deploymentName: string) {
   return { ...{ namespace, deploymentName, identity: processIdentity() }, ...lenient };
 }
 
-/** Whether the server starts workers for all of these queues: their version is current and names compute. */
-export async function startsWorkersFor(
-  client: Client,
-  deploymentName: string,
-  queues: readonly string[],
-): Promise<boolean> {
+/** The queues that the server starts workers for: those of the current version, where it names compute. */
+export async function startedQueues(client: Client, deploymentName: string): Promise<ReadonlySet<string>> {
   const deployment = await describeDeployment(client, deploymentName);
   const current = deployment?.versions.find(({ state }) => state === 'current');
-  if (current === undefined || current.provider === null) return false;
-  const registered = await registeredQueues(client, { deploymentName, buildId: current.buildId });
-  return queues.every((queue) => registered.includes(queue));
+  if (current === undefined || current.provider === null) return new Set();
+  return new Set(await registeredQueues(client, { deploymentName, buildId: current.buildId }));
 }
