@@ -14,6 +14,7 @@ import { evaluate, react, select } from './roles/others';
 import { plan } from './roles/plan';
 import { propose } from './roles/propose';
 import { helper, redel } from './roles/redel';
+import * as reforce from './roles/reforce';
 import type { Rates, World } from './world';
 
 export interface ReplyOptions {
@@ -31,6 +32,8 @@ export type SimulatedReply =
 
 const ROLES: Record<Exclude<Role, 'learn' | 'judge'>, (world: World) => Promise<object>> = {
   ...{ look, keep, plan, propose, ground, evaluate, select, react, redel },
+  ...{ 'reforce-link': reforce.link, 'reforce-format': reforce.format, 'reforce-explore': reforce.explore },
+  ...{ 'reforce-generate': reforce.generate, 'reforce-choose': reforce.choose, 'reforce-answer': reforce.phrase },
 };
 
 export async function simulateReply(

@@ -99,6 +99,12 @@ const OPENINGS: readonly (readonly [RegExp, Role])[] = [
   [/^<rules>\nYou learn an undocumented database/, 'learn'],
   [/^<rules>\nYou (?:look into one point|answer the question (?:through helpers|.*\. Helpers can look))/, 'redel'],
   [/^<rules>\nYou answer the question/, 'react'],
+  [/^<rules>\nYou decide whether one table/, 'reforce-link'],
+  [/^<rules>\nYou say which columns the answer has/, 'reforce-format'],
+  [/^<rules>\nYou look at the columns/, 'reforce-explore'],
+  [/^<rules>\nYou write the SQL/, 'reforce-generate'],
+  [/^<rules>\nYou pick one of several SQL/, 'reforce-choose'],
+  [/^<rules>\nYou put the result/, 'reforce-answer'],
 ];
 
 function roleOf(body: ChatBody, rules: string): Role | null {

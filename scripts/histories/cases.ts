@@ -37,7 +37,8 @@ export interface RecordedCase {
 
 type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-in-batch' | 'hanging-look';
 
-interface QuestionCase extends Pick<SettingsInput, 'overrides'> {
+interface QuestionCase {
+  readonly overrides?: Omit<NonNullable<SettingsInput['overrides']>, 'reforce'>;
   readonly method?: Settings['method'];
   readonly preset?: Settings['preset'];
   /** Begins with the conversation, as preset `fast` does; else with the search. */

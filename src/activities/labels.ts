@@ -41,6 +41,18 @@ export class Labels {
       case 'react':
       case 'redel':
         return label(input, `act (${String(input.callsUsed)} of ${String(input.callsLimit)} calls used)`);
+      case 'reforce-link':
+        return label(input, `link table ${String(input.table + 1)}`);
+      case 'reforce-format':
+        return label(input, 'fix the header of the answer');
+      case 'reforce-explore':
+        return label(input, `${voteOf(input)}${EXPLORE[input.asks]}`);
+      case 'reforce-generate':
+        return label(input, `${voteOf(input)}write the SQL`);
+      case 'reforce-choose':
+        return label(input, `choose among ${String(input.candidates.length)} candidates`);
+      case 'reforce-answer':
+        return label(input, 'answer from the result');
     }
   }
 
@@ -69,6 +81,14 @@ export class Labels {
         return label(input, input.helpers === undefined ? 'query' : 'read what the helpers found');
       case 'final':
         return label(input, 'run the final query');
+      case 'compress':
+        return label(input, 'compress the schema');
+      case 'explore':
+        return label(input, `${voteOf(input)}explore`);
+      case 'refine':
+        return label(input, `${voteOf(input)}run the SQL`);
+      case 'agree':
+        return label(input, `compare ${String(input.candidates.length)} results`);
     }
   }
 
@@ -132,6 +152,18 @@ interface Known {
 
 function names(items: readonly (string | { readonly operator: string })[] | undefined): string[] {
   return (items ?? []).map((item) => (typeof item === 'string' ? item : item.operator));
+}
+
+const EXPLORE = {
+  queries: 'ask for queries to explore with',
+  correction: 'correct a query',
+  rest: 'correct the other queries',
+};
+
+/** Whose step it is, from its position. */
+function voteOf({ position }: { readonly position: string }): string {
+  const vote = /\.(v\d+)\./.exec(position)?.[1];
+  return vote === undefined ? '' : `${vote}: `;
 }
 
 function label(step: { readonly position: string; readonly tryNumber?: number }, text: string): string {

@@ -3,7 +3,7 @@ import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { MemoryMode, PresetName, Question, SearchInput } from '../domain';
 import { contextProblem, questionProblem, textProblem } from '../input-limits';
-import { isReact, looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor } from '../config/presets';
+import { isReact, looksLikeReasoning, LOOKUPS, MODEL_DEFAULTS, settingsFor, temperatureOf } from '../config/presets';
 import type { Composition } from '../workers/composition';
 import { searchIdOf } from '../record/search-id';
 import { readDocumentation, type Documentation } from './docs-input';
@@ -154,7 +154,7 @@ export function searchInput(
     preset: presetOf(config, flags),
     models: options.models,
     overrides: {
-      temperature: temperature ?? MODEL_DEFAULTS.temperature,
+      temperature: temperature ?? temperatureOf(flags.method.method),
       topP: topP ?? MODEL_DEFAULTS.topP,
       maxOutputTokens: maxOutputTokens ?? cap,
       seed: flags.seed ?? 0,
@@ -185,6 +185,8 @@ function lookupsOf(
   { tools }: Question,
 ): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
+  if (asksWeb && method.startsWith('reforce-'))
+    throw new UsageError(`--web: method ${method} has no web, as its source; leave it out`);
   return asksWeb && method === 'gate' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
 }
 

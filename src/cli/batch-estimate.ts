@@ -4,7 +4,7 @@
  */
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
-import { isConclusive, type Settings } from '../domain';
+import { isConclusive, type ReforceSettings, type Settings } from '../domain';
 import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
@@ -153,10 +153,11 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
   }
 }
 
-function callsOf({ method, preset, procedure, budgets, repeated }: Settings): Range {
+function callsOf({ method, preset, procedure, budgets, repeated, reforce }: Settings): Range {
   const search = preset === 'fast' && procedure === undefined ? WITHOUT_LOOKING : CALLS[preset];
-  const { low, high } =
-    repeated !== undefined ? repeatedCalls(repeated.runs) : method === 'react' ? REACT_CALLS : search;
+  const own =
+    repeated !== undefined ? repeatedCalls(repeated.runs) : reforce !== undefined ? reforceCalls(reforce) : null;
+  const { low, high } = own ?? (method === 'react' ? REACT_CALLS : search);
   const limit = budgets.llmCalls ?? Infinity;
   return { low: Math.min(low, limit), high: Math.min(high, limit) };
 }
@@ -164,6 +165,17 @@ function callsOf({ method, preset, procedure, budgets, repeated }: Settings): Ra
 /** And one that chooses. */
 function repeatedCalls(runs: number): Range {
   return { low: runs * REACT_CALLS.low + 1, high: runs * REACT_CALLS.high + 1 };
+}
+
+/** Without linking. High: every vote explores, and half of its tries are needed. */
+function reforceCalls({ votes, attempts, explore, format }: ReforceSettings): Range {
+  const once = Number(format) + 1;
+  const passes = explore === 'unresolved' ? 2 : 1;
+  const explores = explore === 'never' ? 0 : 4;
+  return {
+    low: once + votes * (explore === 'always' ? 2 : 1),
+    high: once + votes * (passes * Math.ceil(attempts / 2) + explores),
+  };
 }
 
 function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; readonly completion: Range } {
@@ -176,7 +188,7 @@ function tokensOf({ maxOutputTokens }: Settings): { readonly prompt: Range; read
 function assumptionsOf(settings: Settings): string[] {
   const calls = callsOf(settings);
   const { prompt, completion } = tokensOf(settings);
-  const how = settings.method !== 'gate' ? `method ${settings.method}` : `preset ${settings.preset}`;
+  const how = settings.method === 'gate' ? `preset ${settings.preset}` : `method ${settings.method}`;
   const ceiling = settings.budgets.costUsd;
   return [
     `Assumed: ${calls.low} to ${calls.high} calls a question (${how}); a call reads the schema and ${range(prompt)} tokens, and writes ${range(completion)}` +

@@ -47,7 +47,8 @@ function nameOf(command: Command): string {
 export function methodSettings(): string {
   const rows = Object.entries(METHODS).flatMap(([method, settings]) =>
     settings.map((setting) => {
-      const usual = setting.range?.usual ?? (setting.usual === undefined ? '' : `yes, ${setting.usual}`);
+      const usual =
+        setting.range?.usual ?? (setting.usual === undefined ? '' : ['yes', setting.usual].filter(Boolean).join(', '));
       const needs = setting.needs === undefined ? '' : ` (only with ${setting.needs.join(' or ')})`;
       return [`\`${method}:${howToWrite(setting)}\``, setting.means + needs, String(usual), setting.from];
     }),

@@ -21,6 +21,12 @@ const ROLE_NAMES = [
   'redel',
   'keep',
   'learn',
+  'reforce-link',
+  'reforce-format',
+  'reforce-explore',
+  'reforce-generate',
+  'reforce-choose',
+  'reforce-answer',
 ] as const satisfies readonly Role[];
 
 export interface ModelFlags {

@@ -5,8 +5,15 @@
  * 1. A setting that is left out changes nothing, so that a plain name means the search that it always meant.
  * 2. One search has one spec: settings are written in the order of the table.
  */
-import type { Ablation, MethodName, PresetName, Redel } from '../domain';
-import { MAX_QUERIES_PER_ACTION, REACT_RUNS, REACT_TOOL_CALLS, REDEL, type SettingsInput } from './presets';
+import type { Ablation, MethodName, PresetName, Redel, ReforceSettings } from '../domain';
+import {
+  MAX_QUERIES_PER_ACTION,
+  REACT_RUNS,
+  REACT_TOOL_CALLS,
+  REDEL,
+  REFORCE_SETTINGS,
+  type SettingsInput,
+} from './presets';
 
 type Overrides = NonNullable<SettingsInput['overrides']>;
 
@@ -157,7 +164,53 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
       overrides: (depth) => redel({ depth }),
     },
   ],
+  'reforce-seed': reforceSettings('reforce-seed'),
+  'reforce-official-v5': reforceSettings('reforce-official-v5'),
 };
+
+function reforceSettings(method: keyof typeof REFORCE_SETTINGS): readonly MethodSetting[] {
+  const usual: ReforceSettings = REFORCE_SETTINGS[method];
+  const isSeed = method === 'reforce-seed';
+  /** One value of one setting; the method's own is from its source. */
+  const choice = <K extends keyof ReforceSettings>(
+    [name, means]: readonly [string, string],
+    group: K,
+    value: ReforceSettings[K],
+    from: MethodSetting['from'] = 'upstream',
+  ): MethodSetting => ({
+    ...{ name, means, group, from, overrides: () => ({ reforce: { [group]: value } }) },
+    ...(usual[group] === value ? { usual: '' } : {}),
+  });
+  return [
+    {
+      ...{ name: 'votes', means: 'candidates that are made side by side', from: isSeed ? 'ours' : 'upstream' },
+      range: { lowest: 1, highest: 32, usual: usual.votes },
+      overrides: (votes) => ({ reforce: { votes } }),
+    },
+    {
+      ...{ name: 'attempts', means: 'tries of one vote at SQL that returns rows', from: 'upstream' },
+      range: { lowest: 1, highest: 20, usual: usual.attempts },
+      overrides: (attempts) => ({ reforce: { attempts } }),
+    },
+    {
+      ...{ name: 'link-bytes', means: 'bytes of schema text above which tables are linked', from: 'upstream' },
+      range: { lowest: 1_000, highest: 10_000_000, usual: usual.linkBytes },
+      overrides: (linkBytes) => ({ reforce: { linkBytes } }),
+    },
+    choice(['explore', 'every vote explores columns first'], 'explore', 'always', isSeed ? 'paper' : 'ours'),
+    choice(
+      ['explore-unresolved', 'where votes decide nothing, all vote again and explore columns first'],
+      'explore',
+      'unresolved',
+    ),
+    choice(['no-explore', 'no vote explores columns'], 'explore', 'never', 'ours'),
+    choice(['format', 'the header of the answer is fixed first'], 'format', true, isSeed ? 'paper' : 'upstream'),
+    choice(['no-format', 'it is left open'], 'format', false),
+    choice(['consistency', 'rows count once a second result of their conversation repeats them'], 'consistency', true),
+    choice(['choose-first', 'the first candidate, where votes decide nothing'], 'choose', 'first'),
+    choice(['choose-by-model', 'the model chooses there'], 'choose', 'model'),
+  ];
+}
 
 /** In one line that says what to change. */
 export class MethodSpecError extends Error {

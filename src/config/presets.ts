@@ -3,7 +3,7 @@
  * `paper` repeats the paper's procedure; `fast` and `thorough` are ours. Iterations, attempts, cMin, cMax and frontier
  * are not given by the paper: they are ours in every preset and marked so wherever they are shown.
  */
-import type { Budgets, MethodName, PresetName, Redel, Settings } from '../domain';
+import type { Budgets, MethodName, PresetName, Redel, ReforceSettings, Settings } from '../domain';
 
 type Search = Pick<
   Settings,
@@ -87,6 +87,24 @@ export function isReact(method: MethodName): boolean {
   return method === 'react' || method === 'react-repeated';
 }
 
+const REFORCE: ReforceSettings = {
+  ...{ votes: 8, attempts: 5, explore: 'unresolved', format: false, consistency: false },
+  ...{ choose: 'first', linkBytes: 200_000 },
+};
+
+/** What the names `reforce-…` mean, where nothing else is said (docs/methods/reforce-official-v5.md says whose each value is). */
+export const REFORCE_SETTINGS = {
+  'reforce-seed': { ...REFORCE, votes: 1, explore: 'always', format: true },
+  'reforce-official-v5': REFORCE,
+} as const satisfies Readonly<Partial<Record<MethodName, ReforceSettings>>>;
+
+/** Votes at a low temperature would repeat each other; upstream's has 1. */
+const TEMPERATURES: Readonly<Partial<Record<MethodName, number>>> = { 'reforce-official-v5': 1 };
+
+export function temperatureOf(method: MethodName): number {
+  return TEMPERATURES[method] ?? MODEL_DEFAULTS.temperature;
+}
+
 /** Of `react`; the paper's agent runs one. */
 export const MAX_QUERIES_PER_ACTION = 8;
 
@@ -129,18 +147,22 @@ export interface SettingsInput {
   readonly method: MethodName;
   readonly preset: PresetName;
   readonly models: Settings['models'];
-  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
+  readonly overrides?: Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models' | 'reforce'>> & {
+    readonly reforce?: Partial<ReforceSettings>;
+  };
 }
 
 export function settingsFor(input: SettingsInput): Settings {
   const search = startsLooking(input) || input.preset !== 'fast' ? PRESETS[input.preset] : withoutLooking;
   const models = Object.values(input.models);
+  const reforce = (REFORCE_SETTINGS as Readonly<Partial<Record<MethodName, ReforceSettings>>>)[input.method];
+  const { reforce: reforceOverrides, ...overrides } = input.overrides ?? {};
   return {
     schemaVersion: 1,
     method: input.method,
     preset: input.preset,
     models: input.models,
-    temperature: MODEL_DEFAULTS.temperature,
+    temperature: temperatureOf(input.method),
     topP: MODEL_DEFAULTS.topP,
     maxOutputTokens: models.some(looksLikeReasoning)
       ? MODEL_DEFAULTS.reasoningOutputTokens
@@ -149,14 +171,17 @@ export function settingsFor(input: SettingsInput): Settings {
     ...search,
     rounds: isReact(input.method) || input.method in REDEL ? REACT_TOOL_CALLS : search.rounds,
     ...(input.method === 'react-repeated' ? { repeated: { runs: REACT_RUNS } } : {}),
+    // ReFoRCE is shown the schema as it compresses it.
+    ...(reforce === undefined ? {} : { profiles: false }),
     memoryScope: 'question',
     parseRetries: 3,
     sqlTimeoutMs: 25_000,
     maxRows: 10_000,
     csvChars: 8_000,
     budgets: DEFAULT_BUDGETS,
-    ...input.overrides,
+    ...overrides,
     ...redelOf(input),
+    ...(reforce === undefined ? {} : { reforce: { ...reforce, ...reforceOverrides } }),
   };
 }
 

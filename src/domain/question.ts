@@ -39,7 +39,8 @@ export type Question = z.infer<typeof Question>;
 /** `judge` takes no part in a search: it reads what searches answered (`steps/judge.ts`). */
 export const Role = z.enum([
   ...(['look', 'evaluate', 'plan', 'propose', 'ground', 'select', 'react', 'redel', 'keep', 'learn'] as const),
-  'judge',
+  ...(['reforce-link', 'reforce-format', 'reforce-explore', 'reforce-generate', 'reforce-choose'] as const),
+  ...(['reforce-answer', 'judge'] as const),
 ]);
 export type Role = z.infer<typeof Role>;
 
@@ -67,7 +68,10 @@ export const MemoryMode = z.enum(['off', 'read', 'on']);
 export type MemoryMode = z.infer<typeof MemoryMode>;
 
 /** `learn`: a database without a question (`gate learn`). */
-export const MethodName = z.enum(['gate', 'react', 'react-repeated', 'redel-seed', 'redel-upstream', 'learn']);
+export const MethodName = z.enum([
+  ...(['gate', 'react', 'react-repeated', 'redel-seed', 'redel-upstream'] as const),
+  ...(['reforce-seed', 'reforce-official-v5', 'learn'] as const),
+]);
 export type MethodName = z.infer<typeof MethodName>;
 
 /** A part of the search that is left out, as in the paper's ablation (docs/methods/gate.md). */
@@ -89,6 +93,25 @@ export const Redel = z.object({
   callsBefore: z.number().int().nonnegative().optional(),
 });
 export type Redel = z.infer<typeof Redel>;
+
+/** Of the methods `reforce-…` (docs/methods/reforce-official-v5.md). */
+export const ReforceSettings = z.object({
+  /** Independent candidates, made concurrently. */
+  votes: z.number().int().positive(),
+  /** Tries of one vote at SQL that runs and returns rows; without one the vote has no candidate. */
+  attempts: z.number().int().positive(),
+  /** Column exploration before SQL is written: by every vote, by those of a second pass after an undecided one, or by none. */
+  explore: z.enum(['always', 'unresolved', 'never']),
+  /** One call that fixes the header of the answer. */
+  format: z.boolean(),
+  /** A vote's result counts once a second result of the same conversation repeats it. */
+  consistency: z.boolean(),
+  /** How a vote that is still undecided at the end is decided: by the first candidate, or by the model. */
+  choose: z.enum(['first', 'model']),
+  /** A schema text with more bytes is linked: each table is asked about by itself. */
+  linkBytes: z.number().int().positive(),
+});
+export type ReforceSettings = z.infer<typeof ReforceSettings>;
 
 export const Settings = z.object({
   schemaVersion: z.literal(1),
@@ -139,6 +162,8 @@ export const Settings = z.object({
   queriesPerAction: z.number().int().positive().optional(),
   /** Of the methods redel-…: the agents that the root may have under it (docs/methods/redel-seed.md). */
   redel: Redel.optional(),
+  /** Of the methods `reforce-…` alone. */
+  reforce: ReforceSettings.optional(),
   /** Read by earlier versions; `layer` took its place. */
   memoryScope: z.enum(['question', 'database']),
   /**

@@ -198,6 +198,27 @@ export const Delegated = z.object({
 });
 export type Delegated = z.infer<typeof Delegated>;
 
+/** Where a search by `reforce-…` stands. */
+export const Reforce = z.object({
+  /** The schema text that prompts show. */
+  schemaId: z.string(),
+  /** The answer is wanted in words. */
+  worded: z.boolean(),
+  /** Linking: how many tables there are to ask about, how many were asked, and the replies that keep one. */
+  tables: z.number().int(),
+  asked: z.number().int(),
+  linked: z.array(z.string()),
+  /** The header of the answer. Absent: not asked yet; null: none. */
+  formatId: z.string().nullable().optional(),
+  /** Passes that are over: the second explores first. */
+  passes: z.number().int(),
+  /** Votes of the last pass, in their order. */
+  votes: z.array(z.object({ vote: z.string(), candidate: z.string().nullable(), ended: z.string() })),
+  /** Of their candidates: those with an equal result, by id. */
+  agreeing: z.record(z.string(), z.array(z.string())),
+});
+export type Reforce = z.infer<typeof Reforce>;
+
 export const SearchState = z.object({
   schemaVersion: z.literal(1),
   searchId: z.string(),
@@ -217,5 +238,6 @@ export const SearchState = z.object({
   steered: Steered.optional(),
   looking: Looking.optional(),
   redel: Delegated.optional(),
+  reforce: Reforce.optional(),
 });
 export type SearchState = z.infer<typeof SearchState>;

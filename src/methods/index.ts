@@ -7,6 +7,7 @@ import { runLookThenProve } from './look-then-prove';
 import { runReact } from './react';
 import { runReactRepeated } from './react-repeated';
 import { runRedel } from './redel';
+import { runReforce } from './reforce';
 
 export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchHooks): Promise<SearchOutcome> {
   const { method, procedure } = start.settings;
@@ -20,6 +21,9 @@ export function runMethod(start: SearchStart, steps: MethodSteps, hooks: SearchH
     case 'redel-seed':
     case 'redel-upstream':
       return runRedel(start, steps, hooks);
+    case 'reforce-seed':
+    case 'reforce-official-v5':
+      return runReforce(start, steps, hooks);
     case 'learn':
       return runLearn(start, steps, hooks);
     default:

@@ -63,6 +63,12 @@ const GIVEN = {
   learn: given({ turns: [] }),
   react: given({ turns: [] }),
   redel: given({ turns: [] }),
+  'reforce-link': given({}),
+  'reforce-format': given({}),
+  'reforce-explore': given({ turns: [] }),
+  'reforce-generate': given({ formatId: null, explored: [], turns: [] }),
+  'reforce-choose': given({}),
+  'reforce-answer': given({}),
 };
 const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   look: {},
@@ -76,6 +82,12 @@ const REPLIES: Readonly<Record<keyof typeof GIVEN, Shape>> = {
   learn: { usual: { done: false } },
   react: {},
   redel: {},
+  'reforce-link': { usual: { linkId: null } },
+  'reforce-format': {},
+  'reforce-explore': {},
+  'reforce-generate': {},
+  'reforce-choose': {},
+  'reforce-answer': {},
 };
 
 /** What a model step is given. */
@@ -107,4 +119,8 @@ export const SQL_RESULT = {
   candidate: CANDIDATE,
   tool: { usual: { outcome: 'rows', usage: {} }, inner: { usage: USAGE } },
   final: { ...CANDIDATE, usual: { ...CANDIDATE.usual, error: null } },
+  compress: { usual: { tables: 0, worded: false, usage: {} }, inner: { usage: USAGE } },
+  explore: { usual: { failed: false, usage: {} }, inner: { usage: USAGE } },
+  refine: { ...CANDIDATE, usual: { ...CANDIDATE.usual, repeats: false, flawed: false } },
+  agree: { usual: { agreeing: {}, usage: {} }, inner: { usage: USAGE } },
 } satisfies Readonly<Record<string, Shape>>;

@@ -8,6 +8,8 @@ interface ModelStepBase extends StepBase {
   /** For a later try: the exact error and hint, if it came from execution and not from parsing. */
   readonly executionError?: string;
   readonly memory: MemoryRef;
+  /** Added to the seed of the settings, so that concurrent calls with the same words differ. */
+  readonly seedShift?: number;
 }
 
 /** Every model step is charged, parsed or not. */
@@ -220,6 +222,81 @@ export type RedelActed =
   /** How a helper ends. */
   | { readonly kind: 'report'; readonly actionId: string };
 
+interface ReforceBase extends ModelStepBase {
+  /** The schema text that the prompt shows. */
+  readonly schemaId: string;
+}
+
+/** Schema linking: is this table needed? */
+export interface LinkInput extends ReforceBase {
+  readonly role: 'reforce-link';
+  /** Its place in the schema text, from 0. */
+  readonly table: number;
+}
+export interface Linked {
+  /** The reply; null: the table is not needed. */
+  readonly linkId: string | null;
+}
+
+/** Format restriction: the header of the answer. */
+export interface FormatInput extends ReforceBase {
+  readonly role: 'reforce-format';
+}
+export interface Formatted {
+  readonly formatId: string;
+}
+
+/** One exchange of an exploration. */
+export interface ExploreTurn {
+  readonly actionId: string;
+  /** What its queries gave; null where none of them was run. */
+  readonly observationId: string | null;
+  /** Queries that were left when the next message was written: of this action, from this one on. */
+  readonly rest: readonly [string, number];
+}
+
+/** Column exploration: queries to look with, one to correct, or those that are left, corrected in the same way. */
+export interface ExploreInput extends ReforceBase {
+  readonly role: 'reforce-explore';
+  readonly turns: readonly ExploreTurn[];
+  readonly asks: 'queries' | 'correction' | 'rest';
+}
+export interface ExplorationAsked {
+  readonly actionId: string;
+  readonly queries: number;
+}
+
+/** One SQL of a vote. */
+export interface GenerateInput extends ReforceBase {
+  readonly role: 'reforce-generate';
+  readonly formatId: string | null;
+  /** Observations of its exploration. */
+  readonly explored: readonly string[];
+  /** Observations of its SQL so far. */
+  readonly turns: readonly string[];
+}
+export interface Generated {
+  readonly actionId: string;
+}
+
+/** The choice where votes do not decide. */
+export interface ChooseInput extends ReforceBase {
+  readonly role: 'reforce-choose';
+  readonly candidates: readonly string[];
+}
+export interface Chosen {
+  readonly candidate: string;
+}
+
+/** Output mode `answer`: the result in words. */
+export interface PhraseInput extends ReforceBase {
+  readonly role: 'reforce-answer';
+  readonly candidateId: string;
+}
+export interface Phrased {
+  readonly candidateId: string;
+}
+
 interface Inputs {
   readonly look: LookInput;
   readonly evaluate: EvaluateInput;
@@ -231,6 +308,12 @@ interface Inputs {
   readonly learn: LearnInput;
   readonly react: ActInput;
   readonly redel: RedelInput;
+  readonly 'reforce-link': LinkInput;
+  readonly 'reforce-format': FormatInput;
+  readonly 'reforce-explore': ExploreInput;
+  readonly 'reforce-generate': GenerateInput;
+  readonly 'reforce-choose': ChooseInput;
+  readonly 'reforce-answer': PhraseInput;
 }
 interface Values {
   readonly look: Looked;
@@ -243,6 +326,12 @@ interface Values {
   readonly learn: Learned;
   readonly react: Acted;
   readonly redel: RedelActed;
+  readonly 'reforce-link': Linked;
+  readonly 'reforce-format': Formatted;
+  readonly 'reforce-explore': ExplorationAsked;
+  readonly 'reforce-generate': Generated;
+  readonly 'reforce-choose': Chosen;
+  readonly 'reforce-answer': Phrased;
 }
 
 export type ModelRole = keyof Inputs;
@@ -251,6 +340,8 @@ export function byRole<F>(step: F): Readonly<Record<ModelRole, F>> {
   return {
     ...{ look: step, evaluate: step, plan: step, propose: step },
     ...{ ground: step, select: step, keep: step, learn: step, react: step, redel: step },
+    ...{ 'reforce-link': step, 'reforce-format': step, 'reforce-explore': step },
+    ...{ 'reforce-generate': step, 'reforce-choose': step, 'reforce-answer': step },
   };
 }
 

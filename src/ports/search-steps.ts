@@ -61,3 +61,11 @@ export type KeepSteps = Pick<AllSteps, Keeping>;
 export type ReactSteps = Pick<AllSteps, Common | 'react' | 'tool' | 'final'>;
 /** An agent that may have helpers. */
 export type RedelSteps = Pick<AllSteps, Common | 'redel' | 'tool' | 'final'> & ChildSteps;
+
+/** The votes of `reforce-…`. */
+export type ReforceSteps = Pick<
+  AllSteps,
+  | Common
+  | ('reforce-link' | 'reforce-format' | 'reforce-explore' | 'reforce-generate' | 'reforce-choose' | 'reforce-answer')
+  | ('compress' | 'explore' | 'refine' | 'agree')
+>;

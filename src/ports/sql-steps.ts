@@ -190,6 +190,64 @@ export interface FinalRun extends CandidateRun {
   readonly error: string | null;
 }
 
+/** Makes the schema text of `reforce-…`; with `linked`, of the tables and columns that these replies keep. */
+export interface CompressInput extends StepBase {
+  readonly purpose: 'compress';
+  readonly linked: readonly string[];
+}
+export interface Compressed {
+  readonly schemaId: string;
+  /** How many tables are to be linked; 0: the text is short enough. */
+  readonly tables: number;
+  /** The question wants its answer in words. */
+  readonly worded: boolean;
+  readonly usage: UsageDelta;
+}
+
+/** Runs queries of an exploration in their order, until one fails or returns nothing, or `most` have run. */
+export interface ExploreRunInput extends StepBase {
+  readonly purpose: 'explore';
+  readonly actionId: string;
+  readonly from: number;
+  readonly most: number;
+}
+export interface Explored {
+  readonly observationId: string;
+  readonly succeeded: number;
+  /** One failed, or returned nothing. */
+  readonly failed: boolean;
+  readonly usage: UsageDelta;
+}
+
+/** Runs the SQL of a vote and stores it as the vote's candidate. */
+export interface RefineInput extends StepBase {
+  readonly purpose: 'refine';
+  readonly actionId: string;
+  readonly candidateId: string;
+  /** Results of the same conversation that count, to compare with. */
+  readonly earlier: readonly string[];
+}
+export interface Refined extends CandidateRun {
+  readonly observationId: string;
+  /** One of the earlier results is the same. */
+  readonly repeats: boolean;
+  /** A column holds nothing but NULL, empty text and zeros, or a value several lines. */
+  readonly flawed: boolean;
+}
+
+/** Compares the results of candidates. */
+export interface AgreeInput extends StepBase {
+  readonly purpose: 'agree';
+  readonly candidates: readonly string[];
+  /** Then an empty column does not exclude a result. */
+  readonly explored: boolean;
+}
+export interface Agreement {
+  /** For each candidate that counts and has any: the others that count and have an equal result. */
+  readonly agreeing: Readonly<Record<string, readonly string[]>>;
+  readonly usage: UsageDelta;
+}
+
 interface Inputs {
   readonly prepare: PrepareInput;
   readonly queries: QueriesInput;
@@ -203,6 +261,10 @@ interface Inputs {
   readonly candidate: CandidateInput;
   readonly tool: ToolInput;
   readonly final: FinalInput;
+  readonly compress: CompressInput;
+  readonly explore: ExploreRunInput;
+  readonly refine: RefineInput;
+  readonly agree: AgreeInput;
 }
 interface Values {
   readonly prepare: Prepared;
@@ -217,6 +279,10 @@ interface Values {
   readonly candidate: CandidateRun;
   readonly tool: ToolRun;
   readonly final: FinalRun;
+  readonly compress: Compressed;
+  readonly explore: Explored;
+  readonly refine: Refined;
+  readonly agree: Agreement;
 }
 
 export type SqlPurpose = keyof Inputs;
@@ -225,6 +291,7 @@ export function byPurpose<F>(step: F): Readonly<Record<SqlPurpose, F>> {
   return {
     ...{ prepare: step, queries: step, commit: step, prove: step, restate: step, recount: step },
     ...{ check: step, probe: step, settle: step, candidate: step, tool: step, final: step },
+    ...{ compress: step, explore: step, refine: step, agree: step },
   };
 }
 

@@ -217,6 +217,16 @@ export const CONTENTS = {
     /** Of an action that delegates. `refused`: why no helper gets it. */
     subtasks: z.array(z.object({ text: z.string(), refused: z.string().optional() })).optional(),
   }),
+  /** The schema text of a method `reforce-…`, and its tables, each as linking shows it. */
+  compressed: z.object({
+    schemaVersion: version,
+    text: z.string(),
+    tables: z.array(z.object({ name: z.string(), text: z.string() })),
+  }),
+  /** That a table is needed, and with which columns. */
+  link: z.object({ schemaVersion: version, table: z.string(), columns: z.array(z.string()) }),
+  /** The header of the answer. */
+  format: z.object({ schemaVersion: version, header: z.string() }),
   checkpoint: SearchState,
   result: AnswerRecord,
   /** The record with the rows that a later run of its SQL gave, `v1`, `v2`, … (`freshness.ts`). */

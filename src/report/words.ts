@@ -128,6 +128,8 @@ export function procedureText({ record, input }: Pick<Trace, 'record' | 'input'>
     return 'The model queried the database step by step, late with helpers for single points (method “redel-seed”); no reading was proved.';
   if (method === 'redel-upstream')
     return 'The model handed every look at the database on to helpers (method “redel-upstream”); no reading was proved.';
+  if (method?.startsWith('reforce-'))
+    return `The model wrote SQL in separate conversations, mended it until it returned rows, and equal results decided (method “${method}”); no reading was proved.`;
   if (record?.claims !== undefined)
     return record.sql === null
       ? 'The model looked at the data, then declined; the database counted what it claims is not stored.'

@@ -21,6 +21,7 @@ import { probe } from './probe';
 import { propose } from './propose';
 import { final, react, tool } from './react';
 import { redel } from './redel';
+import * as reforce from './reforce';
 import { restate } from './restate';
 import { createRunStore } from '../record/run-store';
 import { selectAnswer } from './select-answer';
@@ -73,6 +74,16 @@ export function createSteps(deps: StepDeps): AllSteps & OpenChildStep & RemarkSt
     final: step(deps, final),
     openChild: step(deps, openChild),
     adopt: step(deps, adopt),
+    'reforce-link': step(deps, reforce.link),
+    'reforce-format': step(deps, reforce.format),
+    'reforce-explore': step(deps, reforce.explore),
+    'reforce-generate': step(deps, reforce.generate),
+    'reforce-choose': step(deps, reforce.choose),
+    'reforce-answer': step(deps, reforce.phrase),
+    compress: step(deps, reforce.compress),
+    explore: step(deps, reforce.runExploration),
+    refine: step(deps, reforce.refine),
+    agree: step(deps, reforce.agree),
     web: async (input, options) => web(await openStep(deps, input, options), input, options?.mayRetry ?? false),
     keepRemark: (searchId, remark) => {
       const at = new Date(deps.clock.now()).toISOString();

@@ -16,11 +16,14 @@ export interface ModelStep {
   readonly tryNumber: number;
   readonly executionError?: string;
   readonly memory: MemoryRef;
+  readonly seedShift?: number;
 }
 
 export interface RoleTask<Reply, View> {
   readonly role: Role;
   readonly schema: ModelRequest['schema'];
+  /** Default: that of the settings. */
+  readonly temperature?: number;
   readonly messages: () => ChatMessage[];
   readonly parse: (text: string) => Parsed<Reply>;
   /** Checks that need the inspector. It stores nothing itself, so that a repeated try gives the same error. */
@@ -69,7 +72,7 @@ async function askedWith<R, V>(
   { messages, limit, instead }: Conversation,
 ): Promise<{ readonly called: Called; readonly limit: number }> {
   const { deps, run, signal } = context;
-  const request = modelRequest(context, task, messages, limit);
+  const request = modelRequest(context, task, messages, limit, seedOf(context, step));
   try {
     const called = await callOnce({
       store: deps.store,
@@ -100,27 +103,33 @@ function modelRequest<R, V>(
   task: RoleTask<R, V>,
   messages: ChatMessage[],
   maxOutputTokens: number,
+  seed: number,
 ): ModelRequest {
   return {
     role: task.role,
     model: settings.models[task.role] ?? settings.models.default,
     messages,
-    temperature: settings.temperature,
+    temperature: task.temperature ?? settings.temperature,
     topP: settings.topP,
     maxOutputTokens,
-    seed: settings.seed,
+    seed,
     schema: task.schema,
   };
+}
+
+function seedOf({ settings }: StepContext, { seedShift = 0 }: ModelStep): number {
+  return settings.seed + seedShift;
 }
 
 async function conversation<R, V>(context: StepContext, step: ModelStep, task: RoleTask<R, V>): Promise<Conversation> {
   const { deps, run, settings } = context;
   if (step.tryNumber === 0) return { messages: task.messages(), limit: settings.maxOutputTokens };
-  const before = await journalled(run, step.position, step.tryNumber - 1, settings.seed);
+  const seed = seedOf(context, step);
+  const before = await journalled(run, step.position, step.tryNumber - 1, seed);
   const limit = before.intent.maxOutputTokens ?? settings.maxOutputTokens;
   const failure = failureOf(task, before.text, step.executionError);
   const wasCut = isCut(before) && !failure.ran;
-  const started = await begun(run, step.position, step.tryNumber, settings.seed);
+  const started = await begun(run, step.position, step.tryNumber, seed);
   // A try that was begun is repeated unchanged, even if it is from a version that did not handle cut replies.
   const isOld = started !== null && started.maxOutputTokens === undefined;
   const { text, error, hint } = wasCut && !isOld ? cutFailure(before.text, limit) : { ...failure, text: before.text };

@@ -40,7 +40,7 @@ export type Turn = 'look' | 'commit' | 'returned' | 'decline' | 'unusable';
 const CALL = { llmCalls: 1, promptTokens: 100, completionTokens: 10 };
 const QUERY = { sqlExecutions: 1, sqlMs: 1 };
 
-type Overrides = Parameters<typeof settingsFor>[0]['overrides'];
+type Overrides = Partial<Omit<Settings, 'schemaVersion' | 'method' | 'preset' | 'models'>>;
 
 /** Of the search proper: without the conversation with which `fast` begins. */
 export function scriptedSettings(overrides: Overrides = {}, method: MethodName = 'gate'): Settings {
@@ -105,6 +105,48 @@ export function scriptedSteps(script: Script = {}): WorkerSteps {
     keep: async (input, options) => {
       await on('keep', input, options);
       return ok({ kept: 1, contradicted: [] });
+    },
+    'reforce-link': async (input, options) => {
+      await on('link', input, options);
+      return ok({ linkId: input.position });
+    },
+    'reforce-format': async (input, options) => {
+      await on('format', input, options);
+      return ok({ formatId: input.position });
+    },
+    'reforce-explore': async (input, options) => {
+      await on('explore', input, options);
+      return ok({ actionId: input.position, queries: 3 });
+    },
+    'reforce-generate': async (input, options) => {
+      await on('generate', input, options);
+      return ok({ actionId: input.position });
+    },
+    'reforce-choose': async (input, options) => {
+      await on('choose', input, options);
+      return ok({ candidate: input.candidates[0] ?? '' });
+    },
+    'reforce-answer': async (input, options) => {
+      await on('phrase', input, options);
+      return ok({ candidateId: input.candidateId });
+    },
+    compress: async (input, options) => {
+      await on('compress', input, options);
+      return { schemaId: input.position, tables: 0, worded: false, usage: {} };
+    },
+    explore: async (input, options) => {
+      await on('explore-run', input, options);
+      return { observationId: input.position, succeeded: input.most, failed: false, usage: QUERY };
+    },
+    refine: async (input, options) => {
+      await on('refine', input, options);
+      const ran = { outcome: 'rows' as const, rowCount: 1, trivial: false, control: null, equalTo: null, usage: QUERY };
+      return { ...ran, observationId: input.position, repeats: false, flawed: false };
+    },
+    agree: async (input, options) => {
+      await on('agree', input, options);
+      const others = (id: string) => input.candidates.filter((other) => other !== id);
+      return { agreeing: Object.fromEntries(input.candidates.map((id) => [id, others(id)])), usage: {} };
     },
     restate: async (input, options) => {
       await on('restate', input, options);

@@ -105,7 +105,7 @@ describe('loadConfig', () => {
       { models: { roles: { plann: 'x' } } },
       {},
       [
-        'FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react, redel, keep, learn, judge',
+        'FILE: models.roles.plann: unknown setting; allowed: look, evaluate, plan, propose, ground, select, react, redel, keep, learn, reforce-link, reforce-format, reforce-explore, reforce-generate, reforce-choose, reforce-answer, judge',
       ],
     ],
     [
