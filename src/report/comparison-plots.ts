@@ -40,7 +40,7 @@ export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
 function scatter(placed: readonly Placed[], width: Width, label: string): Html {
   const [total, height] = [WIDTHS[width], HEIGHT[width]];
   const x = scaleLinear([0, Math.max(1, ...placed.map(({ calls }) => calls.high))], [48, total - 24]).nice();
-  const y = scaleLinear([0, 1], [height - 44, 14]);
+  const y = scaleLinear([0, 1], [height - 44, 26]);
   return markup`<svg class="${width}" viewBox="0 0 ${total} ${height}" role="img" aria-label="${label}">
     ${y
       .ticks(5)

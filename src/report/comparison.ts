@@ -54,13 +54,24 @@ export function tablePage(comparison: Comparison): string {
 }
 
 function outcomesTable(methods: readonly ComparedMethod[]): Html {
-  const heads = ['Method', 'Right', 'Wrong', 'Declined', 'Failed', 'Apart', 'Open', 'Accuracy', 'Difference'];
+  const open = methods.some(({ missing }) => missing > 0);
+  const heads = [
+    'Method',
+    'Right',
+    'Wrong',
+    'Declined',
+    'Failed',
+    'Apart',
+    ...(open ? ['Open'] : []),
+    'Accuracy',
+    'Difference',
+  ];
   return table(
     'Outcomes of each method',
     heads.map(head),
     methods.map(
       (one) =>
-        markup`<tr><td>${one.method}</td>${[one.right, one.wrong, one.declined, one.failed, one.notScored, one.missing].map(number)}<td>${accuracyText(one.perQuestion.accuracy)}</td><td>${differenceText(one.difference?.accuracy ?? null)}</td></tr>`,
+        markup`<tr><td>${one.method}</td>${[one.right, one.wrong, one.declined, one.failed, one.notScored, ...(open ? [one.missing] : [])].map(number)}${[accuracyText(one.perQuestion.accuracy), differenceText(one.difference?.accuracy ?? null)].map(number)}</tr>`,
     ),
   );
 }
@@ -73,12 +84,13 @@ function failureLines({ method, failures }: ComparedMethod): Html[] {
 }
 
 function meansTable(methods: readonly ComparedMethod[]): Html {
+  const cached = methods.some(({ cachedTokens }) => cachedTokens !== null);
   const heads = [
     'Method',
     'Calls',
     'Difference',
     'Tokens in',
-    'of them cached',
+    ...(cached ? ['of them cached'] : []),
     'Tokens out',
     'Cost',
     'Time',
@@ -94,7 +106,8 @@ function meansTable(methods: readonly ComparedMethod[]): Html {
       const { calls, promptTokens, completionTokens, costUsd, wallMs } = perQuestion;
       const cells = [
         ...[calls?.value.toFixed(1) ?? '', differenceText(difference?.calls ?? null, 1), whole(promptTokens?.value)],
-        ...[whole(cachedTokens), whole(completionTokens?.value), costUsd === null ? '' : dollars(costUsd.value)],
+        ...(cached ? [whole(cachedTokens)] : []),
+        ...[whole(completionTokens?.value), costUsd === null ? '' : dollars(costUsd.value)],
         ...[wallMs === null ? '' : duration(wallMs.value), shareText(proved)],
         answered === 0 ? '' : `${fullyProved} of ${answered}`,
       ];
@@ -103,7 +116,10 @@ function meansTable(methods: readonly ComparedMethod[]): Html {
   );
 }
 
-const number = (value: string | number): Html => markup`<td class="num">${value}</td>`;
+/** Figures stay on one line. */
+const number = (value: string | number): Html =>
+  markup`<td class="num">${String(value).replaceAll(' ', NO_BREAK)}</td>`;
+const NO_BREAK = '\u00a0';
 
 const MARKS: Readonly<Record<Outcome, string>> = {
   right: '✓ right',
