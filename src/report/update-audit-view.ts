@@ -65,11 +65,11 @@ const LABEL = 10;
 const LINES = 12;
 
 function pairText(pair: JudgedPair, width: number): string[] {
-  const side = Math.max(20, Math.floor((width - LABEL - 3) / 2));
+  const room = Math.max(20, Math.floor((width - LABEL - 3) / 2));
   const row = ([name, of]: (typeof SIDE)[number]): string[] => {
-    const [left = [], right = []] = pair.updates.map((update) => wrapped(of(update), side, LINES));
+    const [left = [], right = []] = pair.updates.map((update) => side(of(update), room));
     return Array.from({ length: Math.max(left.length, right.length) }, (_, at) =>
-      `${(at === 0 ? name : '').padEnd(LABEL)}${(left[at] ?? '').padEnd(side)} | ${right[at] ?? ''}`.trimEnd(),
+      `${(at === 0 ? name : '').padEnd(LABEL)}${(left[at] ?? '').padEnd(room)} | ${right[at] ?? ''}`.trimEnd(),
     );
   };
   return [
@@ -78,6 +78,12 @@ function pairText(pair: JudgedPair, width: number): string[] {
     ...SIDE.flatMap(row),
     decisionText(pair),
   ];
+}
+
+/** Lines of SQL and of rows stay lines; what is cut ends in an ellipsis. */
+function side(text: string, room: number): readonly string[] {
+  const lines = text.split('\n').flatMap((line) => wrapped(line, room, LINES));
+  return lines.length <= LINES ? lines : [...lines.slice(0, LINES - 1), '…'];
 }
 
 function decisionText({ decision, pairId }: JudgedPair): string {

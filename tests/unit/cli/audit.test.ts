@@ -123,6 +123,8 @@ test('pairs are judged once; a flagged one is shown side by side, and what a per
   expect(shown).toContain(`open: gate audit decide ${pair.pairId} contradiction|consistent`);
   expect(shown).toMatch(/^update {4}\S+ \(op_\w+\) +\| \S+ \(op_\w+\)$/m);
 
+  expect(shown).toMatch(/^rows {6}[a-z_,]+ +\| [a-z_,]+\n {10}\d/m);
+
   const decided = await at.gate('audit', 'decide', pair.pairId.slice(0, 6), 'consistent', '--note', 'other years');
   const [one, other] = pair.updates.map(({ updateId }) => updateId);
   expect(decided.out).toBe(`${pair.pairId} (${one} and ${other} of ${pair.searchId}) is consistent\n`);
