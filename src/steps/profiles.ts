@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { DatabaseDescription, SqlResult } from '../domain';
-import { profileTables, TableProfile } from '../schema/profile';
+import { PROFILE_VERSION, profileTables, TableProfile } from '../schema/profile';
 import { readTables } from '../schema/profile/read-rows';
 import type { SqlEngine } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
@@ -115,5 +115,7 @@ function cacheKey(
   { fingerprint }: DatabaseDescription,
   names: readonly string[],
 ): string {
-  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${showsValues({ settings }) ? 'tables' : 'shapes'}-${deps.hash(names.join('\n')).slice(0, 16)}.json`;
+  const what = `${showsValues({ settings }) ? 'tables' : 'shapes'}${PROFILE_VERSION}`;
+  const shown = deps.hash(names.join('\n')).slice(0, 16);
+  return `profiles/${encodeURIComponent(databaseKey(input))}/${fingerprint}/${what}-${shown}.json`;
 }

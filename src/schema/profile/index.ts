@@ -16,6 +16,12 @@ import { repeatedPieces } from './repeated-rows';
 import { isTiny, rowPieces } from './sample-rows';
 import { keyOf, type TableRows } from './table-rows';
 
+/**
+ * Of what is made here. A change of what a profile says raises it (tests/unit/steps/profiles.test.ts), so that no search is
+ * shown one that was kept by another version of the code.
+ */
+export const PROFILE_VERSION = 2;
+
 export const TableProfile = z.object({
   table: z.string(),
   /** Rows that the figures are of. */

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROFILE_VERSION } from '../../../src/schema/profile';
+import { takeProfiles } from '../../../src/steps/profiles';
 import { createRunStore, createSteps, writeEnvelope } from '../../../src/steps';
 import { bench, hash, NO_MEMORY, planReply, SEARCH, sqliteEngine, text } from './fixtures';
 
@@ -61,6 +65,33 @@ test('what is kept is a day old at most', async () => {
   };
   expect(await at('s2', 23 * 3_600_000)).toBe(runs);
   expect(await at('s3', 25 * 3_600_000)).toBe(2 * runs);
+});
+
+test('what another version of the code kept is not shown', async () => {
+  const one = await bench({}, { settings });
+  await one.steps.prepare(prepare);
+  const runs = one.engine.runs.length;
+  const [key = ''] = await one.store.list('profiles/');
+  expect(key).toContain(`/tables${PROFILE_VERSION}-`);
+  await one.store.put(key.replace(`tables${PROFILE_VERSION}-`, 'tables-'), (await one.store.get(key)) ?? '');
+  await one.store.delete(key);
+  const two = await bench({}, { settings, store: one.store, engine: one.engine, searchId: 's2' });
+  await two.steps.prepare({ ...prepare, searchId: 's2' });
+  expect(one.engine.runs).toHaveLength(2 * runs);
+});
+
+test('a profile that says something else has another version: raise PROFILE_VERSION, then write the new hash here', async () => {
+  const told: unknown[] = [];
+  for (const setup of [undefined, readFileSync(join(__dirname, '../../../examples/sprint/sprint.sql'), 'utf8')]) {
+    const engine = sqliteEngine(...(setup === undefined ? [] : [setup]));
+    const description = await engine.describe({ signal: new AbortController().signal });
+    const names = description.tables.map(({ name }) => name);
+    told.push((await takeProfiles(engine, description, names, { tag: 'test' })).profiles);
+  }
+  expect({ version: PROFILE_VERSION, says: hash(JSON.stringify(told)).slice(0, 16) }).toEqual({
+    version: 2,
+    says: 'a8e37e2690b5cddc',
+  });
 });
 
 test('a table that cannot be read in time is shown without a profile', async () => {
