@@ -21,6 +21,8 @@ export type RecordingHeader = z.infer<typeof RecordingHeader>;
 export const Exchange = z.object({
   /** Which run of a comparison asked, where one file holds several. */
   scope: z.string().optional(),
+  /** Left out: 0. Calls with the same words that run side by side differ by it. */
+  seed: z.number().optional(),
   role: Role,
   contentHash: z.string().regex(/^[0-9a-f]{64}$/),
   messages: z.array(ChatMessage),

@@ -62,8 +62,9 @@ export function noteOf({ endpoint }: Pick<LanguageModel, 'endpoint'>): string {
   return `replies of the model endpoint ${endpoint}`;
 }
 
-function exchangeOf({ role, messages }: ModelRequest, reply: ModelReply): Exchange {
+function exchangeOf({ role, seed, messages }: ModelRequest, reply: ModelReply): Exchange {
   return {
+    ...(seed === 0 ? {} : { seed }),
     role,
     contentHash: contentHash(role, messages),
     messages: messages.map(({ role, content }) => ({ role, content })),

@@ -1,6 +1,7 @@
 /**
  * Answers from a recording (`--replay FILE`), matched by role, content and occurrence (design D2): the n-th request with
- * the same role and messages gets the n-th recorded reply to them, in whatever order requests arrive. A request that was
+ * the same role and messages gets the n-th recorded reply to them, in whatever order requests arrive; replies that were
+ * recorded with its seed come first. A request that was
  * not recorded is an error that says where it first differs from what was expected; nothing is invented. Where a file holds
  * several runs of a comparison, each run is answered by its own exchanges (`scope`), whatever their order.
  * Tokens and cost are those of the recording, so that budgets end a replayed search where they ended the recorded one.
@@ -41,9 +42,10 @@ export async function replayModel(file: string, scope?: string): Promise<ReplayM
     complete: async (request, { signal }) => {
       signal.throwIfAborted();
       const hash = contentHash(request.role, request.messages);
-      const match = recorded.find(
+      const same = recorded.filter(
         (one) => !one.used && one.exchange.role === request.role && one.exchange.contentHash === hash,
       );
+      const match = same.find(({ exchange }) => (exchange.seed ?? 0) === request.seed) ?? same[0];
       if (match === undefined) throw noReply(request, hash, recorded, file);
       match.used = true;
       return Promise.resolve(match.exchange.reply);

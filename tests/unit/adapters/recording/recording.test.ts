@@ -91,6 +91,15 @@ test('the same request twice gets the first reply, then the second', async () =>
   expect(texts).toEqual(['a #0', 'a #2', 'b #1']);
 });
 
+test('the same request with several seeds gets the reply to its own; with another seed, the next that is left', async () => {
+  const seeded = (seed: number) => ({ ...ask('a'), seed });
+  await record(seeded(0), seeded(1), seeded(2), seeded(3));
+  const model = await replayModel(file);
+  const texts = [];
+  for (const seed of [2, 0, 7, 3]) texts.push((await model.complete(seeded(seed), { signal })).text);
+  expect(texts).toEqual(['a #2', 'a #0', 'a #1', 'a #3']);
+});
+
 test('requests may arrive in any order', async () => {
   await fc.assert(
     fc.asyncProperty(
