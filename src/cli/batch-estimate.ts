@@ -4,7 +4,7 @@
  */
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
-import { isConclusive, type ReforceSettings, type Settings } from '../domain';
+import { isConclusive, type Redel, type ReforceSettings, type Settings } from '../domain';
 import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
@@ -153,10 +153,14 @@ async function lookAt(composition: Pick<Composition, 'engine'>, name: string) {
   }
 }
 
-function callsOf({ method, preset, procedure, budgets, repeated, reforce }: Settings): Range {
+function callsOf({ method, preset, procedure, budgets, rounds, repeated, reforce, redel }: Settings): Range {
   const search = preset === 'fast' && procedure === undefined ? WITHOUT_LOOKING : CALLS[preset];
   const own =
-    repeated !== undefined ? repeatedCalls(repeated.runs) : reforce !== undefined ? reforceCalls(reforce) : null;
+    repeated !== undefined
+      ? repeatedCalls(repeated.runs)
+      : reforce !== undefined
+        ? reforceCalls(reforce)
+        : redel && redelCalls(redel, rounds);
   const { low, high } = own ?? (method === 'react' ? REACT_CALLS : search);
   const limit = budgets.llmCalls ?? Infinity;
   return { low: Math.min(low, limit), high: Math.min(high, limit) };
@@ -165,6 +169,11 @@ function callsOf({ method, preset, procedure, budgets, repeated, reforce }: Sett
 /** And one that chooses. */
 function repeatedCalls(runs: number): Range {
   return { low: runs * REACT_CALLS.low + 1, high: runs * REACT_CALLS.high + 1 };
+}
+
+/** High: every call of the root and of one set of helpers, and an end of each. */
+function redelCalls({ children, childCalls }: Redel, rounds: number): Range {
+  return { low: REACT_CALLS.low, high: rounds + 1 + children * (childCalls + 1) };
 }
 
 /** Without linking. High: every vote explores, and half of its tries are needed. */

@@ -286,6 +286,14 @@ describe('the spec of a method', () => {
     expect(await settingsOf('react:profiles', {}, { preset: 'paper' })).toMatchObject({ profiles: true });
   });
 
+  test('a setting of ReDel changes only itself; its helpers upstream run the calls of a round together', async () => {
+    const seed = { depth: 1, children: 2, childCalls: 5, allCalls: 30 };
+    expect(await settingsOf('redel-seed:children=2')).toMatchObject({ rounds: 20, redel: seed });
+    expect(await settingsOf('redel-upstream:depth=1')).toMatchObject({
+      ...{ rounds: 20, queriesPerAction: 8, redel: { depth: 1, children: 8, childCalls: 5 } },
+    });
+  });
+
   test('react:schema-only has no profiles and one query an action, whatever the configuration says', async () => {
     const { profiles, ...rest } = await settingsOf('react:schema-only', {}, { react: { queries: 8 } });
     expect({ ...rest, profiles: true }).toEqual(await settingsOf('react'));
