@@ -19,12 +19,17 @@ import { cell, counted, dollars, duration, wrapped } from '../report/printable';
 import { STATUS_WORDS } from '../report/words';
 import { provedShare, provedText, reasonTexts } from '../text/answer-text';
 import { replaceFile } from './batch-results';
-import type { CompareFlags } from './compare-run';
 import type { Io } from './io';
 import { csv, textTable } from './table';
 
 interface Told {
-  readonly flags: CompareFlags;
+  readonly flags: {
+    readonly seeds: number;
+    readonly json?: boolean;
+    readonly csv?: string;
+    readonly html?: string;
+    readonly replay?: string;
+  };
   readonly io: Io;
   readonly entrants: readonly Entrant[];
   readonly answers: readonly ComparedAnswer[];
