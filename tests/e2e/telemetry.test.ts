@@ -1,13 +1,11 @@
 /** What a process tells of its work: metrics that say the same as the records of searches, and the trace of a question. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import type { AnswerRecord } from '../../src/domain';
 import { freePort } from '../helpers/free-port';
-import { gateHome, type GateHome } from '../helpers/gate-process';
+import type { GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
-import { unique } from '../helpers/temporal';
 import { startTraceCollector, type CollectedSpan } from '../helpers/trace-collector';
+import { sampleUser } from './sample-user';
 
 jest.setTimeout(240_000);
 
@@ -24,13 +22,6 @@ afterAll(async () => {
   await model.close();
   data.close();
 });
-
-function user(): { readonly home: GateHome; readonly db: string } {
-  const [home, db] = [gateHome({ baseUrl: model.baseUrl }), unique('sprint')];
-  const path = data.databases[0]?.split('=')[1];
-  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases: { [db]: { path } } }));
-  return { home, db };
-}
 
 /** The names from a span up to the beginning of its trace. */
 function lineage(spans: readonly CollectedSpan[], span: CollectedSpan): string[] {
@@ -53,7 +44,7 @@ function sumOf(text: string, metric: string, labels: Readonly<Record<string, str
 }
 
 test('the metrics of a worker are the usage of the searches that it answered', async () => {
-  const { home, db } = user();
+  const { home, db } = sampleUser(data, model.baseUrl);
   const port = await freePort();
   const worker = home.start(['worker', '--metrics-port', String(port)]);
   expect(await worker.said(/Ctrl-C stops/)).toContain(`metrics on http://127.0.0.1:${String(port)}/metrics\n`);
@@ -80,7 +71,7 @@ test('the metrics of a worker are the usage of the searches that it answered', a
 });
 
 test('a port for metrics that is taken, and a host that is no address, are one line each', async () => {
-  const { home } = user();
+  const { home } = sampleUser(data, model.baseUrl);
   const { port } = new URL(model.baseUrl);
   const refused = await home.run(['worker', '--metrics-port', port]);
   expect(refused.code).toBe(1);
@@ -92,7 +83,7 @@ test('a port for metrics that is taken, and a host that is no address, are one l
 });
 
 test('one trace leads from the client through workflow and activities to the model and the database', async () => {
-  const { home, db } = user();
+  const { home, db } = sampleUser(data, model.baseUrl);
   const collector = await startTraceCollector();
   const worker = home.start(['worker', '--log-format', 'json'], { ...collector.env, OTEL_SERVICE_NAME: 'gate-worker' });
   await worker.said(/Ctrl-C stops/);
@@ -139,7 +130,7 @@ test('one trace leads from the client through workflow and activities to the mod
 });
 
 test('a collector that does not answer costs one line, and a protocol that is not offered is told', async () => {
-  const { home, db } = user();
+  const { home, db } = sampleUser(data, model.baseUrl);
   const nobody = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await freePort())}` };
   const asked = await home.run(['ask', QUESTION, '--db', db], nobody);
   expect(asked.code).toBe(0);
@@ -153,7 +144,7 @@ test('a collector that does not answer costs one line, and a protocol that is no
 });
 
 test('with JSON as format an error is a line of JSON too, and another format is told', async () => {
-  const { home } = user();
+  const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
   const refused = await home.run(['worker', '--health-port', taken, '--log-format', 'json']);
   const { level, message } = JSON.parse(refused.err) as { level: string; message: string };

@@ -1,13 +1,10 @@
 /** `gate worker` in a container: it says when it is ready, ends when there is nothing to do, and drains in a stated time. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { freePort } from '../helpers/free-port';
-import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
-import { unique } from '../helpers/temporal';
+import { sampleUser } from './sample-user';
 
 jest.setTimeout(240_000);
 
@@ -26,14 +23,6 @@ afterAll(async () => {
   data.close();
 });
 
-/** A user whose configuration names the database; its name. */
-function user(baseUrl: string): { readonly home: GateHome; readonly db: string } {
-  const [home, db] = [gateHome({ baseUrl }), unique('sprint')];
-  const path = data.databases[0]?.split('=')[1];
-  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ databases: { [db]: { path } } }));
-  return { home, db };
-}
-
 /** Status and text of a path; null when nothing listens. */
 async function probe(port: number, path: string): Promise<{ status: number; text: string } | null> {
   try {
@@ -45,7 +34,7 @@ async function probe(port: number, path: string): Promise<{ status: number; text
 }
 
 test('a worker is ready once it polls, answers what arrives, and ends with 0 when it has had nothing to do', async () => {
-  const { home, db } = user(model.baseUrl);
+  const { home, db } = sampleUser(data, model.baseUrl);
   // Loads the code of the command here, so that the question below comes well before the worker is idle.
   await home.ask([OTHER, '--db', db]);
   const port = await freePort();
@@ -71,7 +60,7 @@ test('a worker is ready once it polls, answers what arrives, and ends with 0 whe
 
 test('after SIGTERM a worker is not ready; a step that does not end in the grace time is begun again by the next', async () => {
   const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
-  const { home, db } = user(endpoint.baseUrl);
+  const { home, db } = sampleUser(data, endpoint.baseUrl);
   const port = await freePort();
   const arguments_ = ['worker', '--grace', '2', '--health-port', String(port)];
   const first = home.start(arguments_);
@@ -96,7 +85,7 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
 });
 
 test('a port that is taken and a number that is none are one line each', async () => {
-  const { home } = user(model.baseUrl);
+  const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
   const refused = await home.run(['worker', '--health-port', taken]);
   expect(refused).toMatchObject({
