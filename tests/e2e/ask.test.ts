@@ -45,6 +45,8 @@ describe.each(['sqlite', 'postgresql'] as const)('gate ask on %s', (engine) => {
     ['gate', 'thorough'],
     ['gate', 'paper'],
     ['react', 'fast'],
+    ['reforce-seed', 'fast'],
+    ['reforce-official-v5', 'fast'],
   ])('method %s with preset %s answers with the gold rows', async (method, preset) => {
     const home = gateHome({ baseUrl: model.baseUrl });
     const question = ofEngine(engine, 'dominant');
