@@ -19,7 +19,7 @@ import type {
   UsageDelta,
 } from '../ports/search-steps';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { addUsage, budgetsLeft } from '../search/state/budgets';
+import { addUsage, budgetsOfChild } from '../search/state/budgets';
 import { AgentLoop, type Turn } from './react';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {
@@ -114,7 +114,7 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
   }
 
   private share(index: number, of: number): Budgets | null {
-    return budgetsLeft(this.budgets(), this.state.usage, this.elapsedMs(), index, of);
+    return budgetsOfChild(this.budgets(), this.state.usage, this.elapsedMs(), index, of);
   }
 
   private async helper(

@@ -106,26 +106,3 @@ export function shareOfBudgets(budgets: Budgets, usage: Usage, index: number, of
     sqlRows: whole(budgets.sqlRows, usage.sqlRows),
   };
 }
-
-/** What is left of such a share, as limits of its own; null: of one of them nothing is left. */
-export function budgetsLeft(
-  budgets: Budgets,
-  usage: Usage,
-  elapsedMs: number,
-  index: number,
-  of: number,
-): Budgets | null {
-  const share = shareOfBudgets(budgets, usage, index, of);
-  const left = (limit: number | null, used: number, round = (x: number) => Math.floor(x)): number | null =>
-    limit === null ? null : round(limit - used);
-  const limits: Budgets = {
-    llmCalls: left(share.llmCalls, usage.llmCalls),
-    tokens: left(share.tokens, usage.promptTokens + usage.completionTokens),
-    costUsd: left(share.costUsd, usage.costUsd, (x) => x),
-    wallMs: left(share.wallMs, elapsedMs),
-    sqlExecutions: left(share.sqlExecutions, usage.sqlExecutions),
-    sqlMs: left(share.sqlMs, usage.sqlMs),
-    sqlRows: left(share.sqlRows, usage.sqlRows),
-  };
-  return Object.values(limits).some((limit) => limit !== null && limit <= 0) ? null : limits;
-}
