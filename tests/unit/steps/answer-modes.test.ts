@@ -70,7 +70,9 @@ async function ask(
   // One plan is enough for an answer; that nothing is stored takes two that say so.
   const once = reply === search.answers ? { cMin: 1, cMax: 1 } : {};
   const settings: Settings = { ...whole, ...once, budgets };
-  const made = await bench({ [role]: [text(reply), text(reply), text(reply)] }, { settings });
+  // Preset `paper` asks its selector even of one candidate.
+  const select = [text({ reason: 'the only one', choice: 1 })];
+  const made = await bench({ [role]: [text(reply), text(reply), text(reply)], select }, { settings });
   const input = { ...searchInput(), settings };
   const question = { ...input.question, outputMode: mode };
   const searchId = `${SEARCH}-${mode}`;
