@@ -3,7 +3,8 @@
  * model calls; before and after each its process computes. The same code describes all parts on one machine (`bench load`,
  * by which it is checked) and many processes that share nothing but what is named here. The seed decides every draw.
  */
-import { Clock, random, Station, type Next } from './events';
+import { random } from '../../src/random';
+import { Clock, Station, type Next } from './events';
 
 export interface World {
   readonly seed: number;

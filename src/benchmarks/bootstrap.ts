@@ -4,6 +4,7 @@
  * values always give the same interval.
  */
 import { z } from 'zod';
+import { random } from '../random';
 
 export const RESAMPLES = 10_000;
 export const CONFIDENCE = 0.95;
@@ -21,25 +22,14 @@ export type Estimate = z.infer<typeof Estimate>;
 export function estimate(values: readonly number[], resamples = RESAMPLES): Estimate | null {
   const { length } = values;
   if (length === 0) return null;
-  const random = mulberry32(SEED);
+  const draw = random(SEED);
   const means = Float64Array.from({ length: resamples }, () => {
     let sum = 0;
-    for (let drawn = 0; drawn < length; drawn += 1) sum += values[Math.floor(random() * length)] ?? 0;
+    for (let drawn = 0; drawn < length; drawn += 1) sum += values[Math.floor(draw() * length)] ?? 0;
     return sum / length;
   }).sort();
   const at = (share: number): number => means[Math.round(share * (resamples - 1))] ?? 0;
   const tail = (1 - CONFIDENCE) / 2;
   const value = values.reduce((sum, each) => sum + each, 0) / length;
   return { value, low: at(tail), high: at(1 - tail), questions: length };
-}
-
-/** Tommy Ettinger's generator of 32 bits: numbers from 0 up to 1. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

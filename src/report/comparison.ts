@@ -2,7 +2,6 @@
  * A comparison as one self-contained page: nothing is loaded, no script runs, and its policy allows its own style sheet alone.
  * Every value is escaped (`html.ts`), so that a hostile one stays text.
  */
-import { createHash } from 'node:crypto';
 import {
   OUTCOMES,
   type ComparedAnswer,
@@ -16,21 +15,18 @@ import {
 import { groupBy } from '../group-by';
 import { accuracyText, differenceText, shareText } from './comparison-figures';
 import { accuracyPlot, differencePlot } from './comparison-plots';
-import { Html, markup } from './html';
+import { markup, type Html } from './html';
 import { badge, details, head, rowsTable, table } from './parts';
 import { counted, dollars, duration } from './printable';
-import { STYLE } from './style';
+import { page } from './render';
 import { STATUS_WORDS } from './words';
-
-const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
-const POLICY = `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action 'none'`;
 
 export function tablePage(comparison: Comparison): string {
   const { file, methods, questions, seeds, replayed, resamples } = comparison;
   const name = file.split(/[/\\]/).at(-1) ?? file;
   const models = [...new Set(methods.flatMap((one) => Object.values(one.models)))];
   const [first] = methods;
-  return page(
+  return comparisonPage(
     `${counted(methods.length, 'method')} on ${name}`,
     markup`<ul class="meta">
       <li>${counted(questions, 'question')}</li>
@@ -146,7 +142,7 @@ const ROWS = 100;
 const DIFFERENT_ROWS = 20;
 
 export function questionPage({ question, database, answers, differences }: ComparedQuestion): string {
-  return page(
+  return comparisonPage(
     question,
     markup`<ul class="meta">
       <li>Database ${database}</li>
@@ -232,25 +228,16 @@ function answerCard({
   </article>`;
 }
 
-function page(title: string, meta: Html, body: Html): string {
-  return markup`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
-        <title>${title.slice(0, 120)} · GATE</title>
-        ${new Html(`<style>${STYLE}</style>`)}
-      </head>
-      <body>
-        <header>
-          <p class="status"><span class="soft">GATE comparison</span></p>
-          <h1>${title}</h1>
-          ${meta}
-        </header>
-        <main id="main">${body}</main>
-        <footer><p>Made by <code>gate compare</code>.</p></footer>
-      </body>
-    </html> `.text;
+function comparisonPage(title: string, meta: Html, body: Html): string {
+  return page(
+    `${title.slice(0, 120)} · GATE`,
+    markup`<header>
+        <p class="status"><span class="soft">GATE comparison</span></p>
+        <h1>${title}</h1>
+        ${meta}
+      </header>
+      <main id="main">${body}</main>
+      <footer><p>Made by <code>gate compare</code>.</p></footer>`,
+    null,
+  );
 }

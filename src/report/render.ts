@@ -16,10 +16,9 @@ import { sqlBody, type Rerun } from './sql-section';
 import type { Trace } from './trace';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const POLICY = `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SCRIPT)}; base-uri 'none'; form-action 'none'`;
+const STYLES = `default-src 'none'; style-src ${hashOf(STYLE)}; base-uri 'none'; form-action 'none'`;
 /** Whole, because the policy's hash covers every character between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
-const SCRIPT_ELEMENT = new Html(`<script>${SCRIPT}</script>`);
 
 export function renderReport(trace: Trace, rerun: Rerun = { database: null }): string {
   const { record, input } = trace;
@@ -51,21 +50,21 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
   );
 }
 
-/** A file of its own: it loads nothing, and its policy allows only what this module writes. */
-export function page(title: string, body: Html): string {
+/** A file of its own: it loads nothing, and its policy allows only what is written here. */
+export function page(title: string, body: Html, script: string | null = SCRIPT): string {
+  const policy = script === null ? STYLES : `${STYLES}; script-src ${hashOf(script)}`;
   return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="referrer" content="no-referrer" />
         <title>${title}</title>
         ${STYLE_ELEMENT}
       </head>
       <body>
-        ${body}
-        ${SCRIPT_ELEMENT}
+        ${body} ${script === null ? null : new Html(`<script>${script}</script>`)}
       </body>
     </html> `.text;
 }
