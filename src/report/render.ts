@@ -16,7 +16,8 @@ import { sqlBody, type Rerun } from './sql-section';
 import type { Trace } from './trace';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const STYLES = `default-src 'none'; style-src ${hashOf(STYLE)}; base-uri 'none'; form-action 'none'`;
+const policyOf = (scripts: string): string =>
+  `default-src 'none'; style-src ${hashOf(STYLE)};${scripts} base-uri 'none'; form-action 'none'`;
 /** Whole, because the policy's hash covers every character between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 
@@ -52,7 +53,7 @@ export function renderReport(trace: Trace, rerun: Rerun = { database: null }): s
 
 /** A file of its own: it loads nothing, and its policy allows only what is written here. */
 export function page(title: string, body: Html, script: string | null = SCRIPT): string {
-  const policy = script === null ? STYLES : `${STYLES}; script-src ${hashOf(script)}`;
+  const policy = policyOf(script === null ? '' : ` script-src ${hashOf(script)};`);
   return markup`<!doctype html>
     <html lang="en">
       <head>
