@@ -1,10 +1,8 @@
 /** `gate ask --detach`: a worker in the background serves the question, this process only starts it. */
-import { serveInBackground } from './background';
-import { announcedFor, checkAndStore, neededQueues, startAsked, type Asking } from './ask-start';
+import { servedDetached } from './background';
+import { announcedFor, checkAndStore, startAsked, type Asking } from './ask-start';
 import { checkDatabase } from './check-database';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
-import { deploymentOf } from '../config/limits';
-import { startedQueues } from '../workers/deployments';
 import { openTemporal } from './temporal-session';
 import { decodedInUi } from './codec-server';
 
@@ -22,16 +20,13 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   }
   const session = await opening;
   const { searchId } = input;
-  let isStarted = false;
-  let isBackground = false;
+  let who = '';
   const ui = session.uiOf(searchId);
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
-    const started = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
-    isStarted = neededQueues(announced).every((queue) => started.has(queue));
-    if (!isStarted) isBackground = await serveInBackground(config, database, announced, session, io);
-    const asked = await startAsked({ session, config, input, announced, state: checked.value, io });
-    if (asked === 'earlier-version') {
+    who = await servedDetached(config, [{ database, announced }], session, io);
+    const started = await startAsked({ session, config, input, announced, state: checked.value, io });
+    if (started === 'earlier-version') {
       const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
       throw new CommandFailed(line);
     }
@@ -41,11 +36,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   if (json) io.out(`${JSON.stringify({ id: searchId, status: 'running', ui }, null, 2)}\n`);
   else io.out(`${searchId}\n`);
   io.err(
-    `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n`,
+    `${ui === null ? '' : `Temporal UI ${ui}\n`}${decodedInUi(config, session)}gate status ${searchId} shows where it stands, gate result ${searchId} --wait prints the answer.\n${who}\n`,
   );
-  if (isStarted) io.err('The server starts a worker for it.\n');
-  else if (!isBackground) io.err('A worker that runs already works on it.\n');
-  else if (session.embedded === null) io.err('The worker keeps running; gate dev --stop stops it.\n');
-  else io.err('The server and the worker keep running; gate dev --stop stops them.\n');
   return EXIT.ok;
 }

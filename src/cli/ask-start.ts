@@ -41,7 +41,7 @@ export function announcedFor(
   config: Config,
   composition: Composition,
   database: ResolvedDatabase,
-  { settings }: SearchInput,
+  { settings }: Pick<SearchInput, 'settings'>,
 ): Announced {
   const serving = servingOf(config, composition, [database]);
   // A recording is written and read by this process alone.

@@ -8,8 +8,10 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writ
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
+import { deploymentOf } from '../config/limits';
 import { storeLocation } from '../config/store';
 import type { ResolvedDatabase } from '../config/databases';
+import { startedQueues } from '../workers/deployments';
 import { isAlive } from '../workers/file-lock';
 import { servedName } from '../workers/serving';
 import { neededQueues, type Announced } from './ask-start';
@@ -17,7 +19,8 @@ import { CommandFailed } from './errors';
 import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
 
-export const DATABASE_VARIABLE = 'GATE_WORKER_DATABASE';
+/** A list, as JSON. */
+export const DATABASES_VARIABLE = 'GATE_WORKER_DATABASES';
 
 export interface ServingProcess {
   readonly pid: number;
@@ -62,30 +65,53 @@ export function servingProcesses(config: Config): ServingProcess[] {
     });
 }
 
-/** Returns when a process answers as announced, starting one where none does; whether `gate dev --stop` ends it. */
+export interface ToServe {
+  readonly database: ResolvedDatabase;
+  readonly announced: Announced;
+}
+
+/** Sees to it that somebody works on all of them without this process; returns a line that says who. */
+export async function servedDetached(
+  config: Config,
+  wanted: readonly ToServe[],
+  session: TemporalSession,
+  io: Pick<Io, 'env' | 'cwd'>,
+): Promise<string> {
+  const byServer = await startedQueues(session.gate.client, deploymentOf(config.temporal.versioning));
+  const rest = wanted.filter(({ announced }) => !neededQueues(announced).every((queue) => byServer.has(queue)));
+  if (rest.length === 0) return 'The server starts a worker for it.';
+  if (!(await serveInBackground(config, rest, session, io))) return 'A worker that runs already works on it.';
+  return session.embedded === null
+    ? 'The worker keeps running; gate dev --stop stops it.'
+    : 'The server and the worker keep running; gate dev --stop stops them.';
+}
+
+/** Returns when processes answer as announced, starting one for what none does; whether `gate dev --stop` ends them. */
 export async function serveInBackground(
   config: Config,
-  database: ResolvedDatabase,
-  announced: Announced,
+  wanted: readonly ToServe[],
   session: TemporalSession,
   io: Pick<Io, 'env' | 'cwd'>,
 ): Promise<boolean> {
-  const needed = neededQueues(announced);
-  const serves = (one: ServingProcess): boolean =>
-    one.address === session.address &&
-    one.namespace === session.namespace &&
-    needed.every((queue) => one.queues?.includes(queue) === true);
-  const present = servingProcesses(config).filter(serves);
-  if (present.length > 0) return present.every(({ background }) => background);
+  const serving = ({ announced }: ToServe): ServingProcess[] =>
+    servingProcesses(config).filter(
+      ({ address, namespace, queues }) =>
+        address === session.address &&
+        namespace === session.namespace &&
+        neededQueues(announced).every((queue) => queues?.includes(queue) === true),
+    );
+  const unserved = wanted.filter((one) => serving(one).length === 0);
+  const [first] = unserved;
+  if (first === undefined) return wanted.every((one) => serving(one).every(({ background }) => background));
   const folder = folderOf(config);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const log = join(folder, `${servedName(database.name, announced.serving)}.log`);
+  const log = join(folder, `${servedName(first.database.name, first.announced.serving)}.log`);
   const output = openSync(log, 'w', 0o600);
-  const spec = database.adHoc ? addressOf(database) : database.name;
+  const specs = unserved.map(({ database }) => (database.adHoc ? addressOf(database) : database.name));
   const [node = '', ...args] = gateCommand();
   const child = spawn(node, [...args, 'worker', '--background'], {
     cwd: io.cwd,
-    env: { ...io.env, [DATABASE_VARIABLE]: spec },
+    env: { ...io.env, [DATABASES_VARIABLE]: JSON.stringify(specs) },
     detached: true,
     stdio: ['ignore', output, output],
   });
@@ -94,7 +120,7 @@ export async function serveInBackground(
   child.once('error', (error) => (end.reason = error.message));
   child.once('exit', (code) => (end.reason ??= `exit code ${String(code)}`));
   const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!servingProcesses(config).some(serves)) {
+  while (unserved.some((one) => serving(one).length === 0)) {
     if (end.reason !== null || Date.now() > deadline) {
       const last = lastLine(log);
       throw new CommandFailed(

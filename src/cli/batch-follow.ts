@@ -1,25 +1,19 @@
 /**
- * Starts or joins the batch's workflow, serves its queues from this process, hands on each question as it ends, and shows what
- * is in flight and what is being retried.
+ * Starts or joins the batch's workflow, hands on each question as it ends, and shows what is in flight and what is being
+ * retried.
  *
- * 1. An interrupt pauses: running steps may finish, nothing is cancelled, and the same command goes on.
+ * 1. An interrupt cancels nothing, and the same command goes on. Where this process serves the batch, it pauses it.
  * 2. Another `--concurrency`, and the ceiling of the whole batch, replace or end the batch's own workflow only: questions
  *    are workflows of their own, so those in flight go on and are followed.
- * 3. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
  */
-import { batchResultKey, writeBatchManifest, type BatchOutcome, type BatchResult } from '../activities/batch';
-import type { ObjectStore } from '../ports';
-import { cut, counted } from '../report/printable';
-import { canonical } from '../domain/canonical';
-import { briefSettings } from '../search/state/control-settings';
-import { awaitBatch, awaitQuestion, startBatch, type Ended } from '../workers/client';
-import { batchProgress, runningWorkflow } from '../workers/workflow-views';
+import type { BatchOutcome, BatchResult } from '../activities/batch';
+import { counted } from '../report/printable';
+import { awaitBatch, awaitQuestion, type Ended } from '../workers/client';
+import { batchProgress } from '../workers/workflow-views';
 import { unlessGone } from '../workers/grpc-status';
-import type { Serving } from '../workers/serving';
-import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
 import type { BatchProgress } from '../workflows/batch-progress';
-import type { Batch } from './batch-plan';
+import { startOrJoin, type StartBatch } from './batch-start';
 import { pause, type Interrupts, isOver } from './interrupts';
 import type { BatchDisplay, InFlight } from './batch-table';
 import { CommandFailed } from './errors';
@@ -28,20 +22,9 @@ import { outageLines, outagesOf, type Outage } from './outages';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 
-export interface FollowBatch {
-  readonly session: TemporalSession;
-  readonly store: ObjectStore;
-  readonly batch: Batch;
-  /** Positions of the searches that have not ended well. */
-  readonly pending: ReadonlySet<number>;
-  readonly concurrency: number;
-  readonly modelTimeoutMs: number;
-  /** What this process answers with. */
-  readonly serving: Serving;
-  /** Queues of models with limits, by name. */
-  readonly models: Readonly<Record<string, string>> | undefined;
+export interface FollowBatch extends StartBatch {
   readonly interrupts: Interrupts;
-  /** Rejects when the workers of this process fail. */
+  /** Rejects when the workers of this process fail, if it has any. */
   readonly broken: Promise<never>;
   readonly display: BatchDisplay;
   readonly ended: (n: number, outcome: BatchOutcome) => void;
@@ -52,13 +35,10 @@ export interface FollowBatch {
 export type FollowEnd = 'completed' | 'interrupted' | 'ceiling' | 'cancelled';
 
 const POLL_MS = 250;
-const PAGE_SIZE = 50;
-const EVENTS_PER_RUN = 4_000;
-const ITERATIONS_PER_RUN = 20;
 
 export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   const { session, batch, interrupts } = follow;
-  await startOrJoin(follow);
+  if ((await startOrJoin(follow)) === 'joined') follow.display.note(`continuing ${batch.batchId}`);
   const over = new AbortController();
   const state: { end: Ended<BatchProgress> | null; failure: unknown } = { end: null, failure: null };
   const fail = (error: unknown): void => {
@@ -88,55 +68,6 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   } finally {
     stopWatching.abort();
   }
-}
-
-async function startOrJoin({
-  session,
-  store,
-  batch,
-  pending,
-  concurrency,
-  modelTimeoutMs,
-  serving,
-  models,
-  display,
-}: FollowBatch): Promise<void> {
-  const { batchId, settings, searches } = batch;
-  const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
-  const optionsKey = `batches/${batchId}/run.json`;
-  if ((await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null) {
-    const text = await store.get(optionsKey);
-    const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
-    if (before === concurrency) {
-      display.note(`continuing ${batchId}`);
-      return;
-    }
-    await handle.terminate('run again with another concurrency');
-  }
-  const usual = canonical(settings);
-  const entries = searches.map(({ searchId, question, settings: own }, n) => ({
-    ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
-    ...(canonical(own) === usual ? {} : { settings: briefSettings(own) }),
-    taskQueues: { workflow: batchQueue(batch.scope, serving), ...(models && { models }) },
-  }));
-  for (const n of pending) {
-    const key = batchResultKey(batchId, n);
-    const searchId = entries[n]?.searchId;
-    if ((await store.get(key)) === null) continue;
-    await store.put(key, JSON.stringify({ schemaVersion: 1, n, searchId, outcome: null }), { overwrite: true });
-  }
-  const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
-  await store.put(optionsKey, JSON.stringify({ schemaVersion: 1, concurrency }), { overwrite: true });
-  await startBatch(
-    session.gate,
-    {
-      ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
-      question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
-    },
-    batchQueue(batchId, serving),
-    cut(`batch ${batch.name}: ${entries.length} questions`, 60),
-    serving,
-  );
 }
 
 async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<number>): Promise<void> {

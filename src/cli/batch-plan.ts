@@ -38,6 +38,7 @@ export interface BatchFlags extends SearchFlags {
   readonly web?: boolean;
   readonly maxTotalCost?: number;
   readonly dryRun?: boolean;
+  readonly detach?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;

@@ -1,4 +1,6 @@
 /** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
+import type { AnswerRecord } from '../domain';
+import { each } from '../limiter';
 import type { ResolvedDatabase } from '../config/databases';
 import type { Composition } from '../workers/composition';
 import { webNotice } from './ask-input';
@@ -9,7 +11,7 @@ import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
 import { noteSeen } from './seen-databases';
-import type { Services } from './services';
+import { addToIndex, recordOf, saveInput, type Services } from './services';
 
 /** A batch that is about to run. */
 export interface ReadyBatch {
@@ -21,6 +23,22 @@ export interface ReadyBatch {
   /** The file that the exchanges with the model are written to, or read from. */
   readonly files: Asking['files'];
   readonly io: Io;
+}
+
+/** The record of each search, in their order; null: it has none yet. */
+export function storedRecords({ services, batch }: ReadyBatch): Promise<(AnswerRecord | null)[]> {
+  return each(batch.searches, ({ searchId }) => recordOf(services.store, searchId));
+}
+
+/** What a worker reads of the questions, and what lists them. */
+export async function saveQuestions({ services, batch, io }: ReadyBatch, pending: ReadonlySet<number>): Promise<void> {
+  await each(
+    batch.searches.filter((_, n) => pending.has(n)),
+    async (input) => {
+      await saveInput(services.store, input);
+      await addToIndex(services.store, input, io.now());
+    },
+  );
 }
 
 export async function batchPreflight(

@@ -16,7 +16,7 @@ import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
-import { batchPreflight, type ReadyBatch } from './batch-preflight';
+import { batchPreflight, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder, resultLine, type Ended } from './batch-results';
 import { withBatchServed } from './batch-serve';
 import { batchSummary, shownCommand, summaryText } from './batch-summary';
@@ -29,7 +29,7 @@ import type { Io } from './io';
 import { limiter } from '../limiter';
 import { unpricedModels } from './preflight';
 import { recogniseAll } from './seen-databases';
-import { addToIndex, openServices, recordOf, saveInput, type Services } from './services';
+import { openServices, recordOf, type Services } from './services';
 
 export async function runBatchCommand(
   file: string,
@@ -37,7 +37,10 @@ export async function runBatchCommand(
   args: readonly string[],
   io: Io,
 ): Promise<ExitCode> {
-  if (flags.out === undefined && !flags.dryRun) {
+  if (flags.detach && flags.dryRun) throw new UsageError('--dry-run starts nothing: leave --detach out');
+  if (flags.detach && flags.maxTotalCost !== undefined)
+    throw new UsageError('--max-total-cost: nobody watches what a detached batch costs; leave one of them out');
+  if (flags.out === undefined && !flags.dryRun && !flags.detach) {
     throw new UsageError('where do the results go? add --out FOLDER (or --dry-run for an estimate)');
   }
   const services = openServices(io);
@@ -52,6 +55,7 @@ export async function runBatchCommand(
     const batch = await plannedBatch({ services, composition, databases, items: selected, flags, name, io });
     const run = { services, composition, databases: databases.all, batch, flags, files: {}, io };
     if (flags.dryRun) return await dryRun(run);
+    if (flags.detach) return await (await import('./batch-detached')).detachBatch(run);
     const folder = resolve(io.cwd, flags.out ?? '.');
     return await withResultFolder(folder, async () => {
       const results = new ResultFile(
@@ -110,10 +114,11 @@ export interface BatchEnd {
   readonly end: FollowEnd;
   readonly wallMs: number;
   readonly ended: number;
+  /** Others work on it. */
+  readonly detached: boolean;
 }
 
 const SCORING_AT_ONCE = 4;
-const SAVING_AT_ONCE = 16;
 
 /** Scores what is answered, asks the rest, and scores it as it comes. */
 export class BatchRun {
@@ -124,6 +129,7 @@ export class BatchRun {
   private readonly settled: { n: number; record: AnswerRecord }[] = [];
   private readonly costs = new Map<string, number>();
   private readonly endedHere = new Set<number>();
+  private detached = false;
 
   constructor(
     private readonly at: ReadyBatch,
@@ -145,22 +151,17 @@ export class BatchRun {
       this.interrupts.stopListening();
     }
     this.results.rewrite();
-    return { end, wallMs: this.at.io.now() - startedMs, ended: this.endedHere.size };
+    return { end, wallMs: this.at.io.now() - startedMs, ended: this.endedHere.size, detached: this.detached };
   }
 
   /** What is answered already is scored anew; the file of results is whole before anything is added. */
   private async readStore(): Promise<void> {
-    const { services, batch } = this.at;
-    const reading = limiter(SAVING_AT_ONCE);
-    batch.searches.forEach(({ searchId }, n) => {
-      reading.add(async () => {
-        const record = await recordOf(services.store, searchId);
-        if (record !== null) this.costs.set(searchId, record.usage.costUsd);
-        if (record !== null && isConclusive(record)) this.settled.push({ n, record });
-        else this.pending.add(n);
-      });
-    });
-    await reading.idle();
+    const { batch } = this.at;
+    for (const [n, record] of (await storedRecords(this.at)).entries()) {
+      if (record !== null) this.costs.set(batch.searches[n]?.searchId ?? '', record.usage.costUsd);
+      if (record !== null && isConclusive(record)) this.settled.push({ n, record });
+      else this.pending.add(n);
+    }
     if (this.settled.length > 0 && this.pending.size > 0) {
       this.display.note(
         `${this.settled.length} of ${counted(batch.searches.length, 'question')} answered before; they cost nothing`,
@@ -176,7 +177,7 @@ export class BatchRun {
   }
 
   private async ask(): Promise<FollowEnd> {
-    const { services, batch, flags, io } = this.at;
+    const { services, batch, flags } = this.at;
     const { config, store } = services;
     if (this.pending.size === 0) return 'completed';
     if (this.interrupts.count() > 0) return 'interrupted';
@@ -185,18 +186,9 @@ export class BatchRun {
       return 'ceiling';
     }
     await batchPreflight(this.at, this.pending, (line) => this.display.note(line));
-    const saving = limiter(SAVING_AT_ONCE);
-    for (const n of this.pending) {
-      const input = batch.searches[n];
-      if (input === undefined) continue;
-      saving.add(async () => {
-        await saveInput(store, input);
-        await addToIndex(store, input, io.now());
-      });
-    }
-    await saving.idle();
+    await saveQuestions(this.at, this.pending);
     const note = (line: string): void => this.display.note(line);
-    const end = await withBatchServed(this.at, this.pending, this.interrupts, note, (served) =>
+    const follow: Parameters<typeof withBatchServed>[0]['follow'] = (served) =>
       followBatch({
         ...served,
         ...{ store, batch, pending: this.pending, concurrency: flags.concurrency },
@@ -209,8 +201,10 @@ export class BatchRun {
             this.score(n, { outcome, record }, true);
           });
         },
-      }),
-    );
+      });
+    const { pending, interrupts } = this;
+    const { end, detached } = await withBatchServed({ ready: this.at, pending, interrupts, note, follow });
+    this.detached = detached;
     await this.findEnded();
     return end;
   }
@@ -260,7 +254,7 @@ interface Told extends BatchEnd {
 }
 
 function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode {
-  const { end, wallMs, ended, results, folder, file, command } = told;
+  const { end, wallMs, ended, detached, results, folder, file, command } = told;
   const summary = batchSummary(results.all(), {
     ...{ batch, file, command, concurrency: flags.concurrency, knowledge: flags.knowledge ?? false },
     endedAt: new Date(io.now()).toISOString(),
@@ -273,8 +267,11 @@ function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode
   io.err(`${join(folder, 'results.jsonl')}, ${SUMMARY} (${batch.batchId})\n`);
   if (end === 'interrupted') {
     const open = counted(summary.notAsked, 'question');
+    const again = `run the same command${flags.fresh ? ' without --fresh' : ''} again`;
     io.err(
-      `paused with ${open} open; run the same command${flags.fresh ? ' without --fresh' : ''} again to continue; nothing is paid twice\n`,
+      detached
+        ? `${open} open, which others work on; ${again} to follow\n`
+        : `paused with ${open} open; ${again} to continue; nothing is paid twice\n`,
     );
     return EXIT.cancelled;
   }

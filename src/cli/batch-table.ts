@@ -78,7 +78,7 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
     const table = shown.length === 0 ? [] : textTable(head, shown.map(row), { width: io.columns - 1 }).split('\n');
     const rest = current.length > shown.length ? [`… and ${current.length - shown.length} more in flight`] : [];
     const retried = outage === null ? [] : [outageText(outage, io.now())];
-    const lines = [tally.text(io.now()), ...retried, ...table, ...rest, 'Ctrl-C pauses; the same command continues'];
+    const lines = [tally.text(io.now()), ...retried, ...table, ...rest, 'Ctrl-C stops; the same command continues'];
     return lines.map((line) => cutLine(line, io.columns - 1));
   });
   return {

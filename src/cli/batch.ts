@@ -34,10 +34,15 @@ export const batchCommand: CommandFactory = (io, outcome) =>
               )
               .option('--out <folder>', 'the folder for results.jsonl and summary.json')
               .option('--concurrency <n>', 'how many questions run at the same time', positiveInteger, 8)
-              .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing'),
+              .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing')
+              .option(
+                '--detach',
+                'start it and return; workers, or one in the background, work on it, and the same command without --detach follows it and writes the results',
+              ),
           ),
           'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
           "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
+          'gate batch run questions.jsonl --db shop --concurrency 50 --detach',
         )
           .option('--limit <n>', 'only the first n questions', positiveInteger)
           .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)

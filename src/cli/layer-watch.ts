@@ -132,7 +132,8 @@ async function ensureServed(
 ): Promise<void> {
   const workflow = databaseQueue(servedName(database.name, serving));
   if (await isPolled(session.gate, workflow, io.now())) return;
-  await serveInBackground(config, database, { queues: { workflow }, limited: [], serving }, session, io);
+  const announced = { queues: { workflow }, limited: [], serving };
+  await serveInBackground(config, [{ database, announced }], session, io);
   io.err('A worker runs the checks in the background; gate dev --stop stops it, and gate worker takes its place.\n');
 }
 

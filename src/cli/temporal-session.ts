@@ -160,7 +160,10 @@ export class TemporalSession {
   }
 
   uiOf(searchId: string): string | null {
-    const id = questionWorkflowId(searchId);
+    return this.uiOfWorkflow(questionWorkflowId(searchId));
+  }
+
+  uiOfWorkflow(id: string): string | null {
     return this.uiUrl === null ? null : `${this.uiUrl}/namespaces/${this.namespace}/workflows/${id}`;
   }
 

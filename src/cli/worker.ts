@@ -102,14 +102,14 @@ async function work(flags: WorkerFlags, health: HealthServer | null, log: ServeO
   const { loadConfig } = await import('../config');
   const { openTemporal } = await import('./temporal-session');
   const { checkParts, serveUntilInterrupted } = await import('./serve');
-  const { DATABASE_VARIABLE } = await import('./background');
+  const { DATABASES_VARIABLE } = await import('./background');
   const config = loadConfig(io);
-  const given = io.env[DATABASE_VARIABLE];
+  const given = io.env[DATABASES_VARIABLE];
   checkParts(config, flags.serve);
   const session = await openTemporal(config, io.env, { onProgress: (line) => io.err(`${line}\n`) });
   try {
     const serving: ServeOptions = {
-      databases: [...(flags.db ?? []), ...(flags.background && given ? [given] : [])],
+      databases: [...(flags.db ?? []), ...(flags.background && given ? (JSON.parse(given) as string[]) : [])],
       debug: flags.debug ?? false,
       background: flags.background ?? false,
       ready: (names, endpoint) =>

@@ -76,7 +76,7 @@ const SEARCHES_LOOKED_AT = 200;
  * Finds searches that wait in a queue without a worker: theirs is gone, and the running workers have another configuration
  * (`serving.ts`). Those do not take the searches; they only report them.
  *
- * Searches of batches are left out: an interrupted batch waits for the command that goes on with it.
+ * Searches on queues of a batch's own are left out: an interrupted batch waits for the command that goes on with it.
  */
 export async function unservedSearches(
   gate: GateClient,
@@ -104,7 +104,7 @@ export function unservedSearchesLine(
   const here = name === undefined ? undefined : ours.get(name);
   const wait = searches === 1 ? '1 search waits' : `${String(searches)} searches wait`;
   const line = `${wait} in the queue ${taskQueue}, which no process serves; `;
-  if (serving === null) return `${line}an earlier version of gate began them`;
+  if (serving === null) return `${line}a batch or an earlier version of gate began them`;
   return `${line}asked ${here === undefined ? `with ${endpointText(serving)}` : differenceText(serving, here.parts)}`;
 }
 

@@ -418,6 +418,12 @@ describe('gate batch run', () => {
       /needs a name: write NAME=… for one database/,
     ],
     ['no concurrency', ['q.jsonl', '--out', 'o', '--concurrency', '0'], /give a whole number above 0/],
+    [
+      'a ceiling that nobody watches',
+      ['q.jsonl', '--detach', '--max-total-cost', '1'],
+      /nobody watches what a detached/,
+    ],
+    ['a detached estimate', ['q.jsonl', '--detach', '--dry-run'], /--dry-run starts nothing: leave --detach out/],
     ['a folder that cannot be made', ['q.jsonl', '--db', 'a=./a.sqlite', '--out', 'q.jsonl'], /a file is in the way/],
   ])('%s ends with 2 and one line', async (_claim, args, expected) => {
     const { code, out, err } = await here.gate('batch', 'run', ...args);

@@ -1,0 +1,70 @@
+/**
+ * Starts the batch's workflow on given queues, or joins it.
+ *
+ * 1. Another `--concurrency` replaces the batch's own workflow only: its questions in flight are followed by the next one.
+ * 2. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
+ */
+import { batchResultKey, writeBatchManifest } from '../activities/batch';
+import { canonical } from '../domain/canonical';
+import type { ObjectStore } from '../ports';
+import { cut } from '../report/printable';
+import { briefSettings } from '../search/state/control-settings';
+import { startBatch } from '../workers/client';
+import { runningWorkflow } from '../workers/workflow-views';
+import { batchWorkflowId } from '../workflows/ids';
+import type { Batch } from './batch-plan';
+import type { BatchQueues } from './batch-queues';
+import type { TemporalSession } from './temporal-session';
+
+export interface StartBatch {
+  readonly session: TemporalSession;
+  readonly store: ObjectStore;
+  readonly batch: Batch;
+  /** Positions of the searches that have not ended well. */
+  readonly pending: ReadonlySet<number>;
+  readonly concurrency: number;
+  readonly modelTimeoutMs: number;
+  readonly queues: BatchQueues;
+}
+
+const PAGE_SIZE = 50;
+const EVENTS_PER_RUN = 4_000;
+const ITERATIONS_PER_RUN = 20;
+
+export async function startOrJoin(start: StartBatch): Promise<'started' | 'joined'> {
+  const { session, store, batch, pending, concurrency, modelTimeoutMs, queues } = start;
+  const { batchId, settings, searches } = batch;
+  const optionsKey = `batches/${batchId}/run.json`;
+  if ((await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null) {
+    const text = await store.get(optionsKey);
+    const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
+    if (before === concurrency) return 'joined';
+    const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
+    await handle.terminate('run again with another concurrency');
+  }
+  const usual = canonical(settings);
+  const entries = searches.map(({ searchId, question, settings: own }, n) => ({
+    ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
+    ...(canonical(own) === usual ? {} : { settings: briefSettings(own) }),
+    taskQueues: queues.questionOn(question.database),
+  }));
+  for (const n of pending) {
+    const key = batchResultKey(batchId, n);
+    const searchId = entries[n]?.searchId;
+    if ((await store.get(key)) === null) continue;
+    await store.put(key, JSON.stringify({ schemaVersion: 1, n, searchId, outcome: null }), { overwrite: true });
+  }
+  const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
+  await store.put(optionsKey, JSON.stringify({ schemaVersion: 1, concurrency }), { overwrite: true });
+  await startBatch(
+    session.gate,
+    {
+      ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
+      question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
+    },
+    queues.batch,
+    cut(`batch ${batch.name}: ${entries.length} questions`, 60),
+    queues.serving,
+  );
+  return 'started';
+}

@@ -1,0 +1,104 @@
+/** `gate batch run --detach`: a worker in the background works on a batch over two databases, and the command without it collects. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { BatchSummary } from '../../src/cli/batch-summary';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(240_000);
+
+let data: TestData;
+let model: SimulatedModel;
+let home: GateHome;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
+});
+beforeEach(() => {
+  model.reset();
+  home = gateHome({ baseUrl: model.baseUrl });
+  const path = data.databases[0]?.split('=')[1] ?? '';
+  copyFileSync(path, join(home.folder, 'other.sqlite'));
+  const lines = data.questions.slice(0, 6).map(({ id, question, database, gold_sql: gold }, n) => {
+    return JSON.stringify({ id, question, database: n % 2 === 0 ? database : 'other', gold_sql: gold });
+  });
+  writeFileSync(join(home.folder, 'q.jsonl'), lines.join('\n'));
+});
+afterEach(async () => {
+  await home.run(['dev', '--stop']);
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+
+const batch = (...more: readonly string[]): string[] => {
+  const databases = ['--db', data.databases[0] ?? '', '--db', 'other=./other.sqlite'];
+  return ['batch', 'run', 'q.jsonl', ...databases, '--concurrency', '2', ...more];
+};
+const COLLECT = ['--out', 'out'];
+
+/** The collected batch: all is scored, and all that was billed was used. */
+function expectCollected(): void {
+  const summary = JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+  expect(summary).toMatchObject({ complete: true, questions: 6, judged: 6, infrastructureFailures: { count: 0 } });
+  const { billed, billedAgain } = model.ledger().totals;
+  expect([summary.usage.total.llmCalls, billedAgain]).toEqual([billed, 0]);
+}
+
+test('it returns while the batch runs; detached again it runs once; who follows may stop; the last one collects', async () => {
+  const release = model.holdAfter(1);
+  const first = await home.run(batch('--detach', '--json'));
+  expect(first.code).toBe(0);
+  const { id, ...told } = JSON.parse(first.out) as { id: string };
+  expect(told).toEqual({ status: 'running', ui: null, questions: 6 });
+  expect(first.err).toMatch(/6 questions to ask; the same command without --detach follows them .*\n.*gate dev --stop/);
+  await model.billed(1);
+  const again = await home.here(batch('--detach'));
+  expect(again).toMatchObject({ code: 0, out: `${id}\n`, err: expect.stringContaining('It runs already') as string });
+
+  const follower = home.start(batch(...COLLECT));
+  await follower.said(/runs detached: an interrupt ends this command alone/);
+  await follower.said(/continuing b-/);
+  follower.child.kill('SIGINT');
+  expect(await follower.ended).toMatchObject({
+    code: 3,
+    err: expect.stringMatching(
+      /6 questions open, which others work on; run the same command again to follow/,
+    ) as string,
+  });
+  release();
+  expect(await home.here(batch(...COLLECT))).toMatchObject({ code: 0 });
+  expectCollected();
+  expect(await home.here(batch('--detach'))).toMatchObject({
+    code: 0,
+    out: `${id}\n`,
+    err: expect.stringContaining('All of it is answered') as string,
+  });
+});
+
+test('whose worker is gone goes on in the command, and whose command was interrupted goes on detached', async () => {
+  let release = model.holdAfter(2);
+  await home.run(batch('--detach'));
+  await model.billed(2);
+  await home.run(['dev', '--stop']);
+  release();
+  release = model.holdAfter(4);
+  const attended = home.start(batch(...COLLECT));
+  await attended.said(/ran detached\. No process works on it any more, so it goes on here/);
+  await model.billed(4);
+  const refused = await home.here(batch('--detach'));
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringMatching(/runs in a process of its own: interrupt it there, then run this again\n$/),
+  ]);
+  attended.child.kill('SIGINT');
+  release();
+  expect((await attended.ended).code).toBe(3);
+  const { code, err } = await home.run(batch('--detach'));
+  expect([code, err]).toEqual([0, expect.stringMatching(/ran in a process of its own\. No process works on it/)]);
+  expect(await home.here(batch(...COLLECT))).toMatchObject({ code: 0 });
+  expectCollected();
+});
