@@ -58,7 +58,8 @@ const sure = { doubt: 0, wrong: 0, inconclusive: 0, immaterial: 0 };
 it.each([
   // Two replies that a question cannot be answered; a plan without doubt needs no second one.
   ['thorough', [1, 2]],
-  ['paper', [2]],
+  // The paper's selector is asked even about a single candidate.
+  ['paper', [3]],
 ] as const)('preset %s answers easy questions in %j model calls', async (preset, calls) => {
   const model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, rates: sure });
   try {
