@@ -2,7 +2,7 @@
  * The proof of the serverless worker: the real Temporal server starts our packaged function on a Lambda service of our own, and
  * no worker runs. Searches outlive invocations, kills and deployments, and no confirmed call is paid again.
  */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
@@ -109,12 +109,17 @@ test('a registered function answers a question with no worker running, and rests
   await allRest();
 });
 
-test('fifty questions at once are answered', async () => {
-  const ids: string[] = [];
-  for (let seed = 1; seed <= 25; seed += 1)
-    for (const question of [COUNT, SPRINTS]) ids.push(await ask(question, '--seed', String(seed)));
-  expect(new Set(ids).size).toBe(50);
-  for (const id of ids) expect(await answer(id)).toMatchObject({ status: 'answered' });
+test('a batch of fifty questions at once is answered, and collected by the command that follows it', async () => {
+  const line = (n: number): string =>
+    JSON.stringify({ id: `q${n}`, database: 'sprint', question: n % 2 === 0 ? COUNT : SPRINTS, context: `Case ${n}.` });
+  writeFileSync(join(stage.home.folder, 'q.jsonl'), Array.from({ length: 50 }, (_, n) => line(n)).join('\n'));
+  const batch = ['batch', 'run', 'q.jsonl', '--concurrency', '50'];
+  const started = await stage.home.here([...batch, '--detach']);
+  expect(started.err).toContain('50 questions to ask');
+  expect(started.err).toContain('The server starts a worker for it');
+  const { out, err, code } = await stage.home.here([...batch, '--out', 'out', '--json']);
+  expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('runs detached') as string });
+  expect(JSON.parse(out)).toMatchObject({ complete: true, questions: 50, statuses: { answered: 50 } });
   await allRest();
 });
 
