@@ -119,6 +119,9 @@ const ROUND_MS = 1_500;
 /** Retries are looked up every this many rounds. */
 const OUTAGES_EVERY = 6;
 
+/** Rounds in a row: a server under load answers late at times. */
+const MOST_MISSED = 3;
+
 /** Ends when the signal aborts; rejects when Temporal is gone. */
 async function watchBatch(
   session: TemporalSession,
@@ -127,20 +130,30 @@ async function watchBatch(
   end: AbortSignal,
 ): Promise<void> {
   const outages = display.live ? null : outageLines((line) => display.note(line), Date.now);
+  const look = async (looks: boolean): Promise<void> => {
+    const { raw } = await session.gate.client.workflow.getHandle(workflowId).describe();
+    const searches = (raw.pendingChildren ?? []).map((child) => (child.workflowId ?? '').replace(/^question-/, ''));
+    if (display.live)
+      display.inFlight(await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows))));
+    if (!looks) return;
+    const outage = await outageOf(session, searches);
+    if (isOver(end)) return;
+    display.retried(outage);
+    outages?.seen(outage);
+  };
+  let missed = 0;
   for (let round = 1; ; round += 1) {
     await pause(ROUND_MS, end);
     if (isOver(end)) return;
     const looks = round % OUTAGES_EVERY === 0;
     if (!display.live && !looks) continue;
-    const { raw } = await session.gate.client.workflow.getHandle(workflowId).describe();
-    const searches = (raw.pendingChildren ?? []).map((child) => (child.workflowId ?? '').replace(/^question-/, ''));
-    if (display.live)
-      display.inFlight(await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows))));
-    if (!looks) continue;
-    const outage = await outageOf(session, searches);
-    if (isOver(end)) return;
-    display.retried(outage);
-    outages?.seen(outage);
+    try {
+      await look(looks);
+      missed = 0;
+    } catch (error) {
+      missed += 1;
+      if (missed >= MOST_MISSED) throw error;
+    }
   }
 }
 

@@ -93,11 +93,12 @@ const STEERING: { readonly [K in SteeringKind]: SteeringCommand<K> } = {
 /** `gate cancel` is no command to the search: Temporal cancels its workflow. */
 const cancelCommand: CommandFactory = (io) =>
   withExamples(
-    namedCommand('cancel', 'cancel a running search; asking the question again continues it')
+    namedCommand('cancel', 'cancel a running search or batch; the same command as before continues it')
       .option('--json', 'print JSON')
       .action(async (wanted: string, flags: { readonly json?: boolean }) => {
-        await onRunning(wanted, io, async (session, id) => {
-          const cancelled = await session.cancel(id);
+        const running = BATCH_ID.test(wanted) ? onRunningBatch : onRunning;
+        await running(wanted, io, async (session, id) => {
+          const cancelled = await (running === onRunning ? session.cancel(id) : session.cancelBatch(id));
           if (cancelled)
             io.out(flags.json ? `${JSON.stringify({ id, kind: 'cancel' })}\n` : `${id}: is being cancelled\n`);
           return cancelled;
@@ -105,6 +106,18 @@ const cancelCommand: CommandFactory = (io) =>
       }),
     'gate cancel last',
   );
+
+const BATCH_ID = /^b-[0-9a-f]{16}$/;
+
+const onRunningBatch: typeof onRunning = async (batchId, io, work) => {
+  const { openServices } = await import('./services');
+  const session = await openSession(openServices(io), batchId, io);
+  try {
+    if (session === null || !(await work(session, batchId))) throw new CommandFailed(`${batchId} is not running`);
+  } finally {
+    await session?.close();
+  }
+};
 
 export const STEERING_COMMANDS: readonly CommandFactory[] = [
   ...(Object.keys(STEERING) as SteeringKind[]).map(steeringCommand),
@@ -178,16 +191,21 @@ export async function onRunning(
   const { openServices, findSearch } = await import('./services');
   const services = openServices(io);
   const id = await findSearch(services.store, wanted);
-  const { openRunning } = await import('./temporal-session');
-  const session = await openRunning(services.config, io.env, ({ what, fix }) => {
-    throw new CommandFailed(`${what}: the command cannot reach ${id}; ${fix}`);
-  });
+  const session = await openSession(services, id, io);
   try {
     const isRunning = session !== null && (await session.describe(id))?.status === 'RUNNING';
     if (!isRunning || !(await work(session, id))) throw await notRunning(services, id);
   } finally {
     await session?.close();
   }
+}
+
+/** null: no server runs. */
+async function openSession({ config }: Services, id: string, io: Io): Promise<TemporalSession | null> {
+  const { openRunning } = await import('./temporal-session');
+  return openRunning(config, io.env, ({ what, fix }) => {
+    throw new CommandFailed(`${what}: the command cannot reach ${id}; ${fix}`);
+  });
 }
 
 async function notRunning({ store }: Services, id: string): Promise<CommandFailed> {

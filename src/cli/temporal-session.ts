@@ -22,9 +22,10 @@ import {
   listQuestions,
   questionProgress,
   questionView,
+  runningWorkflow,
   type QuestionDescription,
 } from '../workers/workflow-views';
-import { questionWorkflowId } from '../workflows/ids';
+import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 import { errorText } from './errors';
 import type { Io } from './io';
@@ -188,6 +189,12 @@ export class TemporalSession {
 
   cancel(searchId: string): Promise<boolean> {
     return cancelWorkflow(this.gate, questionWorkflowId(searchId));
+  }
+
+  /** False: it does not run. */
+  async cancelBatch(batchId: string): Promise<boolean> {
+    const id = batchWorkflowId(batchId);
+    return (await runningWorkflow(this.gate, id)) !== null && cancelWorkflow(this.gate, id);
   }
 
   /** Leaves the server; `keep` lets an embedded one stay up. True: it still runs. */

@@ -102,3 +102,15 @@ test('whose worker is gone goes on in the command, and whose command was interru
   expect(await home.here(batch(...COLLECT))).toMatchObject({ code: 0 });
   expectCollected();
 });
+
+test('gate cancel ends a detached batch, and the same command goes on with it', async () => {
+  const release = model.holdAfter(1);
+  const { id } = JSON.parse((await home.run(batch('--detach', '--json'))).out) as { id: string };
+  await model.billed(1);
+  expect(await home.here(['cancel', id])).toMatchObject({ code: 0, out: `${id}: is being cancelled\n` });
+  release();
+  expect(await home.here(batch(...COLLECT))).toMatchObject({ code: 0 });
+  const summary = JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+  expect(summary).toMatchObject({ complete: true, judged: 6 });
+  expect(await home.here(['cancel', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
+});
