@@ -73,7 +73,9 @@ export function toStoreError(error: unknown, doing: 'read' | 'write', place: S3P
     );
   }
   if (REGIONS.has(code) || (status === 301 && code !== '')) {
-    return wrong(`the bucket "${bucket}" is in another region (${location}): set AWS_REGION to the bucket's`);
+    const region = regionOf(error);
+    const where = region === null ? 'in another region' : `in the region ${region}`;
+    return wrong(`the bucket "${bucket}" is ${where} (${location}): set AWS_REGION to ${region ?? "the bucket's"}`);
   }
   if (CLOCKS.has(code))
     return wrong(
@@ -118,6 +120,16 @@ function codeOf(error: unknown): string {
 }
 
 const GENERIC = new Set(['Error', 'TypeError', 'AggregateError']);
+
+/** S3 names it in the body or in a header. */
+function regionOf(error: unknown): string | null {
+  const { Region: named, $response: response } = (error ?? {}) as {
+    readonly Region?: unknown;
+    readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+  };
+  const told = response?.headers?.['x-amz-bucket-region'];
+  return typeof named === 'string' ? named : (told ?? null);
+}
 
 function statusOf(error: unknown): number {
   const metadata = (error as { $metadata?: { httpStatusCode?: unknown } } | null)?.$metadata;
