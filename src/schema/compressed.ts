@@ -2,13 +2,17 @@
  * A schema as ReFoRCE compresses it: of tables whose names differ only in digits, one stands for all if they are many. What
  * linking keeps is rendered the same way.
  */
-import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
+import type { DatabaseDescription, Dialect, SqlResult, TableDescription } from '../domain';
+import { cut } from '../text/clip';
+import { toCsv } from '../text/csv';
+import { firstRows } from './profile/read-rows';
 import { tableName, tableText } from './table-text';
 
 /** More tables than this of one name without digits are shown as one. */
 const MANY = 10;
-/** Values shown of a column, where ReFoRCE shows rows. */
-const SAMPLES = 3;
+/** Rows shown of a table, each text in them cut. */
+const ROWS = 3;
+const TEXT_CHARS = 1_000;
 /** Comments are left out of a text that is longer. */
 const LONG_CHARS = 200_000;
 
@@ -17,19 +21,38 @@ export interface CompressedTable {
   readonly text: string;
 }
 
+/** With the statement that reads its first rows. */
+interface ReadTable extends CompressedTable {
+  readonly rows: string;
+}
+
 /** `kept`: by table, the columns that linking keeps; null: all tables, whole. */
 export function compressedTables(
   { tables, dialect }: Pick<DatabaseDescription, 'tables' | 'dialect'>,
   kept: ReadonlyMap<string, readonly string[]> | null = null,
-): CompressedTable[] {
+): ReadTable[] {
   const shown = groupsOf(tables).flatMap(({ table, others }) => {
     const columns = kept === null ? null : kept.get(table.name);
     if (columns === undefined) return [];
     return [{ table: columns === null ? table : withColumns(table, columns), others }];
   });
-  const withComments = shown.map((group) => ({ name: group.table.name, text: groupText(group, dialect, true) }));
-  if (compressedText(withComments).length <= LONG_CHARS) return withComments;
-  return shown.map((group) => ({ name: group.table.name, text: groupText(group, dialect, false) }));
+  const tablesWith = (comments: boolean): ReadTable[] =>
+    shown.map((group) => ({
+      name: group.table.name,
+      text: groupText(group, dialect, comments),
+      rows: firstRows(group.table, dialect, ROWS),
+    }));
+  const withComments = tablesWith(true);
+  return compressedText(withComments).length <= LONG_CHARS ? withComments : tablesWith(false);
+}
+
+/** What cannot be read stands without rows. */
+export function withRows({ name, text }: CompressedTable, result: SqlResult | undefined): CompressedTable {
+  if (result?.kind !== 'rows' || result.rows.length === 0) return { name, text };
+  const rows = result.rows.map((row) =>
+    row.map((value) => (typeof value === 'string' ? cut(value, TEXT_CHARS) : value)),
+  );
+  return { name, text: `${text}\n-- first rows:\n${toCsv({ ...result, rows }, { nulls: 'NULL' }).trimEnd()}` };
 }
 
 export function compressedText(tables: readonly CompressedTable[]): string {
@@ -63,7 +86,7 @@ function withColumns(table: TableDescription, names: readonly string[]): TableDe
 }
 
 function groupText({ table, others }: Group, dialect: Dialect, comments: boolean): string {
-  const text = tableText(table, { samples: SAMPLES, comments }, dialect);
+  const text = tableText(table, { samples: 0, comments }, dialect);
   if (others.length === 0) return text;
   const names = others.map((name) => tableName(name, dialect)).join(', ');
   return `${text}\n-- ${others.length} other tables have the same structure: ${names}`;

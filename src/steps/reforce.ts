@@ -49,11 +49,11 @@ import type {
   UsageDelta,
 } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
-import { compressedTables, compressedText } from '../schema/compressed';
+import { compressedTables, compressedText, withRows } from '../schema/compressed';
 import { agree as agreeing, countsInVote, flawOf, repeats } from '../sql/votes';
 import { resultText } from '../text/preview';
 import { clockIn, finishCandidate } from './candidate';
-import { addDeltas, now, once, type StepContext } from './context';
+import { addDeltas, now, once, runSql, type StepContext } from './context';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 import { runQueries } from './queries';
@@ -69,12 +69,15 @@ export async function compress(context: StepContext, step: CompressInput): Promi
     const { description } = await context.run.get('schema', SCHEMA_ID);
     const links = await Promise.all(step.linked.map((id) => context.run.get('link', id)));
     const kept = links.length === 0 ? null : new Map(links.map(({ table, columns }) => [table, columns]));
-    const tables = compressedTables(description, kept);
+    const shown = compressedTables(description, kept);
+    const hidden = context.settings.profileValues === false;
+    const { results, usage } = await runSql(context, hidden ? [] : shown.map(({ rows }) => rows));
+    const tables = shown.map((table, at) => withRows(table, results[at]));
     const text = `-- ${description.version}\n\n${compressedText(tables)}`;
     await context.run.put('compressed', step.position, { schemaVersion: 1, text, tables });
     const isLong = Buffer.byteLength(text) > (context.settings.reforce?.linkBytes ?? Infinity);
     const worded = context.input.question.outputMode === 'answer';
-    return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage: {} };
+    return { schemaId: step.position, tables: isLong ? tables.length : 0, worded, usage };
   });
 }
 

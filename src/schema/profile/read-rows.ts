@@ -56,11 +56,19 @@ function rowLimit({ columns }: TableDescription): number {
 /** One row more than the limit tells that the table has more. A second statement is for where the first is refused. */
 export function rowsQueries(table: TableDescription, dialect: Dialect): string[] {
   const limit = rowLimit(table);
-  const columns = table.columns.map(({ name }) => quote(name)).join(', ');
-  const read = (from: string): string => `SELECT ${columns} FROM ${from} LIMIT ${limit + 1}`;
+  const read = (from: string): string => `SELECT ${columnList(table)} FROM ${from} LIMIT ${limit + 1}`;
   const name = relation(table.name, dialect);
   const sample = sampled(table, dialect, name, limit);
   return sample === null ? [read(name)] : [read(sample), read(name)];
+}
+
+/** The first rows that the database gives. */
+export function firstRows(table: TableDescription, dialect: Dialect, count: number): string {
+  return `SELECT ${columnList(table)} FROM ${relation(table.name, dialect)} LIMIT ${count}`;
+}
+
+function columnList({ columns }: TableDescription): string {
+  return columns.map(({ name }) => quote(name)).join(', ');
 }
 
 /** The first rows of a large table are its oldest: a sample takes rows, or pages, from all over it, always the same. */

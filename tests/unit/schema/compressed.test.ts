@@ -1,5 +1,5 @@
 import type { TableDescription } from '../../../src/domain';
-import { compressedTables, compressedText } from '../../../src/schema/compressed';
+import { compressedTables, compressedText, withRows } from '../../../src/schema/compressed';
 
 const table = (name: string, columns: readonly string[] = ['id', 'mark']): TableDescription => ({
   ...{ name, kind: 'table', comment: null, rowEstimate: null, primaryKey: [], uniqueKeys: [], foreignKeys: [] },
@@ -19,9 +19,23 @@ test('of more than ten tables that differ in digits alone, one stands for all', 
   expect(shown([...days(10), table('car')])).toHaveLength(11);
 });
 
-test('a column shows three values; comments go where the text would be too long', () => {
+test('a table shows its first rows, long texts cut', () => {
   const [one] = shown([table('car')]);
-  expect(one?.text).toContain('id TEXT -- what id is; e.g. a | b | c\n');
+  if (one === undefined) throw new Error('no table');
+  expect(one.rows).toBe('SELECT "id", "mark" FROM "car" LIMIT 3');
+  const columns = ['id', 'mark'].map((name) => ({ name, type: 'TEXT', kind: 'text' as const }));
+  const rows = [
+    ['a', null],
+    ['b', 'x'.repeat(5_000)],
+  ];
+  const { text } = withRows(one, { kind: 'rows', columns, rows, truncated: false, elapsedMs: 1 });
+  expect(text).toContain('id TEXT -- what id is\n');
+  expect(text).toMatch(/-- first rows:\nid,mark\na,NULL\nb,x{900,1000}…?$/);
+  const failed = { kind: 'sql-error', message: 'gone', elapsedMs: 1, code: null } as const;
+  expect(withRows(one, failed).text).toBe(one.text);
+});
+
+test('comments go where the text would be too long', () => {
   const wide = shown(Array.from({ length: 26 ** 2 }, (_, at) => table(`t${'x'.repeat(at)}`, Array(8).fill('c'))));
   expect(compressedText(wide)).not.toContain('what c is');
 });
