@@ -70,9 +70,15 @@ export function programFiles(root: string, architecture: Architecture, more: rea
   const kept = all.filter((file) => !NOT_RUN.test(file));
   const entry = `./${slashes(relative(base, join(root, 'dist/src/workers/serverless/lambda.js')))}`;
   return [
-    ...kept.map((file) => ({ path: slashes(relative(base, file)), content: () => readFileSync(file) })),
+    ...kept.map((file) => ({ path: slashes(relative(base, file)), content: readOnce(file) })),
     text('index.js', `exports.handler = require(${JSON.stringify(entry)}).handler;\n`),
   ];
+}
+
+/** Its digest and the zip file both need it. */
+function readOnce(file: string): () => Buffer {
+  let content: Buffer | null = null;
+  return () => (content ??= readFileSync(file));
 }
 
 export function text(path: string, content: string): PackedFile {
