@@ -1,5 +1,5 @@
 /** Words of the control view that are no schemas: apart from those, because a workflow's bundle has no zod. */
-import type { CandidateView, SearchState, Usage } from './state';
+import type { CandidateView, EndedBy, SearchState, Usage } from './state';
 
 /** The trajectory that every plan made from nothing descends from. */
 export const ROOT = 't0';
@@ -14,6 +14,11 @@ export const NO_USAGE: Usage = {
   sqlMs: 0,
   sqlRows: 0,
 };
+
+/** A person or a limit ended it before it was done. Nothing is spent after that (D6). */
+export function isCutShort(endedBy: EndedBy): boolean {
+  return endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
+}
 
 /** Whether every body that reads data or rests on an assumption is proved. */
 export function isProved(candidate: CandidateView): boolean {

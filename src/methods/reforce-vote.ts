@@ -14,7 +14,7 @@ import type {
   ReforceSteps,
 } from '../ports/search-steps';
 import type { Findings } from '../search/findings';
-import { tryModel } from '../search/try-model';
+import { askModel } from '../search/try-model';
 
 /** Limits of an exploration, as upstream has them: corrections of one query, results, messages of the conversation. */
 const CORRECTIONS = 3;
@@ -142,18 +142,12 @@ export class Vote {
     return ran;
   }
 
-  private async ask<T>(
-    position: string,
-    what: string,
-    call: (given: Given) => Promise<ModelOutcome<T>>,
-  ): Promise<T | null> {
+  private ask<T>(position: string, what: string, call: (given: Given) => Promise<ModelOutcome<T>>): Promise<T | null> {
     const { searchId, seedShift, schemaId } = this.start;
     const shift = seedShift === 0 ? {} : { seedShift };
-    const tried = await tryModel<T>(this.findings, (thisTry) =>
+    return askModel<T>(this.findings, { position, what }, (thisTry) =>
       call({ searchId, position, schemaId, ...shift, ...thisTry }),
     );
-    if (tried === null) this.findings.giveUp(position, what);
-    return tried?.value ?? null;
   }
 }
 

@@ -7,7 +7,7 @@
  * 3. A stage that a person or a limit ends keeps the candidates it has. Nothing is compared or chosen by the model then (D6).
  */
 import type { CandidateView, EndedBy, Reforce, ReforceSettings } from '../domain';
-import { NO_USAGE, ROOT } from '../domain/control-view';
+import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type {
   AnswerSummary,
   Chosen,
@@ -23,7 +23,7 @@ import { Findings, SearchStopped } from '../search/findings';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { decided } from '../search/select-answer';
 import { addUsage, shareOfBudgets } from '../search/state/budgets';
-import { tryModel } from '../search/try-model';
+import { askModel } from '../search/try-model';
 import { Vote, type VoteEnd, type VoteStart } from './reforce-vote';
 
 export function runReforce(start: SearchStart, steps: ReforceSteps, hooks: SearchHooks): Promise<SearchOutcome> {
@@ -260,17 +260,14 @@ class ReforceLoop extends Run<ReforceSteps> {
     });
   }
 
-  /** Null, and recorded, if no reply could be used. */
-  private async ask<T>(
+  private ask<T>(
     findings: Findings,
     position: string,
     what: string,
     call: (given: Given) => Promise<ModelOutcome<T>>,
   ): Promise<T | null> {
     const { searchId } = this.state;
-    const tried = await tryModel<T>(findings, (thisTry) => call({ searchId, position, ...thisTry }));
-    if (tried === null) findings.giveUp(position, what);
-    return tried?.value ?? null;
+    return askModel<T>(findings, { position, what }, (thisTry) => call({ searchId, position, ...thisTry }));
   }
 
   /** Runs `count` pieces of work side by side; none is lost if another fails. */
@@ -326,10 +323,6 @@ class ReforceLoop extends Run<ReforceSteps> {
     const linking = Math.ceil((this.state.reforce?.tables ?? 0) / LINKED_TOGETHER);
     return 1 + linking + Number(format) + (explore === 'unresolved' ? 2 : 1);
   }
-}
-
-function isCutShort(endedBy: EndedBy): boolean {
-  return endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
 }
 
 /** What every model step is given. */

@@ -3,6 +3,7 @@
  * share them, so that no reader meets an internal name without its meaning.
  */
 import type { Ablation, AnswerRecord, BudgetName, Claim, EndedBy, Evidence, OperatorView, Trajectory } from '../domain';
+import { isCutShort as endedEarly } from '../domain/control-view';
 import type { Trace } from './trace';
 
 /** How a word is coloured. */
@@ -51,7 +52,7 @@ export function endedBecause(endedBy: EndedBy): string {
 
 /** Ended before it was done: what it answers is the best it had. */
 export function isCutShort({ endedBy, status }: AnswerRecord): boolean {
-  return status !== 'failed' && (endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:'));
+  return status !== 'failed' && endedEarly(endedBy);
 }
 
 export const STATUS_WORDS: Readonly<Record<AnswerRecord['status'] | 'running', Worded>> = {

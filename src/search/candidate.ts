@@ -3,6 +3,7 @@
  * later updates it in place (rule S4).
  */
 import type { CandidateView, EndedBy, PlanView, SearchState, Trajectory } from '../domain';
+import { isCutShort } from '../domain/control-view';
 import { nextTrajectory } from './state/archive';
 import { addUsage } from './state/budgets';
 import { candidateBodies, derivationKey, usable } from './state/independence';
@@ -76,8 +77,7 @@ export function addUnanswerable(
  * a doubt (D6). Not if a proof or a person has ruled that out since: then its plan is another one.
  */
 export function withLastCommit(state: SearchState, endedBy: EndedBy): SearchState {
-  const isEnded = endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
-  if (state.looking?.phase !== 'search' || !isEnded || usable(state.candidates).length > 0) return state;
+  if (state.looking?.phase !== 'search' || !isCutShort(endedBy) || usable(state.candidates).length > 0) return state;
   const plans = state.trajectories.filter(isCandidate).filter(({ plan }) => refutedReading(plan, state) === undefined);
   const kept = new Set(plans.map(({ plan }) => derivationKey(candidateBodies(plan))));
   const last = state.candidates.filter((c) => c.outcome === 'rows' && kept.has(derivationKey(c.bodies))).at(-1);

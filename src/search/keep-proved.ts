@@ -3,6 +3,7 @@
  * apart from what was kept before.
  */
 import type { EndedBy, SearchState } from '../domain';
+import { isCutShort } from '../domain/control-view';
 import type { KeepSteps, Kept } from '../ports/search-steps';
 import type { Findings } from './findings';
 import type { Decision } from './select-answer';
@@ -60,7 +61,7 @@ export function provedAnswer(
   endedBy: EndedBy,
 ): string | null {
   if (layer !== 'on' || status !== 'answered' || candidate === null) return null;
-  if (endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:')) return null;
+  if (isCutShort(endedBy)) return null;
   const chosen = candidates.find(({ id }) => id === candidate);
   return chosen?.bodies.some(({ updateId }) => updateId !== null) === true ? candidate : null;
 }

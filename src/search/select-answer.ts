@@ -3,7 +3,7 @@
  * and verified result needs no model call. A search that may not spend any more makes none (D6).
  */
 import type { AnswerStatus, CandidateView, EndedBy, SearchState } from '../domain';
-import { isProved } from '../domain/control-view';
+import { isCutShort, isProved } from '../domain/control-view';
 import type { SearchSteps, SelectedAnswer } from '../ports/search-steps';
 import { unanswerableReason } from './candidate';
 import type { Findings } from './findings';
@@ -64,7 +64,7 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   const classes = rankClasses(state);
   const best = classes[0];
   if (best === undefined) return { kind: 'decided', status: 'abstained', candidate: null, reason: nothingFound(state) };
-  if (mayAsk(endedBy) && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
+  if (!isCutShort(endedBy) && (classes.length > 1 || !best.verified)) return { kind: 'ask', classes };
   return decided(state, best.representative);
 }
 
@@ -74,13 +74,9 @@ export const SELECT_BY_NUMBER = '2026-11-select-by-number';
 /** As the paper's selector: every candidate, as found; the model is asked even about a single one. */
 export function chooseByNumber(state: SearchState, endedBy: EndedBy): Choice {
   const candidates = usable(state.candidates);
-  if (candidates.length === 0 || !mayAsk(endedBy)) return chooseAnswer(state, 'stop');
+  if (candidates.length === 0 || isCutShort(endedBy)) return chooseAnswer(state, 'stop');
   const classes = candidates.map((representative) => ({ representative, support: 1, verified: false }));
   return { kind: 'ask', classes, byNumber: true };
-}
-
-function mayAsk(endedBy: EndedBy): boolean {
-  return endedBy !== 'cancel' && endedBy !== 'stop' && !endedBy.startsWith('budget:');
 }
 
 /** One model call chooses among distinct results, with their evidence in view. */
@@ -113,7 +109,7 @@ function depthOf({ trajectories }: SearchState, { trajectory, bodies }: Candidat
   return bodies.length === 0 || depth === undefined ? {} : { depth };
 }
 
-/** Without a usable reply of the judge, the first of them; where not by number, these are ranked by execution: the ranking by execution decides. */
+/** Without a usable reply of the judge, the first of them, which but by number is the best by execution. */
 export function judged(
   state: SearchState,
   classes: readonly RankedClass[],

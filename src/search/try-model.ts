@@ -40,3 +40,14 @@ export async function tryModel<T>(
   }
   return last;
 }
+
+/** One without execution. Null, and recorded as given up, if no reply could be used. */
+export async function askModel<T>(
+  findings: Findings,
+  { position, what }: { readonly position: string; readonly what: string },
+  ask: (thisTry: Try) => Promise<ModelOutcome<T>>,
+): Promise<T | null> {
+  const tried = await tryModel<T>(findings, ask);
+  if (tried === null) findings.giveUp(position, what);
+  return tried?.value ?? null;
+}
