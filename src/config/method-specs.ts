@@ -74,6 +74,19 @@ function ablation(part: Ablation, means: string, needs: readonly PresetName[] = 
 /** `settingsFor` has the other members of the group. */
 const redel = (some: Partial<Redel>): Overrides => ({ redel: some as Redel });
 
+function redelLimit(
+  method: keyof typeof REDEL,
+  [name, means]: readonly [string, string],
+  member: 'children' | 'childCalls' | 'allCalls',
+  highest: number,
+): MethodSetting {
+  const usual: Redel = REDEL[method];
+  return {
+    ...{ name, means, from: 'ours', range: { lowest: 1, highest, usual: usual[member] ?? '' } },
+    overrides: (value) => redel({ [member]: value }),
+  };
+}
+
 const CALLS: MethodSetting = {
   ...{ name: 'calls', from: 'ours', means: 'tool calls of the root' },
   range: { lowest: 1, highest: 200, usual: REACT_TOOL_CALLS },
@@ -129,35 +142,15 @@ export const METHODS: Readonly<Record<AskedMethod, readonly MethodSetting[]>> = 
   'redel-seed': [
     ...SCHEMA_VIEWS,
     CALLS,
-    {
-      ...{ name: 'children', from: 'ours', means: 'helpers that the root may have in all' },
-      range: { lowest: 1, highest: 50, usual: REDEL['redel-seed'].children },
-      overrides: (children) => redel({ children }),
-    },
-    {
-      ...{ name: 'child-calls', from: 'ours', means: 'tool calls of a helper' },
-      range: { lowest: 1, highest: 200, usual: REDEL['redel-seed'].childCalls },
-      overrides: (childCalls) => redel({ childCalls }),
-    },
-    {
-      ...{ name: 'all-calls', from: 'ours', means: 'tool calls of all agents together' },
-      range: { lowest: 1, highest: 2_000, usual: REDEL['redel-seed'].allCalls },
-      overrides: (allCalls) => redel({ allCalls }),
-    },
+    redelLimit('redel-seed', ['children', 'helpers that the root may have in all'], 'children', 50),
+    redelLimit('redel-seed', ['child-calls', 'tool calls of a helper'], 'childCalls', 200),
+    redelLimit('redel-seed', ['all-calls', 'tool calls of all agents together'], 'allCalls', 2_000),
   ],
   'redel-upstream': [
     ...SCHEMA_VIEWS,
     CALLS,
-    {
-      ...{ name: 'children', from: 'ours', means: 'helpers that one action may begin' },
-      range: { lowest: 1, highest: 16, usual: REDEL['redel-upstream'].children },
-      overrides: (children) => redel({ children }),
-    },
-    {
-      ...{ name: 'child-calls', from: 'upstream', means: 'rounds of a helper' },
-      range: { lowest: 1, highest: 200, usual: REDEL['redel-upstream'].childCalls },
-      overrides: (childCalls) => redel({ childCalls }),
-    },
+    redelLimit('redel-upstream', ['children', 'helpers that one action may begin'], 'children', 16),
+    { ...redelLimit('redel-upstream', ['child-calls', 'rounds of a helper'], 'childCalls', 200), from: 'upstream' },
     {
       ...{ name: 'depth', from: 'upstream', means: 'the deepest level whose agents may still delegate; the root is 0' },
       range: { lowest: 0, highest: 8, usual: REDEL['redel-upstream'].depth },

@@ -12,14 +12,14 @@ import { toolCallsOf } from '../domain/control-view';
 import type {
   ActInput,
   AnswerSummary,
+  ChildRun,
   HelperRun,
   ModelOutcome,
   RedelActed,
   RedelSteps,
-  UsageDelta,
 } from '../ports/search-steps';
 import { reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { addUsage, budgetsOfChild } from '../search/state/budgets';
+import { budgetsOfChild } from '../search/state/budgets';
 import { AgentLoop, type Turn } from './react';
 
 export function runRedel(start: SearchStart, steps: RedelSteps, hooks: SearchHooks): Promise<SearchOutcome> {
@@ -98,11 +98,10 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
     const helpers = ended.map((each) => each?.run ?? null);
     const calls = helpers.reduce((sum, run) => sum + (run !== null && 'calls' in run ? run.calls : 0), 0);
     const { delegated } = this;
-    const ids = helpers.flatMap((run) => (run !== null && 'helper' in run ? [run.helper] : []));
+    const children = ended.flatMap((each) => each?.child ?? []);
+    if (children.length > 0) this.chargeChildren(children);
     this.state = {
       ...this.state,
-      ...(ids.length === 0 ? {} : { children: [...(this.state.children ?? []), ...ids] }),
-      usage: ended.reduce((sum, each) => addUsage(sum, each?.usage ?? {}), this.state.usage),
       redel: {
         ...delegated,
         actions: delegated.actions + (begun.length > 0 ? 1 : 0),
@@ -121,12 +120,12 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
     position: string,
     text: string,
     budgets: Budgets | null,
-  ): Promise<{ readonly run: HelperRun; readonly usage: UsageDelta }> {
+  ): Promise<{ readonly run: HelperRun; readonly child?: ChildRun }> {
     const { redel } = this;
-    if (budgets === null) return { run: { failed: 'too little of the budget is left for it' }, usage: {} };
+    if (budgets === null) return { run: { failed: 'too little of the budget is left for it' } };
     const { allCalls = Infinity, childCalls, level = 0 } = redel;
     try {
-      const { id, summary, usage } = await this.steps.child({
+      const child = await this.steps.child({
         searchId: this.state.searchId,
         position,
         question: { text, context: null, instructions: null, documents: [] },
@@ -136,11 +135,11 @@ class RedelLoop extends AgentLoop<RedelSteps, RedelActed> {
           redel: { ...redel, level: level + 1, callsBefore: this.callsOfAll },
         },
       });
-      return { run: { helper: id, calls: summary.toolCalls ?? 0 }, usage };
+      return { run: { helper: child.id, calls: child.summary.toolCalls ?? 0 }, child };
     } catch (error) {
       // That of a person who ends the search is not the helper's.
       if (this.hooks.stopRequested() !== null) throw error;
-      return { run: { failed: reasonOf(error) }, usage: {} };
+      return { run: { failed: reasonOf(error) } };
     }
   }
 

@@ -90,14 +90,15 @@ export function mostSubtasks({ method, redel }: RedelInput): number {
 }
 
 /** After the first `turns` turns: tool calls of the agent and of all agents, and actions that began a helper. */
-export function spentAfter({ method, redel, turns: all }: RedelInput, turns: number) {
-  const helpers = all
+export function spentAfter({ method, redel, turns: made, callsLimit }: RedelInput, turns: number) {
+  const helpers = made
     .slice(0, turns)
     .map((turn) => (turn.helpers ?? []).filter(({ outcome }) => outcome !== 'refused'));
   const actions = helpers.filter((begun) => begun.length > 0).length;
   const theirs = helpers.flat().reduce((sum, { calls }) => sum + calls, 0);
   const own = turns - (method === 'redel-seed' ? actions : 0);
-  return { own, actions, all: (redel.callsBefore ?? 0) + turns - actions + theirs };
+  const all = (redel.callsBefore ?? 0) + turns - actions + theirs;
+  return { own, actions, all, isSpent: own >= callsLimit || all >= (redel.allCalls ?? Infinity) };
 }
 
 function replyOf(input: RedelInput): z.ZodType<RedelReply> {
@@ -245,7 +246,6 @@ function outcome(turn: ReactTurn, input: RedelInput): string {
 function budget(input: RedelInput, turns: number): string {
   const { method, redel, callsLimit } = input;
   const spent = spentAfter(input, turns);
-  const isSpent = spent.own >= callsLimit || spent.all >= (redel.allCalls ?? Infinity);
   const used = [
     `Tool calls used: ${spent.own} of ${callsLimit} by you`,
     ...(redel.allCalls === undefined ? [] : [`${spent.all} of ${redel.allCalls} by all agents`]),
@@ -253,7 +253,7 @@ function budget(input: RedelInput, turns: number): string {
   const theirs = mayDelegate(input) ? ` A helper has ${redel.childCalls}.` : '';
   const mayHelp = method === 'redel-seed' && mayBegin(input, spent);
   const left = mayHelp ? 'delegate or end' : 'end';
-  return `${used}.${theirs}${isSpent ? ` No tool calls left: the action must be ${left}.` : ''}`;
+  return `${used}.${theirs}${spent.isSpent ? ` No tool calls left: the action must be ${left}.` : ''}`;
 }
 
 /** Whether the paper's agent may have one more helper, sooner or later. */
@@ -263,9 +263,7 @@ export function mayBegin(input: RedelInput, { actions, all }: { actions: number;
 }
 
 function problemsOf(reply: RedelReply, input: RedelInput): Problem[] {
-  const { redel, callsLimit } = input;
-  const spent = spentAfter(input, input.turns.length);
-  const isSpent = spent.own >= callsLimit || spent.all >= (redel.allCalls ?? Infinity);
+  const { isSpent } = spentAfter(input, input.turns.length);
   const none = (action: string) =>
     unless(!isSpent, 'action', `found "${action}" with no tool calls left`, 'use "end" with the best so far');
   switch (reply.action) {
