@@ -7,6 +7,7 @@ import { each } from '../limiter';
 import type { ObjectStore, SqlInspector } from '../ports';
 import { JUDGE_VERSION } from '../prompts/judge';
 import { decisionOf, DECISIONS, flaggedPairs, storeDecision, storeFlagged } from '../record/audit-store';
+import { isPageKey, ManifestPage } from './batch-pages';
 import { SCHEMA_ID } from '../record/contents';
 import { createRunStore } from '../record/run-store';
 import { loadTrace } from '../report';
@@ -67,10 +68,8 @@ async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<rea
   return [await findSearch(store, what)];
 }
 
-const Page = z.array(z.object({ searchId: z.string() }));
-
 async function searchesOfBatch(store: ObjectStore, wanted: string): Promise<readonly string[]> {
-  const pages = (await store.list(`batches/${wanted}`)).filter((key) => /\/manifest-\d+\.json$/.test(key)).sort();
+  const pages = (await store.list(`batches/${wanted}`)).filter(isPageKey).sort();
   const batches = new Set(pages.map((key) => key.split('/')[1]));
   if (batches.size > 1)
     throw new UsageError(`'${wanted}' is the beginning of ${batches.size} batch ids; give more of the id`);
@@ -79,7 +78,7 @@ async function searchesOfBatch(store: ObjectStore, wanted: string): Promise<read
       `no batch ${wanted} in the store: give its id (in summary.json), its --out folder, or search ids`,
     );
   const texts = await each(pages, (key) => store.get(key));
-  return texts.flatMap((text) => Page.parse(JSON.parse(text ?? '[]')).map(({ searchId }) => searchId));
+  return texts.flatMap((text) => ManifestPage.parse(JSON.parse(text ?? '[]')).map(({ searchId }) => searchId));
 }
 
 async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { agreementOf, summarise, VERDICTS } from '../benchmarks';
 import type { Usage } from '../domain';
+import { parsedJson } from '../json';
 import { JUDGE_VERSION } from '../prompts/judge';
 import { counted, dollars, tokensText } from '../report/printable';
 import { JUDGE_MODES, type JudgeMode } from '../steps/judge';
@@ -113,15 +114,6 @@ const Summary = z.object({ file: z.string() });
 
 function questionFileOf(folder: string): string | null {
   return Summary.safeParse(parsedJson(readOrNull(join(folder, SUMMARY)) ?? 'null')).data?.file ?? null;
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function readOrNull(path: string): string | null {

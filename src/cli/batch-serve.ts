@@ -9,7 +9,7 @@ import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
 import type { FollowBatch, FollowEnd } from './batch-follow';
 import type { ReadyBatch } from './batch-preflight';
-import { databaseQueues, ownQueues, runsDetached, takeOverBatch } from './batch-queues';
+import { databaseQueues, ownQueues, runsDetached, takeOverBatch, type BatchQueues } from './batch-queues';
 import { CommandFailed } from './errors';
 import type { Interrupts } from './interrupts';
 import { openTemporal, type TemporalSession } from './temporal-session';
@@ -35,7 +35,8 @@ export async function withBatchServed(serve: Serve): Promise<{ readonly end: Fol
     const ui = session.uiOfWorkflow(batchWorkflowId(batch.batchId));
     if (ui !== null) note(`Temporal UI ${ui}`);
     const queues = databaseQueues(ready);
-    if (!(await runsDetached(ready, session, queues))) return { end: await served(serve, session), detached: false };
+    if (!(await runsDetached(ready, session, queues)))
+      return { end: await served(serve, session, queues), detached: false };
     note(`${batch.batchId} runs detached: an interrupt ends this command alone`);
     const broken = new Promise<never>(() => undefined);
     return { end: await follow({ session, queues, broken }), detached: true };
@@ -47,10 +48,11 @@ export async function withBatchServed(serve: Serve): Promise<{ readonly end: Fol
 async function served(
   { ready, pending, interrupts, note, follow }: Serve,
   session: TemporalSession,
+  ofDatabases: BatchQueues,
 ): Promise<FollowEnd> {
   const { batchId, scope } = ready.batch;
   const queues = ownQueues(ready);
-  const other = { ...databaseQueues(ready), difference: 'detached', joins: true };
+  const other = { ...ofDatabases, difference: 'detached', joins: true };
   const earlier = await takeOverBatch({ ready, session, pending, queues, other, note });
   const named = [batchQueue(batchId, queues.serving), batchQueue(scope, queues.serving), ...earlier];
   const ofModels = [...queues.limited, ...(earlier.length === 0 ? [] : earlierModelQueues(ready.services.config))];

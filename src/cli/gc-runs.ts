@@ -15,6 +15,7 @@ import { groupBy } from '../group-by';
 import type { ObjectEntry, ObjectStore } from '../ports';
 import { StoreError } from '../ports';
 import { sha256 } from '../sha256';
+import { isPageKey, ManifestPage } from './batch-pages';
 import { searchesInLayers } from '../record/layer-store';
 import { readAsStored } from '../record/run-store';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
@@ -138,7 +139,6 @@ async function whyKept(
 }
 
 const Header = z.object({ total: z.number() });
-const Page = z.array(z.object({ searchId: z.string() }));
 const Result = z.object({ outcome: z.unknown() });
 
 async function liveBatches(
@@ -154,8 +154,8 @@ async function liveBatches(
     const given = running === false && batch.newestMs <= nowMs - Math.max(olderThanMs, BATCH_GRACE_MS);
     if (running !== true && (given || (await isFinished(store, batch)))) return;
     ids.add(batch.id);
-    for (const { key } of batch.entries.filter((entry) => /\/manifest-\d+\.json$/.test(entry.key))) {
-      const page = Page.safeParse(JSON.parse((await store.get(key)) ?? '[]'));
+    for (const { key } of batch.entries.filter((entry) => isPageKey(entry.key))) {
+      const page = ManifestPage.safeParse(JSON.parse((await store.get(key)) ?? '[]'));
       for (const { searchId } of page.data ?? []) searches.set(searchId, batch.id);
     }
   });

@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
 import { StoreError } from '../ports';
+import { parsedJson } from '../json';
 import type { StoredPayloads } from './external-storage';
 import { hostPort } from './host-port';
 
@@ -113,7 +114,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, rules:
     fail(response, 401, 'the bearer token is missing or wrong');
     return;
   }
-  const body = CodecBody.safeParse(parseJson(await bodyOf(request)));
+  const body = CodecBody.safeParse(parsedJson(await bodyOf(request)));
   if (!body.success) {
     fail(response, 400, 'give {"payloads": […]} with metadata and data in base64');
     return;
@@ -152,14 +153,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function fail(response: ServerResponse, status: number, message: string): void {

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { StoreError, type ObjectStore } from '../ports';
 import { sha256 } from '../sha256';
 import { restored } from '../record/delete-with-copy';
+import { parsedJson } from '../json';
 
 export const PAYLOADS = 'payloads/';
 export const OFFLOAD_BYTES = 128 * 1024;
@@ -65,7 +66,7 @@ export function storedPayloads(store: ObjectStore): StoredPayloads {
 
 /** The workflow that an object under `payloads/` belongs to. */
 export function payloadOwner(text: string): string | null {
-  return Kept.safeParse(parseJson(text)).data?.workflowId ?? null;
+  return Kept.safeParse(parsedJson(text)).data?.workflowId ?? null;
 }
 
 /** `payloads/<namespace>/<workflow id>/`: an id that is no plain or too long a segment is written as its hash. */
@@ -104,7 +105,7 @@ async function retrieve(store: ObjectStore, { claimData }: StorageDriverClaim): 
   if (text === null) {
     throw new StoreError('missing', `${key} is missing from the store: restore it, or ask with --fresh`);
   }
-  const parsed = Kept.safeParse(parseJson(text));
+  const parsed = Kept.safeParse(parsedJson(text));
   if (sha256(text) !== hash || !parsed.success) {
     throw new StoreError('corrupt', `${key} is damaged (its hash does not match): restore it, or ask with --fresh`);
   }
@@ -145,12 +146,4 @@ function base64(bytes: Uint8Array): string {
 
 function bytesOf(text: string): Uint8Array {
   return Buffer.from(text, 'base64');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // damaged
-  }
 }

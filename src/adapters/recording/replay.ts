@@ -33,7 +33,7 @@ export async function replayModel(file: string, scope?: string): Promise<ReplayM
   const { header, exchanges } = await readRecording(file);
   const recorded = exchanges
     .map((exchange, index): Recorded => ({ exchange, number: index + 1, used: false }))
-    .filter(({ exchange }) => [undefined, scope].includes(exchange.scope) || scope === undefined);
+    .filter(({ exchange }) => scope === undefined || exchange.scope === undefined || exchange.scope === scope);
   return {
     endpoint: `recording ${basename(file)}`,
     header,

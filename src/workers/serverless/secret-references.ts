@@ -6,6 +6,7 @@
 import { AwsClient } from 'aws4fetch';
 import { z } from 'zod';
 import type { Environment } from '../../config/folders';
+import { parsedJson } from '../../json';
 
 const VARIABLE = /^GATE_SECRET_(.+)$/;
 const REFERENCE = /^(ssm|secretsmanager):([^#]+)(?:#(.+))?$/;
@@ -51,19 +52,11 @@ function valueOf({ name, store, id, field }: Reference, found: Readonly<Record<R
   if (value === undefined)
     throw new Error(`GATE_SECRET_${name}: there is no ${store}:${id} in this account and region`);
   if (field === null) return value;
-  const parsed = z.record(z.string(), z.unknown()).safeParse(jsonOf(value));
+  const parsed = z.record(z.string(), z.unknown()).safeParse(parsedJson(value));
   const inner = parsed.success ? parsed.data[field] : undefined;
   if (typeof inner !== 'string')
     throw new Error(`GATE_SECRET_${name}: ${store}:${id} is no JSON with a text '${field}'`);
   return inner;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // The caller says what is expected; the parser's own message would quote the secret.
-  }
 }
 
 const Parameters = z.object({ Parameters: z.array(z.object({ Name: z.string(), Value: z.string() })) });
@@ -117,7 +110,7 @@ function awsClient(env: Environment): Client {
       aws: { service },
     });
     if (response.ok) return response.json();
-    const { message, Message } = Failure.catch({}).parse(jsonOf(await response.text()));
+    const { message, Message } = Failure.catch({}).parse(parsedJson(await response.text()));
     const what = `${target} ${JSON.stringify(body)}`;
     throw new Error(`secrets cannot be read: ${what}: ${message ?? Message ?? `status ${String(response.status)}`}`);
   };
