@@ -14,6 +14,7 @@ import type { BenchmarkItem, ComparedAnswer, Entrant } from '../benchmarks';
 import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { contextProblem } from '../input-limits';
+import { each } from '../limiter';
 import { counted } from '../report/printable';
 import { provedShare } from '../text/answer-text';
 import { compose, type Composition } from '../workers/composition';
@@ -224,7 +225,7 @@ export interface Ran {
 }
 
 async function runArms(at: Comparing & { readonly arms: readonly Arm[] }): Promise<Ran> {
-  const { services, asked, arms, flags, files, io } = at;
+  const { services, arms, flags, files, io } = at;
   const isNewFile = files.record !== undefined && !existsSync(files.record);
   const answers: ComparedAnswer[] = [];
   const records = new Map<string, AnswerRecord>();
@@ -236,36 +237,20 @@ async function runArms(at: Comparing & { readonly arms: readonly Arm[] }): Promi
     ? await openTemporal(services.config, io.env, { onProgress: (line) => io.err(`${line}\n`) })
     : null;
   try {
-    for (const [index, { spec, seed, flags: ofArm, batch }] of arms.entries()) {
+    for (const [index, arm] of arms.entries()) {
       if (held.count() > 0) stopped = 'interrupted';
       if (stopped !== null) break;
+      const { spec, seed, batch } = arm;
       if (session !== null)
         io.err(`[${index + 1}/${arms.length}] ${spec.spec}${flags.seeds === 1 ? '' : `, seed ${seed}`}\n`);
-      const composition = await opened(at, scopeOf(spec, seed));
-      try {
-        const ceiling = flags.maxTotalCost === undefined ? {} : { maxTotalCost: flags.maxTotalCost - spent };
-        const results = new ResultFile(
-          null,
-          asked.items.map(({ id }) => id),
-        );
-        const { end, ended } = await new BatchRun(
-          { services, composition, databases: asked.databases.all, batch, flags: { ...ofArm, ...ceiling }, files, io },
-          results,
-        ).run();
-        found += batch.searches.length - ended;
-        for (const line of results.all()) {
-          const record = await recordOf(services.store, line.searchId);
-          if (record !== null) records.set(line.searchId, record);
-          answers.push(answerOf(line, record, spec, seed));
-        }
-        spent += [...new Map(results.all().map((line) => [line.searchId, line.usage?.costUsd ?? 0])).values()].reduce(
-          (sum, cost) => sum + cost,
-          0,
-        );
-        if (end !== 'completed') stopped = end;
-      } finally {
-        await composition.close();
-      }
+      const { end, ended, lines } = await runArm(at, arm, spent);
+      found += batch.searches.length - ended;
+      const own = await each(lines, ({ searchId }) => recordOf(services.store, searchId));
+      for (const record of own) if (record !== null) records.set(record.id, record);
+      answers.push(...lines.map((line, n) => answerOf(line, own[n] ?? null, spec, seed)));
+      const costs = new Map(lines.map((line) => [line.searchId, line.usage?.costUsd ?? 0]));
+      spent = [...costs.values()].reduce((sum, cost) => sum + cost, spent);
+      if (end !== 'completed') stopped = end;
     }
   } finally {
     await session?.close().finally(() => held.release());
@@ -277,14 +262,28 @@ async function runArms(at: Comparing & { readonly arms: readonly Arm[] }): Promi
   return { answers, records, stopped, found };
 }
 
+async function runArm(at: Comparing, { spec, seed, flags: own, batch }: Arm, spent: number) {
+  const { services, asked, flags, files, io } = at;
+  const composition = await opened(at, scopeOf(spec, seed));
+  try {
+    const ceiling = flags.maxTotalCost === undefined ? {} : { maxTotalCost: flags.maxTotalCost - spent };
+    const results = new ResultFile(
+      null,
+      asked.items.map(({ id }) => id),
+    );
+    const ready = { services, composition, databases: asked.databases.all, batch, flags: { ...own, ...ceiling } };
+    const { end, ended } = await new BatchRun({ ...ready, files, io }, results).run();
+    return { end, ended, lines: results.all() };
+  } finally {
+    await composition.close();
+  }
+}
+
 /** One Temporal for all batches: the embedded server would start and stop with each. */
 async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promise<boolean> {
-  for (const { batch } of arms)
-    for (const { searchId } of batch.searches) {
-      const record = await recordOf(store, searchId);
-      if (record === null || !isConclusive(record)) return true;
-    }
-  return false;
+  const searches = arms.flatMap(({ batch }) => batch.searches);
+  const records = await each(searches, ({ searchId }) => recordOf(store, searchId));
+  return records.some((record) => record === null || !isConclusive(record));
 }
 
 function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: MethodSpec, seed: number): ComparedAnswer {

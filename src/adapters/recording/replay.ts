@@ -1,9 +1,9 @@
 /**
  * Answers from a recording (`--replay FILE`), matched by role, content and occurrence (design D2): the n-th request with
  * the same role and messages gets the n-th recorded reply to them, in whatever order requests arrive; replies that were
- * recorded with its seed come first. A request that was
- * not recorded is an error that says where it first differs from what was expected; nothing is invented. Where a file holds
- * several runs of a comparison, each run is answered by its own exchanges (`scope`), whatever their order.
+ * recorded with its seed come first. A request that was not recorded is an error that says where it first differs from
+ * what was expected; nothing is invented. Where a file holds several runs of a comparison, each run is answered by its own
+ * exchanges (`scope`), whatever their order.
  * Tokens and cost are those of the recording, so that budgets end a replayed search where they ended the recorded one.
  */
 import { readFile } from 'node:fs/promises';
