@@ -5,7 +5,7 @@ import { batchWorkflowId } from '../workflows/ids';
 import { servedDetached } from './background';
 import { batchPreflight, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
 import { databaseQueues, ownQueues, takeOverBatch } from './batch-queues';
-import { startOrJoin } from './batch-start';
+import { startOrJoin, untilCancelled } from './batch-start';
 import { decodedInUi } from './codec-server';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { openTemporal, type TemporalSession } from './temporal-session';
@@ -70,5 +70,6 @@ async function startDetached(
   const { concurrency } = flags;
   const { requestTimeoutMs: modelTimeoutMs } = config.models;
   const start = { session, store, batch, pending, concurrency, modelTimeoutMs, queues };
+  await untilCancelled(session, batch.batchId, note);
   return { who, joined: (await startOrJoin(start)) === 'joined' };
 }

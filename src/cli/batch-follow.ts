@@ -13,7 +13,7 @@ import { batchProgress } from '../workers/workflow-views';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId } from '../workflows/ids';
 import type { BatchProgress } from '../workflows/batch-progress';
-import { startOrJoin, type StartBatch } from './batch-start';
+import { startOrJoin, untilCancelled, type StartBatch } from './batch-start';
 import { pause, type Interrupts, isOver } from './interrupts';
 import type { BatchDisplay, InFlight } from './batch-table';
 import { CommandFailed } from './errors';
@@ -38,6 +38,9 @@ const POLL_MS = 250;
 
 export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   const { session, batch, interrupts } = follow;
+  const cancelled = untilCancelled(session, batch.batchId, (line) => follow.display.note(line));
+  await Promise.race([cancelled, interrupts.first, follow.broken]);
+  if (interrupts.count() > 0) return 'interrupted';
   if ((await startOrJoin(follow)) === 'joined') follow.display.note(`continuing ${batch.batchId}`);
   const over = new AbortController();
   const state: { end: Ended<BatchProgress> | null; failure: unknown } = { end: null, failure: null };

@@ -9,7 +9,7 @@ import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
 import { briefSettings } from '../search/state/control-settings';
-import { startBatch } from '../workers/client';
+import { awaitBatch, startBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Batch } from './batch-plan';
@@ -30,6 +30,18 @@ export interface StartBatch {
 const PAGE_SIZE = 50;
 const EVENTS_PER_RUN = 4_000;
 const ITERATIONS_PER_RUN = 20;
+
+/** A batch that is being cancelled is begun again only when its questions in flight have ended. */
+export async function untilCancelled(
+  session: TemporalSession,
+  batchId: string,
+  note: (line: string) => void,
+): Promise<void> {
+  const running = await runningWorkflow(session.gate, batchWorkflowId(batchId));
+  if (running?.isCancelled !== true) return;
+  note(`${batchId} is being cancelled: it goes on once its questions in flight have ended`);
+  await awaitBatch(session.gate, batchId);
+}
 
 export async function startOrJoin(start: StartBatch): Promise<'started' | 'joined'> {
   const { session, store, batch, pending, concurrency, modelTimeoutMs, queues } = start;

@@ -125,10 +125,14 @@ export async function first<T>(most: number, listing: AsyncIterable<T>): Promise
 
 export type RunningWorkflow = Pick<QuestionDescription, 'workflowId' | 'runId' | 'taskQueue' | 'serving'>;
 
-/** null: it is not running. */
-export async function runningWorkflow({ listing }: GateClient, workflowId: string): Promise<RunningWorkflow | null> {
+/** null: it is not running. `isCancelled`: it ends as soon as its steps have. */
+export async function runningWorkflow(
+  { listing }: GateClient,
+  workflowId: string,
+): Promise<(RunningWorkflow & { readonly isCancelled: boolean }) | null> {
   const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
-  return described?.status.name === 'RUNNING' ? summaryOf(described) : null;
+  if (described?.status.name !== 'RUNNING') return null;
+  return { ...summaryOf(described), isCancelled: described.raw.workflowExtendedInfo?.cancelRequested === true };
 }
 
 const RUNNING_PAGE = 500;
