@@ -1,0 +1,80 @@
+/**
+ * One public benchmark: how its folder is read, how its official scorer judges a prediction, and the file that it takes as
+ * a submission. Rules are those of `source`, also where this project would judge otherwise.
+ */
+import type { SqlValue } from '../domain';
+import type { SqlEngine, SqlOptions } from '../ports';
+import type { BenchmarkItem } from './question-file';
+import type { Verdict } from './score';
+
+export interface Benchmark {
+  readonly name: string;
+  readonly title: string;
+  /** The repository at a commit, or the file, whose rules these are. */
+  readonly source: string;
+  readonly licence: string;
+  /** The first is the default. */
+  readonly splits: readonly string[];
+  /** Throws `BenchmarkDataError` if the folder is incomplete. */
+  open(folder: string, options: OpenOptions): Promise<OpenBenchmark>;
+  readonly format: PredictionFormat;
+}
+
+export interface OpenOptions {
+  readonly split?: string;
+  /** Of a split that is drawn. */
+  readonly seed?: number;
+  /** Shows the solver what the benchmark knows beside the question: another experiment. */
+  readonly hiddenKnowledge?: boolean;
+}
+
+export interface OpenBenchmark {
+  readonly items: readonly BenchmarkItem[];
+  /** Where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
+  database(item: BenchmarkItem): string | null;
+  /** The official verdict on one prediction. Only the caller's abort is thrown. */
+  score(id: string, prediction: Prediction, engine: SqlEngine, options: SqlOptions): Promise<BoardScore>;
+  /** The official figures over all; null: there is nothing to take it of. */
+  metrics(scores: ReadonlyMap<string, BoardScore>): Metrics;
+}
+export type Metrics = Readonly<Record<string, number | null>>;
+
+export type Prediction =
+  | { readonly kind: 'sql'; readonly statements: readonly string[] }
+  | {
+      readonly kind: 'rows';
+      readonly columns: readonly string[];
+      readonly rows: readonly (readonly SqlValue[])[];
+    }
+  | { readonly kind: 'abstained' }
+  /** The id is missing. */
+  | { readonly kind: 'none' };
+
+export interface BoardScore {
+  readonly verdict: Verdict;
+  /** What the question adds to the benchmark's metrics. */
+  readonly points: Readonly<Record<string, number>>;
+  readonly reason: string;
+}
+
+export interface PredictionFormat {
+  /** Throws `BenchmarkDataError` with the line or the id, and what to change. */
+  read(path: string, items: readonly BenchmarkItem[]): Promise<ReadonlyMap<string, Prediction>>;
+  /** Writes the official file or folder; gives the paths it wrote. */
+  write(
+    to: string,
+    items: readonly BenchmarkItem[],
+    predictions: ReadonlyMap<string, Prediction>,
+  ): Promise<readonly string[]>;
+  /** What the official checker would refuse. */
+  check(path: string, items: readonly BenchmarkItem[]): Promise<readonly string[]>;
+}
+
+/** A benchmark's folder or a predictions file cannot be used. The message is one line: the file, what is wrong, what to do. */
+export class BenchmarkDataError extends Error {
+  readonly code = 'benchmark-data';
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'BenchmarkDataError';
+  }
+}
