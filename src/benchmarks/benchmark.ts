@@ -32,11 +32,21 @@ export interface OpenBenchmark {
   readonly items: readonly BenchmarkItem[];
   /** Where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
   database(item: BenchmarkItem): string | null;
+  /** Where that database is documented in the folder, as --docs takes it; null or left out: nowhere. */
+  docs?(item: BenchmarkItem): string | null;
   /** The official verdict on one prediction. Only the caller's abort is thrown. */
-  score(id: string, prediction: Prediction, engine: SqlEngine, options: SqlOptions): Promise<BoardScore>;
+  score(id: string, prediction: Prediction, engine: SqlEngine, options: ScoreOptions): Promise<BoardScore>;
   /** The official figures over all; null: there is nothing to take it of. */
   metrics(scores: ReadonlyMap<string, BoardScore>): Metrics;
 }
+
+export interface ScoreOptions extends SqlOptions {
+  /** Opens further databases that a question is judged on (a test suite) by their paths. Whoever gives it closes them. */
+  readonly open?: (address: string) => SqlEngine;
+  /** How often both queries are timed, by benchmarks that score time; left out: they are not timed. */
+  readonly timings?: number;
+}
+
 export type Metrics = Readonly<Record<string, number | null>>;
 
 export type Prediction =
