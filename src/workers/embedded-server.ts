@@ -89,12 +89,14 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
     const info = running ?? (await start(options, files, binary ?? (await findBinary(options))));
     mkdirSync(files.users, { recursive: true });
     writeFileSync(files.user(process.pid), '');
+    const before = joined.get(files.users);
+    joined.set(files.users, { server: info.pid, times: before?.server === info.pid ? before.times + 1 : 1 });
     return {
       info,
       address: `127.0.0.1:${String(info.port)}`,
       uiUrl: info.uiPort === null ? null : `http://127.0.0.1:${String(info.uiPort)}`,
       started: running === null,
-      leave: ({ keep = false } = {}) => leave(files, keep),
+      leave: ({ keep = false } = {}) => leave(files, info.pid, keep),
     };
   });
 }
@@ -165,9 +167,16 @@ async function start(options: EmbeddedOptions, files: Files, binary: string): Pr
   }
 }
 
-async function leave(files: Files, keep: boolean): Promise<'stopped' | 'running'> {
+/** How often this process has joined which server, by the folder of users: a run of several batches uses one. */
+const joined = new Map<string, { readonly server: number; readonly times: number }>();
+
+async function leave(files: Files, server: number, keep: boolean): Promise<'stopped' | 'running'> {
   return withFileLock(files.lock, async () => {
-    rmSync(files.user(process.pid), { force: true });
+    const before = joined.get(files.users);
+    if (before?.server === server) {
+      joined.set(files.users, { server, times: before.times - 1 });
+      if (before.times === 1) rmSync(files.user(process.pid), { force: true });
+    }
     const info = await runningServer(files);
     if (info === null) return 'stopped';
     if (keep && !info.keep) save(files, { ...info, keep });

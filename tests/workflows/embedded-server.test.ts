@@ -71,6 +71,17 @@ test('two processes that start at once share one server, and the last one out st
   expect(isServerProcess(joined[0]?.pid ?? 0)).toBe(false);
 });
 
+test('a process that joins twice uses the server until it has left twice', async () => {
+  const folders = freshUser();
+  const [outer, inner] = [
+    await joinEmbeddedServer({ folders, env, uiPort: null }),
+    await joinEmbeddedServer({ folders, env, uiPort: null }),
+  ];
+  expect(await inner.leave()).toBe('running');
+  expect(isServerProcess(outer.info.pid)).toBe(true);
+  expect(await outer.leave()).toBe('stopped');
+});
+
 test('a user that was killed does not keep the server; the next one joins it and stops it', async () => {
   const folders = freshUser();
   const killed = otherProcess(folders);
