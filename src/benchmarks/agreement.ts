@@ -1,16 +1,19 @@
+import { z } from 'zod';
+
 /** How far a judge agrees with execution match, where both have decided: as a share, and beyond chance (Cohen's kappa). */
-export interface Agreement {
-  readonly compared: number;
-  readonly bothRight: number;
-  readonly bothWrong: number;
-  /** By the judge alone. */
-  readonly judgeRight: number;
-  readonly executionRight: number;
-  /** null: nothing was compared. */
-  readonly share: number | null;
-  /** 1: always; 0: as often as by chance. null: nothing was compared, or both say the same of everything. */
-  readonly kappa: number | null;
-}
+export const Agreement = z.object({
+  compared: z.number().int(),
+  bothRight: z.number().int(),
+  bothWrong: z.number().int(),
+  judgeRight: z.number().int().describe('by the judge alone'),
+  executionRight: z.number().int().describe('by execution match alone'),
+  share: z.number().nullable().describe('null: nothing was compared'),
+  kappa: z
+    .number()
+    .nullable()
+    .describe('1: always; 0: as often as by chance; null: nothing was compared, or both say the same of everything'),
+});
+export type Agreement = Readonly<z.infer<typeof Agreement>>;
 
 export function agreementOf(pairs: readonly { readonly judge: boolean; readonly execution: boolean }[]): Agreement {
   const count = (judge: boolean, execution: boolean): number =>

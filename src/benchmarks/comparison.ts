@@ -9,8 +9,10 @@
  */
 import { z } from 'zod';
 import { AnswerStatus, MethodName, PresetName } from '../domain';
+import { JUDGE_MODES } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
 import { estimate, Estimate } from './bootstrap';
+import { Agreement, agreementOf } from './agreement';
 import { VERDICTS, type Verdict } from './score';
 
 export const ComparedAnswer = z.object({
@@ -30,6 +32,13 @@ export const ComparedAnswer = z.object({
   costUsd: z.number().nullable(),
   wallMs: z.number().nullable(),
   proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
+  judged: z
+    .object({
+      verdict: z.enum(VERDICTS).nullable().describe('null: not judged, for the reason beside it'),
+      reason: z.string(),
+    })
+    .optional()
+    .describe('what the judge says of it; left out: no judge was asked for'),
 });
 export type ComparedAnswer = Readonly<z.infer<typeof ComparedAnswer>>;
 
@@ -61,6 +70,17 @@ export const ComparedMethod = z.object({
   answered: z.number().int(),
   difference: Estimates.nullable().describe('to the first method, paired by question; null: it is the first'),
   failures: z.record(z.string(), z.number()).describe('reasons of the infrastructure failures, with how many'),
+  judged: z
+    .object({
+      right: z.number().int(),
+      wrong: z.number().int(),
+      declined: z.number().int(),
+      apart: z.number().int().describe('not judged, or not decided: in no score'),
+      accuracy: Estimate.nullable(),
+      agreement: Agreement.describe('with the verdicts of execution match, where both decided'),
+    })
+    .optional()
+    .describe('the same by the judge; left out: none was asked for'),
 });
 export type ComparedMethod = Readonly<z.infer<typeof ComparedMethod>>;
 
@@ -74,6 +94,10 @@ export const Comparison = z.object({
   seeds: z.number().int().describe('how often each method was asked each question'),
   replayed: z.boolean().describe('the model was a recording: times are those of the replay'),
   resamples: z.number().int().describe('of the bootstrap behind every interval'),
+  judge: z
+    .object({ mode: z.enum(JUDGE_MODES), model: z.string(), version: z.number().int() })
+    .optional()
+    .describe('a model that judged each answer; left out: none was asked for'),
   methods: z.array(ComparedMethod),
   answers: z.array(ComparedAnswer),
 });
@@ -106,8 +130,39 @@ export function compareMethods(
       failures: Object.fromEntries(
         [...groupBy(failed, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]),
       ),
+      ...judgedOf(own),
     };
   });
+}
+
+function judgedOf(answers: readonly ComparedAnswer[]): Pick<ComparedMethod, 'judged'> {
+  const outcomes = answers.flatMap(({ id, verdict, judged }) =>
+    judged === undefined
+      ? []
+      : [
+          {
+            id,
+            byExecution: OUTCOMES[verdict],
+            outcome: judged.verdict === null ? 'not-scored' : OUTCOMES[judged.verdict],
+          },
+        ],
+  );
+  if (outcomes.length === 0) return {};
+  const count = (outcome: Outcome): number => outcomes.filter((one) => one.outcome === outcome).length;
+  const points = [...groupBy(outcomes, ({ id }) => id).values()].flatMap(
+    (seeds) => mean(seeds.flatMap(({ outcome }) => POINTS[outcome] ?? [])) ?? [],
+  );
+  const both = outcomes.filter(({ outcome, byExecution }) => POINTS[outcome] !== null && POINTS[byExecution] !== null);
+  const pairs = both.map(({ outcome, byExecution }) => ({
+    judge: outcome === 'right',
+    execution: byExecution === 'right',
+  }));
+  return {
+    judged: {
+      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), apart: count('not-scored') },
+      ...{ accuracy: estimate(points), agreement: agreementOf(pairs) },
+    },
+  };
 }
 
 export type Outcome = 'right' | 'wrong' | 'declined' | 'failed' | 'not-scored';

@@ -11,9 +11,8 @@ import { REACT_TOOL_CALLS } from '../config/presets';
 import { renderSchemaContext, SCHEMA_CHARS } from '../schema/context';
 import type { Composition } from '../workers/composition';
 import type { Batch, BatchQuestion } from './batch-plan';
-import type { ReadyBatch } from './batch-preflight';
+import { storedRecords, type ReadyBatch } from './batch-preflight';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
-import { recordOf } from './services';
 import { textTable } from './table';
 
 export interface Range {
@@ -21,7 +20,7 @@ export interface Range {
   readonly high: number;
 }
 
-type BatchEstimate = Awaited<ReturnType<typeof estimateBatch>>;
+export type BatchEstimate = Awaited<ReturnType<typeof estimateBatch>>;
 
 /** Ours: easy questions need the first figure, doubtful ones the second. */
 const CALLS: Readonly<Record<Settings['preset'], Range>> = {
@@ -39,15 +38,22 @@ const REASONING_COMPLETION_TOKENS: Range = { low: 1_500, high: 6_000 };
 const CHARS_PER_TOKEN = 4;
 const WAIT_MS = 20_000;
 
-export async function dryRun({ services, composition, batch, flags, io }: ReadyBatch): Promise<ExitCode> {
-  const { config, store } = services;
-  const settled = new Set<string>();
-  for (const { searchId } of batch.searches) {
-    const record = await recordOf(store, searchId);
-    if (record !== null && isConclusive(record)) settled.add(searchId);
-  }
-  const estimate = await estimateBatch(config, composition, batch, settled);
+export async function dryRun(ready: ReadyBatch): Promise<ExitCode> {
+  const { flags, io } = ready;
+  const estimate = await estimateOf(ready);
   io.out(flags.json ? `${JSON.stringify(estimate, null, 2)}\n` : estimateText(estimate, io.columns));
+  return checkedDatabases(estimate);
+}
+
+/** Of what the store has no answer to. */
+export async function estimateOf(ready: ReadyBatch): Promise<BatchEstimate> {
+  const { services, composition, batch } = ready;
+  const records = await storedRecords(ready);
+  const settled = records.flatMap((record) => (record !== null && isConclusive(record) ? [record.id] : []));
+  return estimateBatch(services.config, composition, batch, new Set(settled));
+}
+
+export function checkedDatabases(estimate: Pick<BatchEstimate, 'databases'>): ExitCode {
   const unusable = estimate.databases.filter(({ problem }) => problem !== null);
   if (unusable.length === 0) return EXIT.ok;
   throw new CommandFailed(

@@ -10,7 +10,7 @@ import type { Usage } from '../domain';
 import { parsedJson } from '../json';
 import { JUDGE_VERSION } from '../prompts/judge';
 import { counted, dollars, tokensText } from '../report/printable';
-import { JUDGE_MODES, type JudgeMode } from '../steps/judge';
+import { JUDGE_MODES, type JudgeMode } from '../domain/judge-modes';
 import { compose } from '../workers/composition';
 import { batchDatabases } from './batch-databases';
 import { replaceFile, ResultLine, RESULTS, SUMMARY, withResultFolder } from './batch-results';
@@ -19,7 +19,7 @@ import { percent } from './batch-summary';
 import { EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { watchInterrupts } from './interrupts';
-import { correctAnswerOf, judgeRecord, needsDatabase, openJudge, type JudgeFlags } from './judging';
+import { correctAnswerOf, judgedOr, needsDatabase, openJudge, type JudgeFlags } from './judging';
 import { unpricedModels } from './preflight';
 import { openServices, recordOf } from './services';
 
@@ -70,17 +70,11 @@ export async function judgeBatch(given: string, flags: BatchJudgeFlags, io: Io):
     const by = { mode: flags.judge, model: judge.name, version: JUDGE_VERSION };
     const judged = await judging.each(pairs, async ({ line, item }): Promise<JudgedLine> => {
       const { id, searchId, execution } = line;
-      const base = { id, searchId, execution, judge: by, extracted: null };
-      if (interrupts.count() > 0) return { ...base, verdict: null, reason: 'interrupted' };
-      if (judging.isSpent()) return { ...base, verdict: null, reason: 'the limit of cost was reached (--max-cost)' };
+      const correct = () =>
+        correctAnswerOf(item, async () => (await composition.engine(databases.of(item).name)).engine, signal);
       const record = await recordOf(composition.store, searchId);
-      if (record === null) return { ...base, verdict: null, reason: 'the store has no answer of this search' };
-      const open = async () => (await composition.engine(databases.of(item).name)).engine;
-      const correct = await correctAnswerOf(item, open, signal);
-      if (correct.kind !== 'known') return { ...base, verdict: correct.kind, reason: correct.reason };
-      const judgement = await judgeRecord(judge, item, record, correct.text, flags.judge);
-      if (judgement === null) return { ...base, verdict: null, reason: `the search is ${record.status}` };
-      return { ...base, ...judgement };
+      const said = await judgedOr(judging, flags.judge, interrupts.count() > 0, { item, record, correct });
+      return { id, searchId, execution, judge: by, ...said };
     });
     const text = judged.map((line) => `${JSON.stringify(line)}\n`).join('');
     await withResultFolder(folder, () => {

@@ -1,11 +1,11 @@
 /** `gate batch`: the command line of a batch; the work is in `batch-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
+import { JUDGE_MODES } from '../domain/judge-modes';
 import type { BatchJudgeFlags } from './batch-judge';
 import type { BatchFlags } from './batch-plan';
 import {
   addJudgeOptions,
   addSearchOptions,
-  JUDGE_MODES,
   collect,
   collectDocs,
   positiveInteger,

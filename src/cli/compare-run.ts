@@ -10,9 +10,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { BenchmarkItem, ComparedAnswer, Entrant } from '../benchmarks';
+import type { BenchmarkItem, ComparedAnswer, Comparison, Entrant } from '../benchmarks';
 import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import { isConclusive, type AnswerRecord } from '../domain';
+import type { JudgeMode } from '../domain/judge-modes';
 import { contextProblem } from '../input-limits';
 import { each } from '../limiter';
 import { counted } from '../report/printable';
@@ -21,6 +22,7 @@ import { compose, type Composition } from '../workers/composition';
 import { askedDatabase, questionText } from './ask-input';
 import type { Asking } from './ask-start';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
+import { checkedDatabases, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
 import { batchName, selectItems, type Batch, type BatchFlags } from './batch-plan';
 import { ResultFile, type ResultLine } from './batch-results';
 import { BatchRun, plannedBatch, questionsOf } from './batch-run';
@@ -46,6 +48,9 @@ export interface CompareFlags extends LimitFlags {
   readonly ids?: readonly string[];
   readonly knowledge?: boolean;
   readonly docs?: readonly string[] | false;
+  readonly judge?: JudgeMode;
+  readonly judgeModel?: string;
+  readonly dryRun?: boolean;
   readonly name?: string;
   readonly fresh?: boolean;
   readonly json?: boolean;
@@ -82,15 +87,20 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
   for (const path of [flags.csv, flags.html])
     if (path !== undefined && !existsSync(dirname(resolve(io.cwd, path))))
       throw new UsageError(`${path}: there is no such folder; create it, or give another file`);
+  if (flags.judgeModel !== undefined && flags.judge === undefined)
+    throw new UsageError('--judge-model: nothing is judged; add --judge two-pass or --judge single');
   const files = await recordingOf(flags, io);
-  const arms = await armsOf({ services, asked, specs, flags, files, io });
-  const run = await runArms({ services, asked, arms, flags, files, io });
+  const at: Comparing = { services, asked, flags, files, io };
+  const arms = await armsOf(at, specs);
+  if (flags.dryRun) return await estimated(at, arms);
+  const ran = await runArms(at, arms);
+  const { run, judge } = await judgedRun(at, ran);
   const entrants = specs.map(({ spec }): Entrant => {
     const settings = arms.find((arm) => arm.spec.spec === spec)?.batch.settings;
     if (settings === undefined) throw new TypeError(`no arm of ${spec}`);
     return { method: spec, name: settings.method, preset: settings.preset, models: settings.models };
   });
-  const told = { services, flags, io, entrants, answers: run.answers };
+  const told = { flags, io, entrants, answers: run.answers };
   if (flags.questions === undefined)
     answersTold({
       ...told,
@@ -98,7 +108,7 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
       database: arms[0]?.batch.questions[0]?.database.name ?? '',
       records: run.records,
     });
-  else fileTold({ ...told, file: flags.questions, questions: asked.items.length });
+  else fileTold({ ...told, ...(judge && { judge }), file: flags.questions, questions: asked.items.length });
   return ending(run, asked.items.length * arms.length, flags, io);
 }
 
@@ -116,6 +126,7 @@ async function oneQuestion({ config }: Services, words: string, flags: CompareFl
     '--ids': flags.ids,
     '--knowledge': flags.knowledge,
     '--csv': flags.csv,
+    '--judge': flags.judge,
   }).find(([, value]) => value !== undefined);
   if (given !== undefined) throw new UsageError(`${given[0]} is for a file of questions; leave it out`);
   if (flags.seeds > 1) throw new UsageError('--seeds is for a file of questions; leave it out');
@@ -156,7 +167,7 @@ async function recordingOf({ record, replay }: CompareFlags, { cwd }: Io): Promi
   return { replay: path };
 }
 
-interface Comparing {
+export interface Comparing {
   readonly services: Services;
   readonly asked: Asked;
   readonly flags: CompareFlags;
@@ -166,14 +177,14 @@ interface Comparing {
 
 const scopeOf = ({ spec }: MethodSpec, seed: number): string => `${spec} seed ${seed}`;
 
-function opened({ services, asked, files }: Comparing, scope: string): Promise<Composition> {
+export function opened({ services, asked, files }: Comparing, scope: string): Promise<Composition> {
   const scoped = Object.keys(files).length === 0 ? {} : { ...files, scope };
   return compose(services.config, { adHoc: asked.databases.all, ...scoped });
 }
 
 /** Seeds take turns before methods do. */
-async function armsOf(at: Comparing & { readonly specs: readonly MethodSpec[] }): Promise<Arm[]> {
-  const { services, asked, specs, flags, files, io } = at;
+async function armsOf(at: Comparing, specs: readonly MethodSpec[]): Promise<Arm[]> {
+  const { services, asked, flags, files, io } = at;
   const { databases, items, output } = asked;
   const hash = files.replay === undefined ? null : sha256(await readFile(files.replay, 'utf8')).slice(0, 8);
   const name = hash === null ? asked.name : `${asked.name} replay-${hash}`;
@@ -224,8 +235,8 @@ export interface Ran {
   readonly found: number;
 }
 
-async function runArms(at: Comparing & { readonly arms: readonly Arm[] }): Promise<Ran> {
-  const { services, arms, flags, files, io } = at;
+async function runArms(at: Comparing, arms: readonly Arm[]): Promise<Ran> {
+  const { services, flags, files, io } = at;
   const isNewFile = files.record !== undefined && !existsSync(files.record);
   const answers: ComparedAnswer[] = [];
   const records = new Map<string, AnswerRecord>();
@@ -253,7 +264,11 @@ async function runArms(at: Comparing & { readonly arms: readonly Arm[] }): Promi
       if (end !== 'completed') stopped = end;
     }
   } finally {
-    await session?.close().finally(() => held.release());
+    try {
+      await session?.close();
+    } finally {
+      held.release();
+    }
   }
   if (isNewFile && found > 0 && stopped === null)
     io.err(
@@ -284,6 +299,41 @@ async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promis
   const searches = arms.flatMap(({ batch }) => batch.searches);
   const records = await each(searches, ({ searchId }) => recordOf(store, searchId));
   return records.some((record) => record === null || !isConclusive(record));
+}
+
+/** What is open is asked first: an interrupted comparison is judged when it goes on. */
+async function judgedRun(
+  at: Comparing,
+  ran: Ran,
+): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']> }> {
+  const { judge: mode } = at.flags;
+  if (mode === undefined || ran.stopped !== null) return { run: ran };
+  const { judged } = await import('./compare-judge');
+  const { answers, judge, isInterrupted } = await judged(at, mode, ran);
+  return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge };
+}
+
+/** What each method would cost, one after the other; databases are looked at once for each. */
+async function estimated(at: Comparing, arms: readonly Arm[]): Promise<ExitCode> {
+  const { services, asked, flags, files, io } = at;
+  const estimates: (BatchEstimate & { readonly method: string; readonly seed: number })[] = [];
+  for (const { spec, seed, flags: own, batch } of arms) {
+    const composition = await opened(at, scopeOf(spec, seed));
+    try {
+      const ready = { services, composition, databases: asked.databases.all, batch, flags: own, files, io };
+      estimates.push({ method: spec.spec, seed, ...(await estimateOf(ready)) });
+    } finally {
+      await composition.close();
+    }
+  }
+  if (flags.json) io.out(`${JSON.stringify(estimates, null, 2)}\n`);
+  else
+    for (const estimate of estimates)
+      io.out(
+        `${estimate.method}${flags.seeds === 1 ? '' : `, seed ${estimate.seed}`}\n${estimateText(estimate, io.columns)}\n`,
+      );
+  // Every method asks the same.
+  return checkedDatabases({ databases: estimates[0]?.databases ?? [] });
 }
 
 function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: MethodSpec, seed: number): ComparedAnswer {

@@ -14,7 +14,7 @@ import {
 } from '../benchmarks';
 import type { AnswerRecord } from '../domain';
 import { questionPage, tablePage } from '../report/comparison';
-import { accuracyText, differenceText, shareText } from '../report/comparison-figures';
+import { accuracyText, differenceText, JUDGED, shareText } from '../report/comparison-figures';
 import { cell, counted, dollars, duration, wrapped } from '../report/printable';
 import { STATUS_WORDS } from '../report/words';
 import { provedShare, provedText, reasonTexts } from '../text/answer-text';
@@ -35,11 +35,14 @@ interface Told {
   readonly answers: readonly ComparedAnswer[];
 }
 
-export function fileTold(told: Told & { readonly file: string; readonly questions: number }): void {
-  const { flags, io, entrants, answers, file, questions } = told;
+export function fileTold(
+  told: Told & Pick<Comparison, 'judge'> & { readonly file: string; readonly questions: number },
+): void {
+  const { flags, io, entrants, answers, judge, file, questions } = told;
   const comparison: Comparison = {
     ...{ schemaVersion: 1, file, questions, seeds: flags.seeds, replayed: flags.replay !== undefined },
     resamples: RESAMPLES,
+    ...(judge && { judge }),
     methods: compareMethods(entrants, answers, questions * flags.seeds),
     answers: [...answers],
   };
@@ -92,19 +95,20 @@ function methodAnswer(entrant: Entrant, answer: ComparedAnswer, record: AnswerRe
 function answersCsv(answers: readonly ComparedAnswer[]): string {
   const head = [
     ...['method', 'seed', 'id', 'database', 'search_id', 'status', 'verdict', 'calls', 'prompt_tokens'],
-    ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'sql'],
+    ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'judged', 'sql'],
   ];
   return csv(
     head,
     answers.map((one) => [
       ...[one.method, one.seed, one.id, one.database, one.searchId, one.status, one.verdict, one.calls],
       ...[one.promptTokens, one.cachedTokens, one.completionTokens, one.costUsd, one.wallMs, one.proved],
-      ...[one.reason, one.sql],
+      ...[one.reason, one.judged?.verdict ?? null, one.sql],
     ]),
   );
 }
 
-export function tableText({ methods, questions, seeds, replayed, resamples }: Comparison, width: number): string {
+export function tableText(comparison: Comparison, width: number): string {
+  const { methods, questions, seeds, replayed, resamples } = comparison;
   const anyMissing = methods.some(({ missing }) => missing > 0);
   const [first] = methods;
   const outcomes = textTable(
@@ -152,6 +156,7 @@ export function tableText({ methods, questions, seeds, replayed, resamples }: Co
     `Mean of a question${replayed ? ' (times are those of the replay)' : ''}:`,
     means,
     '',
+    ...judgeLines(comparison, width),
     `${counted(questions, 'question')}${seeds > 1 ? `, ${seeds} seeds each` : ''}. In brackets: 95 % intervals of ${resamples.toLocaleString('en-US')} bootstrap samples, by question.`,
     ...(methods.length > 1
       ? [`Differences are to ${first?.method ?? ''}, paired by question; accuracy in percentage points.`]
@@ -160,6 +165,18 @@ export function tableText({ methods, questions, seeds, replayed, resamples }: Co
     ...failures,
     '',
   ].join('\n');
+}
+
+function judgeLines({ judge, methods }: Comparison, width: number): string[] {
+  if (judge === undefined) return [];
+  const rows = methods.map(({ method, judged }) =>
+    judged === undefined ? [method] : [method, ...JUDGED.map(([, of]) => of(judged))],
+  );
+  return [
+    `By the ${judge.mode} judge (version ${judge.version}, ${judge.model}):`,
+    textTable(['method', ...JUDGED.map(([name]) => name)], rows, { width, whole: 1 }),
+    '',
+  ];
 }
 
 function meansRow(one: ComparedMethod, compared: boolean, cached: boolean): (string | number)[] {

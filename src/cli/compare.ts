@@ -1,5 +1,6 @@
 /** `gate compare`: the command line of a comparison; the work is in `compare-run.ts`, which only runs when it is needed. */
 import { Command, Option } from 'commander';
+import { JUDGE_MODES } from '../domain/judge-modes';
 import { joinedWords } from './ask';
 import type { CompareFlags } from './compare-run';
 import {
@@ -38,6 +39,14 @@ export const compareCommand: CommandFactory = (io, outcome) =>
       .option('--knowledge', "give each question the file's hidden_knowledge")
       .option('--docs <path>', 'documentation of the databases, as for gate batch run (repeatable)', collectDocs)
       .option('--no-docs', 'use no documentation, not even that of the configuration')
+      .addOption(
+        new Option(
+          '--judge <how>',
+          'let a model judge each answer as well, as gate batch judge does; its cost counts towards --max-total-cost',
+        ).choices(JUDGE_MODES),
+      )
+      .option('--judge-model <name>', 'the model that judges (default: models.roles.judge, else the default model)')
+      .option('--dry-run', 'check files and databases, estimate the calls and cost of each method, ask nothing')
       .option('--name <name>', 'name of the comparison; another name makes another one (default: of the file)')
       .option('--fresh', 'ask every question again even if it was answered before')
       .option('--json', 'print the comparison as JSON')
@@ -51,4 +60,5 @@ export const compareCommand: CommandFactory = (io, outcome) =>
       }),
     'gate compare "Which region grew most in 2024?" --db sales --methods gate,gate:paper,react',
     'gate compare --questions questions.jsonl --db sales=./sales.sqlite --methods gate,react --seeds 3 --html table.html',
+    'gate compare --questions questions.jsonl --db sales --methods gate,react --judge two-pass --judge-model gpt-5.4',
   );

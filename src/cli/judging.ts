@@ -7,7 +7,8 @@ import { NO_USAGE } from '../domain/control-view';
 import { each } from '../limiter';
 import type { SqlEngine } from '../ports';
 import { addUsage } from '../search/state/budgets';
-import { judgeAnswer, type Judge, type Judgement, type JudgeMode } from '../steps/judge';
+import type { JudgeMode } from '../domain/judge-modes';
+import { judgeAnswer, type Judge, type Judgement } from '../steps/judge';
 import { resultText } from '../text/preview';
 import { toCsv } from '../text/csv';
 import type { Composition } from '../workers/composition';
@@ -27,6 +28,8 @@ export interface Judging {
   paid(): Usage;
   /** The limit of cost is reached: nothing more may be asked. */
   isSpent(): boolean;
+  /** The option that sets it. */
+  readonly limit: string;
   /** What `work` gives for each; after the first failure nothing more is begun. */
   each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]>;
 }
@@ -36,7 +39,7 @@ const AT_ONCE = 8;
 export function openJudge(
   composition: Composition,
   { models }: Config,
-  flags: JudgeFlags & { readonly maxCost: number | 'none' },
+  flags: JudgeFlags & { readonly maxCost: number | 'none'; readonly limit?: string },
   { now, signal }: { readonly now: Io['now']; readonly signal: AbortSignal },
 ): Judging {
   const name = flags.model ?? models.roles.judge ?? models.default ?? offeredModels(composition)[0];
@@ -47,7 +50,7 @@ export function openJudge(
   const calls = new Set<string>();
   const failed = new AbortController();
   const ended = AbortSignal.any([signal, failed.signal]);
-  const limit = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
+  const most = flags.maxCost === 'none' ? Number.POSITIVE_INFINITY : flags.maxCost;
   return {
     judge: {
       ...{ store, model, name, hash: sha256, clock: { now }, signal: ended },
@@ -58,7 +61,8 @@ export function openJudge(
       },
     },
     paid: () => spent,
-    isSpent: () => spent.costUsd >= limit,
+    isSpent: () => spent.costUsd >= most,
+    limit: flags.limit ?? '--max-cost',
     each: (items, work) =>
       each(
         items,
@@ -81,8 +85,36 @@ const LIMITS = { outputTokens: 1_024, reasoningOutputTokens: MODEL_DEFAULTS.reas
 /** Of the answer, and of the correct one, in characters. */
 const SHOWN_CHARS = 8_000;
 
+export interface ToJudge {
+  readonly item: BenchmarkItem;
+  /** null: the store has none. */
+  readonly record: AnswerRecord | null;
+  readonly correct: () => Promise<CorrectAnswer>;
+}
+
+export interface Judged extends Pick<Judgement, 'extracted' | 'reason'> {
+  /** null: not judged, for the reason beside it. */
+  readonly verdict: Judgement['verdict'] | 'no-gold' | 'gold-failed' | null;
+}
+
+/** What the judge says of one answer, or why it is not asked. */
+export async function judgedOr(
+  judging: Judging,
+  mode: JudgeMode,
+  isInterrupted: boolean,
+  { item, record, correct }: ToJudge,
+): Promise<Judged> {
+  const not = (reason: string): Judged => ({ verdict: null, extracted: null, reason });
+  if (isInterrupted) return not('interrupted');
+  if (judging.isSpent()) return not(`the limit of cost was reached (${judging.limit})`);
+  if (record === null) return not('the store has no answer of this search');
+  const known = await correct();
+  if (known.kind !== 'known') return { verdict: known.kind, extracted: null, reason: known.reason };
+  return (await judgeRecord(judging.judge, item, record, known.text, mode)) ?? not(`the search is ${record.status}`);
+}
+
 /** null: it was not answered for a reason outside the search, so there is nothing to judge. */
-export function judgeRecord(
+function judgeRecord(
   judge: Judge,
   item: Pick<BenchmarkItem, 'question' | 'context'>,
   record: AnswerRecord,

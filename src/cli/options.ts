@@ -3,7 +3,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { METHODS, parseMethodSpec, type MethodSpec } from '../config/method-specs';
 import type { Budgets, MemoryMode, PresetName, Role } from '../domain';
 import { DEFAULT_COST_CEILING_USD, MAX_QUERIES_PER_ACTION } from '../config/presets';
-import type { JudgeMode } from '../steps/judge';
 import type { ExitCode } from './errors';
 import type { Io } from './io';
 
@@ -118,8 +117,6 @@ function scaled(value: number, by: number): number {
 }
 
 /** The same as in `steps/judge.ts`, which `--help` does not load. */
-export const JUDGE_MODES = ['two-pass', 'single'] as const satisfies readonly JudgeMode[];
-
 /** Of the commands that ask a judge. */
 export function addJudgeOptions(command: Command): Command {
   return command

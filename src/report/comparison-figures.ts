@@ -1,5 +1,5 @@
 /** The figures of a comparison as text: the same in a terminal and on a page. */
-import type { Estimate } from '../benchmarks';
+import type { ComparedMethod, Estimate } from '../benchmarks';
 
 /** `62.0 % [50.1, 73.4]`. */
 export function accuracyText(accuracy: Estimate | null): string {
@@ -18,6 +18,20 @@ export function differenceText(difference: Estimate | null, scale = 100): string
 export function shareText(share: number | null): string {
   return share === null ? '' : `${Math.round(100 * share)} %`;
 }
+
+/** What a judge found of a method, column by column. */
+export const JUDGED: readonly (readonly [
+  string,
+  (judged: NonNullable<ComparedMethod['judged']>) => string | number,
+])[] = [
+  ['right', ({ right }) => right],
+  ['wrong', ({ wrong }) => wrong],
+  ['declined', ({ declined }) => declined],
+  ['apart', ({ apart }) => apart],
+  ['accuracy', ({ accuracy }) => accuracyText(accuracy)],
+  ['agrees with execution', ({ agreement: { share, compared } }) => `${shareText(share)} of ${compared}`],
+  ['kappa', ({ agreement: { kappa } }) => kappa?.toFixed(2) ?? ''],
+];
 
 const percentage = (value: number): string => (100 * value).toFixed(1);
 

@@ -13,7 +13,7 @@ import {
   type RowDifference,
 } from '../benchmarks';
 import { groupBy } from '../group-by';
-import { accuracyText, differenceText, shareText } from './comparison-figures';
+import { accuracyText, differenceText, JUDGED, shareText } from './comparison-figures';
 import { accuracyPlot, differencePlot } from './comparison-plots';
 import { markup, type Html } from './html';
 import { badge, details, head, rowsTable, table } from './parts';
@@ -22,7 +22,7 @@ import { page } from './render';
 import { STATUS_WORDS } from './words';
 
 export function tablePage(comparison: Comparison): string {
-  const { file, methods, questions, seeds, replayed, resamples } = comparison;
+  const { file, methods, questions, seeds, replayed, resamples, judge } = comparison;
   const name = file.split(/[/\\]/).at(-1) ?? file;
   const models = [...new Set(methods.flatMap((one) => Object.values(one.models)))];
   const [first] = methods;
@@ -43,7 +43,7 @@ export function tablePage(comparison: Comparison): string {
       </p>
       ${methods.map(failureLines)} ${accuracyPlot(methods)} ${differencePlot(methods)}
       <h2>Mean of a question</h2>
-      ${meansTable(methods)}
+      ${meansTable(methods)} ${judge && judgeTable(judge, methods)}
       <h2>Question by question</h2>
       ${details('Every question with its outcome by each method', questionsTable(comparison))}`,
   );
@@ -70,6 +70,22 @@ function outcomesTable(methods: readonly ComparedMethod[]): Html {
         markup`<tr><td>${one.method}</td>${[one.right, one.wrong, one.declined, one.failed, one.notScored, ...(open ? [one.missing] : [])].map(number)}${[accuracyText(one.perQuestion.accuracy), differenceText(one.difference?.accuracy ?? null)].map(number)}</tr>`,
     ),
   );
+}
+
+function judgeTable(
+  { mode, model, version }: NonNullable<Comparison['judge']>,
+  methods: readonly ComparedMethod[],
+): Html {
+  return markup`<h2>By the judge</h2>
+    <p class="soft small">The ${mode} judge, version ${version}, ${model}.</p>
+    ${table(
+      'What the judge found of each method',
+      ['Method', ...JUDGED.map(([name]) => name)].map(head),
+      methods.map(
+        ({ method, judged }) =>
+          markup`<tr><td>${method}</td>${JUDGED.map(([, of]) => number(judged === undefined ? '' : of(judged)))}</tr>`,
+      ),
+    )}`;
 }
 
 function failureLines({ method, failures }: ComparedMethod): Html[] {

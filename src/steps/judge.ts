@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canonical } from '../domain/canonical';
+import type { JudgeMode } from '../domain/judge-modes';
 import { ModelError, type Clock, type LanguageModel, type ModelErrorCode, type ObjectStore } from '../ports';
 import type { UsageDelta } from '../ports/search-steps';
 import { retryMessages } from '../prompts';
@@ -35,9 +36,6 @@ export interface Judge {
   readonly againAfterMs?: readonly number[];
 }
 
-export const JUDGE_MODES = ['two-pass', 'single'] as const;
-export type JudgeMode = (typeof JUDGE_MODES)[number];
-
 export interface ToJudge {
   readonly question: string;
   readonly context: string | null;
@@ -59,7 +57,6 @@ export interface Judgement {
 
 const UNANSWERABLE = 'The question cannot be answered from this database.';
 
-/** `two-pass`: whether it abstains, then whether it has the same meaning. `single`: whether it is exactly correct. */
 export async function judgeAnswer(judge: Judge, asked: ToJudge, mode: JudgeMode): Promise<Judgement> {
   const isAnswerable = asked.correctAnswer !== null;
   const abstains = (reason: string): Judgement => ({

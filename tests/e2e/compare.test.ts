@@ -39,6 +39,11 @@ const asked = (): number => model.ledger().totals.asked;
 it('a file by two methods and two seeds is scored, counted and written; done before, it costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const args = compare(home, 'gate:fast,react', '--seeds', '2');
+  const estimated = await home.here([...args, '--dry-run', '--json']);
+  expect(JSON.parse(estimated.out)).toMatchObject(
+    [0, 1].flatMap((seed) => ['gate:fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
+  );
+  expect([estimated.code, asked()]).toEqual([0, 0]);
   const first = await home.here([...args, '--json', '--csv', 'all.csv', '--html', 'page.html']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const comparison = JSON.parse(first.out) as Comparison;
@@ -82,15 +87,28 @@ it('killed in the middle it goes on where it was, and pays what an undisturbed o
 
 it('a recording made once serves the comparison, its methods one by one and in another order, without a model', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const recorded = await home.here(compare(home, 'gate,react', '--seeds', '2', '--record', 'r.jsonl', '--json'));
+  const judge = ['--judge', 'two-pass', '--judge-model', 'simulated'];
+  const recorded = await home.here(
+    compare(home, 'gate,react', '--seeds', '2', ...judge, '--record', 'r.jsonl', '--json'),
+  );
   expect([recorded.code, recorded.code === 0 ? '' : recorded.err]).toEqual([0, '']);
+  const { judge: by, methods: told, answers } = JSON.parse(recorded.out) as Comparison;
+  expect(violations('comparison', JSON.parse(recorded.out))).toEqual([]);
+  expect(by).toMatchObject({ mode: 'two-pass', model: 'simulated' });
+  // The question without gold is not judged; the simulated judge is milder than execution match.
+  for (const { judged, right } of told) {
+    expect(judged).toMatchObject({ apart: 2, agreement: { compared: 6, executionRight: 0, bothRight: right } });
+    expect(judged!.right + judged!.wrong + judged!.declined).toBe(6);
+  }
+  expect(answers.filter(({ judged }) => judged?.verdict === 'no-gold')).toHaveLength(4);
   const answersOf = (text: string, method: string) =>
     (JSON.parse(text) as Comparison).answers
       .filter((answer) => answer.method === method)
-      .map(({ id, seed, verdict, sql, calls, promptTokens, costUsd }) => ({
+      .map(({ id, seed, verdict, judged, sql, calls, promptTokens, costUsd }) => ({
         id,
         seed,
         verdict,
+        judged,
         sql,
         calls,
         promptTokens,
@@ -100,7 +118,7 @@ it('a recording made once serves the comparison, its methods one by one and in a
   for (const methods of ['react', 'react,gate']) {
     const fresh = gateHome({ baseUrl: model.baseUrl });
     const replay = join(home.folder, 'r.jsonl');
-    const replayed = await fresh.here(compare(fresh, methods, '--seeds', '2', '--replay', replay, '--json'));
+    const replayed = await fresh.here(compare(fresh, methods, '--seeds', '2', ...judge, '--replay', replay, '--json'));
     expect([replayed.code, replayed.code === 0 ? '' : replayed.err]).toEqual([0, '']);
     for (const method of methods.split(','))
       expect(answersOf(replayed.out, method)).toEqual(answersOf(recorded.out, method));
@@ -143,6 +161,8 @@ it.each([
   [[], 'what is compared? give a question in quotes, or a file with --questions'],
   [['Why?', '--seeds', '2'], '--seeds is for a file of questions; leave it out'],
   [['Why?', '--csv', 'x.csv'], '--csv is for a file of questions; leave it out'],
+  [['Why?', '--judge', 'single'], '--judge is for a file of questions; leave it out'],
+  [['Why?', '--judge-model', 'm'], '--judge-model: nothing is judged; add --judge two-pass or --judge single'],
   [['Why?', '--questions', 'q.jsonl'], 'give either a question or --questions, not both'],
   [['Why?', '--methods', 'gate,gate'], '--methods: gate stands twice; leave one out'],
   [['Why?', '--replay', 'none.jsonl'], '--replay none.jsonl: no such file; give a recording that --record wrote'],

@@ -51,6 +51,28 @@ const answer = (method: string, id: string, verdict: Verdict, more: Partial<Comp
 });
 
 describe('methods compared', () => {
+  test('the judge is scored by question and held against execution; what it was not asked of is apart', () => {
+    const by = (verdict: Verdict | null) => ({ judged: { verdict, reason: '' } });
+    const [one] = compareMethods(
+      [entrant('a')],
+      [
+        answer('a', '1', 'correct', by('correct')),
+        answer('a', '1', 'wrong', { ...by('correct'), seed: 1 }),
+        answer('a', '2', 'wrong', by('wrong-abstained')),
+        answer('a', '3', 'correct-abstained', by('correct-abstained')),
+        answer('a', '4', 'no-gold', by('no-gold')),
+        answer('a', '5', 'correct', by(null)),
+        answer('a', '6', 'gold-failed', by('correct')),
+      ],
+      7,
+    );
+    expect(one?.judged).toMatchObject({
+      ...{ right: 4, wrong: 0, declined: 1, apart: 2, accuracy: { value: 0.75, questions: 4 } },
+      agreement: { compared: 4, bothRight: 2, bothWrong: 1, judgeRight: 1, executionRight: 0, share: 0.75 },
+    });
+    expect(compareMethods([entrant('a')], [answer('a', '1', 'correct')], 1)[0]).not.toHaveProperty('judged');
+  });
+
   test('an infrastructure failure is counted apart: in no accuracy, in no mean, in no difference', () => {
     const [first, second] = compareMethods(
       [entrant('a'), entrant('b')],

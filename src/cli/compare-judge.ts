@@ -1,0 +1,62 @@
+/** `gate compare --judge`: one model judges the answers of all methods by the same rules, beside execution match. */
+import type { BenchmarkItem, ComparedAnswer, Comparison } from '../benchmarks';
+import type { JudgeMode } from '../domain/judge-modes';
+import { JUDGE_VERSION } from '../prompts/judge';
+import { paidLines } from './batch-judge';
+import { opened, type Comparing, type Ran } from './compare-run';
+import { watchInterrupts } from './interrupts';
+import { correctAnswerOf, judgedOr, openJudge, type CorrectAnswer } from './judging';
+import { unpricedModels } from './preflight';
+
+/** In a recording, beside the methods. */
+const SCOPE = 'judge';
+
+export type JudgedRun = Pick<Ran, 'answers'> &
+  Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean };
+
+export async function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun> {
+  const { services, asked, flags, io } = at;
+  const items = new Map(asked.items.map((item) => [item.id, item]));
+  const spent = [...ran.records.values()].reduce((sum, { usage }) => sum + usage.costUsd, 0);
+  const composition = await opened(at, SCOPE);
+  const interrupts = watchInterrupts(io);
+  try {
+    const signal = interrupts.quit;
+    const judging = openJudge(
+      composition,
+      services.config,
+      {
+        ...(flags.judgeModel !== undefined && { model: flags.judgeModel }),
+        ...{
+          maxCost: flags.maxTotalCost === undefined ? 'none' : flags.maxTotalCost - spent,
+          limit: '--max-total-cost',
+        },
+      },
+      { now: () => io.now(), signal },
+    );
+    const known = new Map<string, Promise<CorrectAnswer>>();
+    const correctOf = (item: BenchmarkItem): Promise<CorrectAnswer> => {
+      const open = async () => (await composition.engine(asked.databases.of(item).name)).engine;
+      const found = known.get(item.id) ?? correctAnswerOf(item, open, signal);
+      known.set(item.id, found);
+      return found;
+    };
+    const answers = await judging.each(ran.answers, async (answer): Promise<ComparedAnswer> => {
+      const item = items.get(answer.id);
+      if (item === undefined) throw new TypeError(`not asked: ${answer.id}`);
+      const record = ran.records.get(answer.searchId) ?? null;
+      const isInterrupted = interrupts.count() > 0;
+      const { verdict, reason } = await judgedOr(judging, mode, isInterrupted, {
+        ...{ item, record, correct: () => correctOf(item) },
+      });
+      return { ...answer, judged: { verdict, reason } };
+    });
+    const { name: model } = judging.judge;
+    for (const line of paidLines({ paid: judging.paid(), unpricedModels: unpricedModels(services.config, [model]) }))
+      io.err(`judge: ${line}\n`);
+    return { answers, judge: { mode, model, version: JUDGE_VERSION }, isInterrupted: interrupts.count() > 0 };
+  } finally {
+    interrupts.stopListening();
+    await composition.close();
+  }
+}
