@@ -39,6 +39,7 @@ type ModelName = keyof typeof MODELS | 'hanging' | 'hanging-steered' | 'hanging-
 
 interface QuestionCase {
   readonly overrides?: Omit<NonNullable<SettingsInput['overrides']>, 'reforce'>;
+  readonly reforce?: NonNullable<SettingsInput['overrides']>['reforce'];
   readonly method?: Settings['method'];
   readonly preset?: Settings['preset'];
   /** Begins with the conversation, as preset `fast` does; else with the search. */
@@ -81,6 +82,14 @@ export const CASES: readonly RecordedCase[] = [
   question('look-single-queries', { model: 'rambling', looks: true, ends: 'answered finished' }),
   cancelled('look-cancelled', { model: 'hanging-look', looks: true, ends: 'cancelled cancel' }),
   question('react', { model: 'acting', method: 'react', ends: 'answered finished' }),
+  question('react-repeated', { model: 'repeating', method: 'react-repeated', ends: 'answered' }),
+  question('redel-seed', { model: 'delegating-late', method: 'redel-seed', ends: 'answered finished' }),
+  question('redel-upstream', { model: 'delegating', method: 'redel-upstream', ends: 'answered finished' }),
+  question('reforce-seed', { model: 'voting', method: 'reforce-seed', ends: 'answered' }),
+  question('reforce-official-v5', {
+    ...{ model: 'voting', method: 'reforce-official-v5', ends: 'answered' },
+    reforce: { votes: 3, choose: 'model' },
+  }),
   cancelled('gate-cancelled', { model: 'hanging', ends: 'cancelled cancel' }),
   {
     // Told something, paused, resumed and stopped while a judgement is under way.
@@ -169,8 +178,13 @@ async function start(recording: Recording, searchId: string, wanted: QuestionCas
   });
 }
 
-function settingsOf({ method = 'gate', preset = 'fast', looks, model, overrides }: QuestionCase): Settings {
-  const settings = settingsFor({ method, preset, models: { default: model } });
+function settingsOf({ method = 'gate', preset = 'fast', looks, model, overrides, reforce }: QuestionCase): Settings {
+  const settings = settingsFor({
+    method,
+    preset,
+    models: { default: model },
+    ...(reforce && { overrides: { reforce } }),
+  });
   return { ...((looks ? null : settingsBeforeLooking(settings)) ?? settings), ...overrides };
 }
 

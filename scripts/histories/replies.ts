@@ -95,6 +95,43 @@ const acting: Reply = (request) => {
   return { ...act, note: 'enough', action: 'end', tool: null, answer: '18', finalSql };
 };
 
+/** Runs that act alike, and a choice between them. */
+const repeating: Reply = (request) =>
+  request.role === 'select' ? { reason: 'all runs say so', choice: 1 } : acting(request);
+
+/** The root looks itself for so many turns, then has things counted by helpers, all at once. */
+const delegating =
+  (turns: number, ...subtasks: readonly string[]): Reply =>
+  (request) => {
+    const done = triesBefore(request);
+    const sql = 'SELECT count(*) AS events FROM events';
+    const isHelper = textOf(request).includes('Subtask: ');
+    if (done < (isHelper ? 1 : turns)) return { note: 'look', action: 'tool_call', tool: 'execute_sql', sql };
+    if (isHelper)
+      return { note: 'counted', action: 'end', findings: [{ about: 'table', fact: '20 events' }], report: '20 events' };
+    if (done === turns) return { note: 'split it', action: 'delegate', subtasks };
+    return { note: 'enough', action: 'end', answer: null, finalSql: sql, coverage: null, unanswerable: false };
+  };
+
+/** Looks first; no two votes come to the same result. */
+const voting: Reply = (request) => {
+  const count = 'SELECT count(*) AS events FROM events';
+  switch (request.role) {
+    case 'reforce-format':
+      return { header: 'events:number' };
+    case 'reforce-explore':
+      return { note: 'look', queries: [1, 2, 3].map((at) => ({ why: `look ${at}`, sql: `${count} LIMIT ${at}` })) };
+    case 'reforce-generate':
+      return { note: 'one query', sql: `SELECT count(*) + ${request.seed % 1_000} AS events FROM events` };
+    case 'reforce-choose':
+      return { note: 'the question asks for events', choice: 1 };
+    case 'reforce-answer':
+      return { answer: null };
+    default:
+      throw new Error(`no reply for the role ${request.role}`);
+  }
+};
+
 /** A turn of the conversation, by how many replies went before; the last one goes on. */
 const talking =
   (...turns: readonly (object | string)[]): Reply =>
@@ -159,6 +196,10 @@ export const MODELS = {
   doubtful: model(doubtful),
   undecided: model(undecided),
   acting: model(acting),
+  repeating: model(repeating),
+  delegating: model(delegating(0, 'Count the events.', 'Count the results.')),
+  'delegating-late': model(delegating(13, 'Count the events.')),
+  voting: model(voting),
   certain: model(talking(talk.commit)),
   looking: model(talking(talk.look, talk.failingCommit, talk.commit)),
   mending: model(talking(talk.wrongCommit, talk.commit)),

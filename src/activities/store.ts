@@ -1,4 +1,7 @@
-/** Checkpoints, final records and what passes between a search and its children: the only store writes that are activities of their own (design D1, D4). */
+/**
+ * Checkpoints, final records and what passes between a search and its children: the only store writes that are activities of
+ * their own (design D1, D4).
+ */
 import type { Remark, SearchState } from '../domain';
 import type {
   AdoptInput,

@@ -30,8 +30,10 @@ test('every kind of step and every way to end is among the recorded', async () =
   const steps = FILES.flatMap(stepsOf);
   const kinds = [...new Set(steps.map((step) => step.split(' ')[0]))].sort();
   expect(kinds).toEqual([
-    ...['candidate', 'check', 'commit', 'evaluate', 'final', 'ground', 'keep', 'look', 'plan', 'prepare', 'probe'],
-    ...['propose', 'queries', 'react', 'restate', 'select', 'settle', 'tool', 'web'],
+    ...['agree', 'candidate', 'check', 'commit', 'compress', 'evaluate', 'explore', 'final', 'ground', 'keep', 'look'],
+    ...['plan', 'prepare', 'probe', 'propose', 'queries', 'react', 'redel', 'refine', 'reforce-answer'],
+    ...['reforce-choose', 'reforce-explore', 'reforce-format', 'reforce-generate', 'restate', 'select', 'settle'],
+    ...['tool', 'web'],
   ]);
   expect(steps.some((step) => step.endsWith('try 1'))).toBe(true);
   const text = (await Promise.all(histories.map(readableText))).join('\n');

@@ -1,26 +1,11 @@
 /** The helpers of the methods redel-… on a real server: workflows of their own, begun and ended by their agent's. */
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
-import { questionQueues } from '../../src/workers/task-queues';
+import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { ModelError } from '../../src/ports';
-import { unique, withWorkers } from '../helpers/temporal';
-import { noBatch as batch, scriptedSettings, scriptedSteps, type StepCall } from './scripted-steps';
+import { askScripted, type OnStep, type StepCall } from './scripted-steps';
 
-async function ask<T>(
-  onStep: (call: StepCall) => Promise<void> | void,
-  work: (gate: GateClient, searchId: string) => Promise<T>,
-  iterationsPerRun?: number,
-): Promise<T> {
-  const database = unique('db');
-  const searchId = unique('q');
-  return withWorkers({ steps: scriptedSteps({ onStep }), batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings({}, 'redel-upstream'), modelTimeoutMs: 5_000, label: 'x' },
-      ...{ queues: questionQueues(database), iterationsPerRun },
-    });
-    return work(gate, searchId);
-  });
-}
+const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, perRun?: number) =>
+  askScripted('redel-upstream', onStep, work, perRun);
 
 const helper = (searchId: string, n: number) => `${searchId}.i1.helper${n}`;
 

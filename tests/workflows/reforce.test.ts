@@ -1,25 +1,10 @@
 /** The votes of `reforce-…` on a real server: side by side in one workflow, each step once, whatever happens to its worker. */
-import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
-import { questionQueues } from '../../src/workers/task-queues';
+import { awaitQuestion, cancelWorkflow, type GateClient } from '../../src/workers/client';
 import { questionWorkflowId } from '../../src/workflows/ids';
-import { unique, withWorkers } from '../helpers/temporal';
-import { noBatch as batch, scriptedSettings, scriptedSteps, type StepCall } from './scripted-steps';
+import { askScripted, type OnStep, type StepCall } from './scripted-steps';
 
-async function ask<T>(
-  onStep: (call: StepCall) => Promise<void> | void,
-  work: (gate: GateClient, searchId: string) => Promise<T>,
-  iterationsPerRun?: number,
-): Promise<T> {
-  const database = unique('db');
-  const searchId = unique('q');
-  return withWorkers({ steps: scriptedSteps({ onStep }), batch, databases: [database] }, async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings({}, 'reforce-official-v5'), modelTimeoutMs: 5_000, label: 'x' },
-      ...{ queues: questionQueues(database), iterationsPerRun },
-    });
-    return work(gate, searchId);
-  });
-}
+const ask = <T>(onStep: OnStep, work: (gate: GateClient, searchId: string) => Promise<T>, perRun?: number) =>
+  askScripted('reforce-official-v5', onStep, work, perRun);
 
 test.each([
   ['in one run', undefined],

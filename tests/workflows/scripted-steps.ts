@@ -7,7 +7,10 @@ import { createMemoryStore } from '../../src/adapters/scripted';
 import type { MethodName, SearchState, Settings, UpdateView, Usage } from '../../src/domain';
 import { settingsBeforeLooking, settingsFor } from '../../src/config/presets';
 import type { AnswerSummary, Committed, MemoryRef, ModelOutcome, PlanRef } from '../../src/ports/search-steps';
+import { startQuestion, type GateClient } from '../../src/workers/client';
 import type { WorkerSteps } from '../../src/workers/run-worker';
+import { questionQueues } from '../../src/workers/task-queues';
+import { unique, withWorkers } from '../helpers/temporal';
 
 export interface StepCall {
   readonly searchId: string;
@@ -59,6 +62,25 @@ export function lookingSettings(overrides: Overrides = {}): Settings {
 }
 
 /** What workers need for batches, where a test runs none. */
+export type OnStep = NonNullable<Script['onStep']>;
+
+/** One question to a method on a real server, whose steps are scripted. */
+export async function askScripted<T>(
+  method: MethodName,
+  onStep: OnStep,
+  work: (gate: GateClient, searchId: string) => Promise<T>,
+  iterationsPerRun?: number,
+): Promise<T> {
+  const [database, searchId] = [unique('db'), unique('q')];
+  return withWorkers({ steps: scriptedSteps({ onStep }), batch: noBatch, databases: [database] }, async (gate) => {
+    await startQuestion(gate, {
+      ...{ searchId, settings: scriptedSettings({}, method), modelTimeoutMs: 5_000, label: 'x' },
+      ...{ queues: questionQueues(database), iterationsPerRun },
+    });
+    return work(gate, searchId);
+  });
+}
+
 export const noBatch = { store: createMemoryStore(), readAnswer: () => Promise.resolve(null) };
 
 export function scriptedSteps(script: Script = {}): WorkerSteps {
