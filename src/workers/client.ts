@@ -15,7 +15,7 @@ import type { DataConverter } from '@temporalio/common';
 import { briefSettings, type ControlSettings } from '../search/state/control-settings';
 import type { AnswerSummary } from '../ports/search-steps';
 import type { answerQuestion, AnswerQuestionInput } from '../workflows/answer-question';
-import type { BatchProgress } from '../workflows/batch-progress';
+import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { startAttributes, type ShownAttributes } from '../workflows/search-attributes';
 import type { runBatch, RunBatchInput } from '../workflows/run-batch';
@@ -190,6 +190,16 @@ export function startBatch(gate: GateClient, input: RunBatchInput, queue: string
 
 function servingMemo(serving: Serving | undefined): { readonly serving?: ServingParts } {
   return serving === undefined ? {} : { serving: serving.parts };
+}
+
+/** Heard by the batch's own workflow as soon as a worker has it. False: not running. */
+export async function signalBatch(
+  { client }: GateClient,
+  batchId: string,
+  kind: 'pause' | 'resume',
+  told: Partial<BatchPause>,
+): Promise<boolean> {
+  return (await unlessGone(client.workflow.getHandle(batchWorkflowId(batchId)).signal(kind, told))) !== null;
 }
 
 /** Asks a question or batch to stop; it then completes with its best answer so far. False: not running. */

@@ -5,10 +5,12 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow';
 import { tsToMs } from '@temporalio/common/lib/time';
+import type { Steering } from '../domain';
 import type { Progress } from '../search/progress';
 import type { AnswerQuestionInput } from '../workflows/answer-question';
-import type { BatchProgress } from '../workflows/batch-progress';
+import type { BatchPause, BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
+import type { RunBatchInput } from '../workflows/run-batch';
 import type { GateClient } from './client';
 import { unlessGone } from './grpc-status';
 import type { ServingParts } from './serving';
@@ -31,23 +33,53 @@ export async function questionView<T>(
 const NEWEST_EVENTS = 200;
 
 /** Whether a running search is paused, from its history: no worker is asked. */
-export async function isPaused({ client }: GateClient, searchId: string): Promise<boolean> {
-  const newest = await unlessGone(
-    client.workflowService.getWorkflowExecutionHistoryReverse({
-      namespace: client.options.namespace,
-      execution: { workflowId: questionWorkflowId(searchId) },
-      maximumPageSize: NEWEST_EVENTS,
-    }),
-  );
-  for (const event of newest?.history?.events ?? []) {
-    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
-    if (update === 'pause' || update === 'resume') return update === 'pause';
-    const payloads = event.workflowExecutionStartedEventAttributes?.input?.payloads;
-    if (!payloads) continue;
-    const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
-    return typeof (input as AnswerQuestionInput | undefined)?.pause?.since === 'number';
+export async function isPaused(gate: GateClient, searchId: string): Promise<boolean> {
+  for await (const command of newestCommands(gate, questionWorkflowId(searchId), NEWEST_EVENTS)) {
+    const { name, input } = command;
+    const told = name === 'fromParent' ? (input as Steering | undefined)?.kind : name;
+    if (told === 'pause' || told === 'resume') return told === 'pause';
+    if (name === STARTED) return typeof (input as AnswerQuestionInput | undefined)?.pause?.since === 'number';
   }
   return false;
+}
+
+/** How a running batch is paused, from its history; undefined: it is not. */
+export async function batchPause(gate: GateClient, batchId: string): Promise<BatchPause | undefined> {
+  for await (const { name, input } of newestCommands(gate, batchWorkflowId(batchId))) {
+    if (name === 'pause') return input as BatchPause;
+    if (name === 'resume') return undefined;
+    if (name === STARTED) return (input as RunBatchInput | undefined)?.pause;
+  }
+  return undefined;
+}
+
+const STARTED = ' started';
+
+/** What the run was told, newest first, and last what it started with. */
+async function* newestCommands({ client }: GateClient, workflowId: string, mostEvents = Infinity) {
+  const { namespace, loadedDataConverter } = client.options;
+  let nextPageToken: Uint8Array | undefined;
+  let read = 0;
+  do {
+    const page = await unlessGone(
+      client.workflowService.getWorkflowExecutionHistoryReverse({
+        ...{ namespace, execution: { workflowId }, maximumPageSize: NEWEST_EVENTS },
+        ...(nextPageToken && { nextPageToken }),
+      }),
+    );
+    for (const event of page?.history?.events ?? []) {
+      const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
+      const signal = event.workflowExecutionSignaledEventAttributes;
+      const started = event.workflowExecutionStartedEventAttributes;
+      const name = update?.name ?? signal?.signalName ?? (started && STARTED);
+      if (!name) continue;
+      const payloads = (update?.args ?? signal?.input ?? started?.input)?.payloads;
+      const [input] = payloads ? await decodeArrayFromPayloads(loadedDataConverter, payloads) : [];
+      yield { name, input };
+    }
+    read += NEWEST_EVENTS;
+    nextPageToken = page?.nextPageToken.length ? page.nextPageToken : undefined;
+  } while (nextPageToken !== undefined && read < mostEvents);
 }
 
 export async function batchProgress({ client }: GateClient, batchId: string): Promise<BatchProgress> {

@@ -10,4 +10,12 @@ export interface BatchProgress {
   readonly counts: BatchCounts;
   readonly inFlight: readonly { readonly n: number; readonly searchId: string }[];
   readonly stopping: boolean;
+  /** Left out: it is not. */
+  readonly paused?: boolean;
+}
+
+export interface BatchPause {
+  readonly author: string;
+  /** Whether the questions in flight are paused as well. */
+  readonly now: boolean;
 }

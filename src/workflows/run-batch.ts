@@ -7,12 +7,15 @@
  * 2. Between pages it continues as new if its history is long. Questions in flight are carried over and followed.
  * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch continues.
  * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
+ * 5. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
+ *    continue-as-new.
  */
 import {
   CancellationScope,
   ChildWorkflowFailure,
   condition,
   defineQuery,
+  defineSignal,
   getExternalWorkflowHandle,
   ParentClosePolicy,
   proxyActivities,
@@ -24,9 +27,11 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
+import type { Steering } from '../domain';
 import { reasonOf } from '../search/run';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
-import type { BatchCounts, BatchProgress } from './batch-progress';
+import type { BatchCounts, BatchPause, BatchProgress } from './batch-progress';
+import { fromParent } from './children';
 import { continueUpgraded } from './continue-upgraded';
 import { batchMarkdown } from './details';
 import { asWorkflowFailure, failureType } from './failures';
@@ -39,6 +44,8 @@ export interface RunBatchInput {
   readonly concurrency: number;
   readonly total: number;
   readonly pages: number;
+  /** Positions of the questions that are asked; left out: all that have no final record. */
+  readonly only?: readonly number[];
   /** The same for every question of the batch, unless its entry has settings of its own. */
   readonly question: Pick<AnswerQuestionInput, 'settings' | 'modelTimeoutMs' | 'iterationsPerRun' | 'searchAttributes'>;
   /** History events after which the batch continues as new, at the next page. */
@@ -49,13 +56,21 @@ export interface RunBatchInput {
     readonly counts: BatchCounts;
     readonly inFlight: readonly BatchEntry[];
   } | null;
+  /** Carried over continue-as-new, and over a start with another concurrency; left out: it is not paused. */
+  readonly pause?: BatchPause;
 }
 
+export const pauseSignal = defineSignal<[BatchPause]>('pause');
+export const resumeSignal = defineSignal<[Pick<BatchPause, 'author'>]>('resume');
 export const batchProgressQuery = defineQuery<BatchProgress>('progress');
 
 export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
   const batch = new Batch(input, CancellationScope.current());
   setHandler(batchProgressQuery, () => batch.progress(), { description: 'Counts per status and questions in flight' });
+  setHandler(pauseSignal, (pause) => batch.pause(pause), {
+    description: 'Start no further question; with now, pause those in flight: { author, now }',
+  });
+  setHandler(resumeSignal, ({ author }) => batch.resume(author), { description: 'Go on after a pause: { author }' });
   // The loop notices a cancellation itself and ends in order: a cancelled scope would interrupt its bookkeeping.
   return CancellationScope.nonCancellable(() => batch.run());
 }
@@ -69,6 +84,7 @@ class Batch {
   private starting = 0;
   private counts: BatchCounts;
   private page: number;
+  private paused: BatchPause | undefined;
   private readonly attributes: Attributes;
 
   constructor(
@@ -77,6 +93,7 @@ class Batch {
   ) {
     this.counts = input.resume?.counts ?? NO_COUNTS;
     this.page = input.resume?.page ?? 0;
+    this.paused = input.pause;
     this.attributes = openAttributes(input.question.searchAttributes);
   }
 
@@ -98,7 +115,23 @@ class Batch {
     const { batchId, total } = this.input;
     const done = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
     const inFlight = [...this.inFlight.values()].map(({ n, searchId }) => ({ n, searchId }));
-    return { batchId, total, done, counts: this.counts, inFlight, stopping: this.stopping };
+    const paused = this.paused !== undefined;
+    return { batchId, total, done, counts: this.counts, inFlight, stopping: this.stopping, ...(paused && { paused }) };
+  }
+
+  pause(pause: BatchPause): void {
+    if (this.stopping) return;
+    this.paused = { ...pause, now: pause.now || this.paused?.now === true };
+    this.showPause('paused');
+    if (pause.now) this.tellAll({ kind: 'pause', author: pause.author });
+  }
+
+  resume(author: string): void {
+    if (this.stopping || this.paused === undefined) return;
+    const { now } = this.paused;
+    this.paused = undefined;
+    this.showPause('running');
+    if (now) this.tellAll({ kind: 'resume', author });
   }
 
   private get stopping(): boolean {
@@ -111,8 +144,10 @@ class Batch {
     const { entries, finished } = await page.loadBatchPage({ batchId, page: this.page });
     const done = new Set(finished.map(({ n }) => n));
     for (const { status } of finished) this.count(status);
-    for (const entry of entries.filter(({ n }) => !done.has(n))) {
-      await condition(() => this.inFlight.size < concurrency || this.stopping || this.failures.length > 0);
+    const { only } = this.input;
+    for (const entry of entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)))) {
+      const mayStart = (): boolean => this.inFlight.size < concurrency && this.paused === undefined;
+      await condition(() => mayStart() || this.stopping || this.failures.length > 0);
       this.check();
       if (this.stopping) return;
       this.launch(entry, 'start');
@@ -153,6 +188,7 @@ class Batch {
         }),
       }).finally(() => (this.starting -= 1));
       if (this.stopping) await this.cancel(entry);
+      else if (this.paused?.now === true) await this.tell(entry, { kind: 'pause', author: this.paused.author });
       const { status } = await child.result();
       return { kind: 'answer', status };
     } catch (error) {
@@ -184,6 +220,17 @@ class Batch {
       .catch(() => undefined);
   }
 
+  private tellAll(steering: Steering): void {
+    for (const entry of this.inFlight.values()) void this.tell(entry, steering);
+  }
+
+  /** Ignores that a question has just ended, or has not started yet: then it is told once it has. */
+  private async tell(entry: BatchEntry, steering: Steering): Promise<void> {
+    await getExternalWorkflowHandle(questionWorkflowId(entry.searchId))
+      .signal(fromParent, steering)
+      .catch(() => undefined);
+  }
+
   private historyIsLong(): boolean {
     const { continueAsNewSuggested, historyLength, targetWorkerDeploymentVersionChanged } = workflowInfo();
     return continueAsNewSuggested || targetWorkerDeploymentVersionChanged || historyLength >= this.input.eventsPerRun;
@@ -192,7 +239,8 @@ class Batch {
   private async handOver(): Promise<never> {
     await condition(() => this.starting === 0);
     const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
-    return continueUpgraded<typeof runBatch>({ ...this.input, resume });
+    const { pause: _, ...input } = this.input;
+    return continueUpgraded<typeof runBatch>({ ...input, resume, ...(this.paused && { pause: this.paused }) });
   }
 
   private count(key: keyof BatchCounts): void {
@@ -204,6 +252,11 @@ class Batch {
   private progressAttribute() {
     const { done, total } = this.progress();
     return { key: GATE_ATTRIBUTES.progress, value: `${String(done)} of ${String(total)}` };
+  }
+
+  private showPause(value: 'paused' | 'running'): void {
+    this.show();
+    this.attributes.set([{ key: GATE_ATTRIBUTES.status, value }]);
   }
 
   private show(): void {

@@ -9,10 +9,11 @@ import {
 } from '../../src/activities/batch';
 import { ModelError, type ObjectStore } from '../../src/ports';
 import type { AnswerSummary } from '../../src/ports/search-steps';
-import { awaitBatch, cancelWorkflow, startBatch, type GateClient } from '../../src/workers/client';
-import { batchProgress } from '../../src/workers/workflow-views';
+import { awaitBatch, cancelWorkflow, signalBatch, startBatch, type GateClient } from '../../src/workers/client';
+import { batchPause, batchProgress, isPaused } from '../../src/workers/workflow-views';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId } from '../../src/workflows/ids';
+import type { RunBatchInput } from '../../src/workflows/run-batch';
 import { testFolder, unique, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
@@ -86,7 +87,7 @@ class Fixture {
     return withWorkers({ steps, batch, databases: [this.database] }, work);
   }
 
-  async start(gate: GateClient, pageSize = 10, eventsPerRun = 100): Promise<void> {
+  async start(gate: GateClient, pageSize = 10, eventsPerRun = 100, more: Partial<RunBatchInput> = {}): Promise<void> {
     const { pages } = await writeBatchManifest(this.store, this.batchId, this.entries, pageSize);
     const question = {
       settings: scriptedSettings({ maxPlans: 1, cMin: 1 }),
@@ -101,6 +102,7 @@ class Fixture {
       question,
       eventsPerRun,
       resume: null,
+      ...more,
     };
     await startBatch(gate, input, questionQueues(this.database).workflow, 'a batch');
   }
@@ -199,4 +201,83 @@ test('a batch whose worker stopped in the middle goes on with the next worker', 
     expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ total: 8, done: 8 });
   });
   expect(fixture.plans).toBeLessThanOrEqual(8 + 5);
+});
+
+/** Until no question is in flight. */
+async function idle(gate: GateClient, batchId: string): Promise<number> {
+  for (;;) {
+    const { inFlight, done } = await batchProgress(gate, batchId);
+    if (inFlight.length === 0) return done;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('a paused batch starts nothing while those in flight finish, and stays paused with the next worker', async () => {
+  const fixture = new Fixture(16);
+  let reached: () => void = () => undefined;
+  const some = new Promise<void>((resolve) => (reached = resolve));
+  const steps = fixture.steps(({ name }) => {
+    if (name === 'finish') reached();
+  });
+  let done = 0;
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate, 2, 10);
+    await some;
+    await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: false });
+    done = await idle(gate, fixture.batchId);
+    expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'ann', now: false });
+    expect(done).toBeLessThan(16);
+  });
+  await fixture.run(steps, async (gate) => {
+    expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ done, paused: true, inFlight: [] });
+    await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { done: 16, counts: { answered: 16 } } });
+  });
+  expect(fixture.plans).toBe(16);
+});
+
+test('a pause with now reaches the questions in flight, which go on when the batch is resumed', async () => {
+  const fixture = new Fixture(8);
+  let planned = 0;
+  let reached: () => void = () => undefined;
+  let release: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => (reached = resolve));
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const steps = fixture.steps(async ({ name }) => {
+    if (name !== 'plan') return;
+    if ((planned += 1) === 5) reached();
+    await held;
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate);
+    await all;
+    await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: true });
+    for (const { searchId } of fixture.entries.slice(0, 5))
+      while (!(await isPaused(gate, searchId))) await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ done: 0, paused: true });
+    await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
+    expect(await isPaused(gate, fixture.entries[0]?.searchId ?? '')).toBe(false);
+  });
+  expect(fixture.plans).toBe(8);
+});
+
+test('a paused batch that is cancelled ends', async () => {
+  const fixture = new Fixture(6);
+  await fixture.run(fixture.steps(), async (gate) => {
+    await fixture.start(gate, 10, 100, { pause: { author: 'ann', now: false } });
+    expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'ann', now: false });
+    await cancelWorkflow(gate, batchWorkflowId(fixture.batchId));
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { done: 0, stopping: true } });
+  });
+});
+
+test('only the positions that are given are asked', async () => {
+  const fixture = new Fixture(6);
+  await fixture.run(fixture.steps(), async (gate) => {
+    await fixture.start(gate, 4, 100, { only: [1, 5] });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 2 } } });
+  });
+  expect([...fixture.calls.keys()].sort()).toEqual([1, 5].map((n) => fixture.entries[n]?.searchId));
 });
