@@ -1,3 +1,11 @@
+export {
+  BenchmarkDataError,
+  type Benchmark,
+  type BoardScore,
+  type Metrics,
+  type OpenBenchmark,
+  type Prediction,
+} from './benchmark';
 export { agreementOf, type Agreement } from './agreement';
 export { RESAMPLES, type Estimate } from './bootstrap';
 export { compareAnswers, ComparedQuestion, type MethodAnswer, type RowDifference } from './compared-question';

@@ -6,6 +6,7 @@ import type { Composition } from '../workers/composition';
 import { webNotice } from './ask-input';
 import type { Asking } from './ask-start';
 import type { Batch, BatchFlags } from './batch-plan';
+import type { Scorer } from './batch-results';
 import { checkDatabase } from './check-database';
 import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
@@ -23,6 +24,10 @@ export interface ReadyBatch {
   /** The file that the exchanges with the model are written to, or read from. */
   readonly files: Asking['files'];
   readonly io: Io;
+  /** What each search has cost, where several batches share one ceiling; left out: its own alone. */
+  readonly costs?: Map<string, number>;
+  /** Judges in place of the question's own gold; left out: that does. */
+  readonly score?: Scorer;
 }
 
 /** The record of each search, in their order; null: it has none yet. */

@@ -11,10 +11,10 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { withFileLock } from '../workers/file-lock';
 import { UsageError } from './errors';
-import { scoreAnswer, VERDICTS, type Score } from '../benchmarks';
+import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../benchmarks';
 import type { BatchOutcome } from '../activities/batch';
 import { AnswerStatus, EndedBy, Usage, type AnswerRecord } from '../domain';
-import type { SqlEngine } from '../ports';
+import type { SqlEngine, SqlOptions } from '../ports';
 import type { BatchQuestion } from './batch-plan';
 
 export const RESULTS = 'results.jsonl';
@@ -121,6 +121,14 @@ export const ResultLine = z.object({
 });
 export type ResultLine = Readonly<z.infer<typeof ResultLine>>;
 
+/** Decides one answer as a benchmark's own code does. Only the caller's abort is thrown. */
+export type Scorer = (
+  item: BenchmarkItem,
+  record: AnswerRecord,
+  engine: SqlEngine,
+  options: SqlOptions,
+) => Promise<BoardScore>;
+
 export interface Ended {
   readonly outcome: BatchOutcome;
   readonly record: AnswerRecord | null;
@@ -134,6 +142,7 @@ export async function resultLine(
   { outcome, record }: Ended,
   engineOf: (database: string) => Promise<{ readonly engine: SqlEngine }>,
   signal: AbortSignal,
+  scorer?: Scorer,
 ): Promise<ResultLine> {
   const base = { id: item.id, searchId: input.searchId, database: item.database };
   if (outcome.kind === 'infrastructure-failure' || record === null) {
@@ -151,7 +160,13 @@ export async function resultLine(
     };
   }
   const { status, endedBy, sql, answer, usage, reason } = record;
-  const score = await scored(item, record, () => engineOf(database.name), signal, input.searchId);
+  const score = await scored(
+    item,
+    record,
+    () => engineOf(database.name),
+    { signal, tag: `gate score ${input.searchId}` },
+    scorer,
+  );
   return {
     ...base,
     ...{ status, endedBy, sql, answer },
@@ -166,8 +181,8 @@ async function scored(
   item: BatchQuestion['item'],
   record: AnswerRecord,
   open: () => Promise<{ readonly engine: SqlEngine }>,
-  signal: AbortSignal,
-  searchId: string,
+  run: Pick<SqlOptions, 'signal' | 'tag'>,
+  scorer: Scorer | undefined,
 ): Promise<Score> {
   let engine: SqlEngine;
   try {
@@ -177,8 +192,12 @@ async function scored(
     if (!(error instanceof Error) || !OUTSIDE.has(error.name)) throw error;
     return { verdict: 'infrastructure', reason: error.message, execution: null, official: null };
   }
-  const options = { timeoutMs: SCORE_TIMEOUT_MS, maxRows: SCORE_MAX_ROWS, signal, tag: `gate score ${searchId}` };
-  return scoreAnswer(item, record, engine, options);
+  const options = { timeoutMs: SCORE_TIMEOUT_MS, maxRows: SCORE_MAX_ROWS, ...run };
+  if (scorer === undefined) return scoreAnswer(item, record, engine, options);
+  const { verdict, reason } = await scorer(item, record, engine, options);
+  const outcome = OUTCOMES[verdict];
+  const official = outcome === 'right' || (outcome === 'wrong' ? false : null);
+  return { verdict, reason, execution: null, official };
 }
 
 const OUTSIDE = new Set(['SqlEngineError', 'ConfigError']);

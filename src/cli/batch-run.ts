@@ -127,7 +127,7 @@ export class BatchRun {
   private readonly scoring = limiter(SCORING_AT_ONCE);
   private readonly pending = new Set<number>();
   private readonly settled: { n: number; record: AnswerRecord }[] = [];
-  private readonly costs = new Map<string, number>();
+  private readonly costs: Map<string, number>;
   private readonly endedHere = new Set<number>();
   private detached = false;
 
@@ -135,6 +135,7 @@ export class BatchRun {
     private readonly at: ReadyBatch,
     private readonly results: ResultFile,
   ) {
+    this.costs = at.costs ?? new Map<string, number>();
     this.interrupts = watchInterrupts(at.io);
     this.display = batchDisplay(at.batch, at.io);
   }
@@ -222,13 +223,13 @@ export class BatchRun {
   }
 
   private score(n: number, ended: Ended, now: boolean): void {
-    const { batch, composition } = this.at;
+    const { batch, composition, score } = this.at;
     const searchId = batch.searches[n]?.searchId;
     if (searchId !== undefined && ended.record !== null) this.costs.set(searchId, ended.record.usage.costUsd);
     for (const question of batch.questions.filter(({ input }) => input.searchId === searchId)) {
       this.scoring.add(async () => {
         try {
-          const line = await resultLine(question, ended, composition.engine, this.interrupts.quit);
+          const line = await resultLine(question, ended, composition.engine, this.interrupts.quit, score);
           this.results.add(line);
           this.display.ended(line, now);
         } catch (error) {

@@ -2,8 +2,9 @@
 import type { BenchmarkItem, ComparedAnswer, Comparison } from '../benchmarks';
 import type { JudgeMode } from '../domain/judge-modes';
 import { JUDGE_VERSION } from '../prompts/judge';
+import type { Composition } from '../workers/composition';
 import { paidLines } from './batch-judge';
-import { opened, type Comparing, type Ran } from './compare-run';
+import { withComposition, type Comparing, type Ran } from './compare-arms';
 import { watchInterrupts } from './interrupts';
 import { correctAnswerOf, judgedOr, openJudge, type CorrectAnswer } from './judging';
 import { unpricedModels } from './preflight';
@@ -14,11 +15,18 @@ const SCOPE = 'judge';
 export type JudgedRun = Pick<Ran, 'answers'> &
   Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean };
 
-export async function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun> {
-  const { services, asked, flags, io } = at;
+export function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun> {
+  return withComposition(at, SCOPE, (composition) => judgedWith(composition, at, mode, ran));
+}
+
+async function judgedWith(
+  composition: Composition,
+  { services, asked, flags, io }: Comparing,
+  mode: JudgeMode,
+  ran: Ran,
+): Promise<JudgedRun> {
   const items = new Map(asked.items.map((item) => [item.id, item]));
   const spent = [...ran.records.values()].reduce((sum, { usage }) => sum + usage.costUsd, 0);
-  const composition = await opened(at, SCOPE);
   const interrupts = watchInterrupts(io);
   try {
     const signal = interrupts.quit;
@@ -57,6 +65,5 @@ export async function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<
     return { answers, judge: { mode, model, version: JUDGE_VERSION }, isInterrupted: interrupts.count() > 0 };
   } finally {
     interrupts.stopListening();
-    await composition.close();
   }
 }

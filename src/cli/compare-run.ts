@@ -8,31 +8,33 @@
  * 3. Seeds take turns before methods do, so that what a comparison has when it is interrupted is balanced.
  */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
-import type { BenchmarkItem, ComparedAnswer, Comparison, Entrant } from '../benchmarks';
+import { dirname, resolve } from 'node:path';
+import type { Comparison } from '../benchmarks';
 import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
-import { isConclusive, type AnswerRecord } from '../domain';
 import type { JudgeMode } from '../domain/judge-modes';
 import { contextProblem } from '../input-limits';
-import { each } from '../limiter';
 import { counted } from '../report/printable';
-import { provedShare } from '../text/answer-text';
-import { compose, type Composition } from '../workers/composition';
 import { askedDatabase, questionText } from './ask-input';
 import type { Asking } from './ask-start';
-import { batchDatabases, type BatchDatabases } from './batch-databases';
-import { checkedDatabases, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
-import { batchName, selectItems, type Batch, type BatchFlags } from './batch-plan';
-import { ResultFile, type ResultLine } from './batch-results';
-import { BatchRun, plannedBatch, questionsOf } from './batch-run';
+import { batchDatabases } from './batch-databases';
+import { batchName, selectItems } from './batch-plan';
+import { questionsOf } from './batch-run';
+import {
+  armsOf,
+  entrantsOf,
+  estimated,
+  isNew,
+  runArms,
+  tellFound,
+  type Asked,
+  type Comparing,
+  type Ran,
+} from './compare-arms';
 import { answersTold, fileTold } from './compare-told';
 import { EXIT, UsageError, type ExitCode } from './errors';
-import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
 import type { LimitFlags, ModelFlags } from './options';
-import { openServices, recordOf, sha256, type Services } from './services';
-import { openTemporal } from './temporal-session';
+import { openServices, type Services } from './services';
 
 export interface CompareFlags extends LimitFlags {
   readonly methods: string;
@@ -61,22 +63,6 @@ export interface CompareFlags extends LimitFlags {
   readonly debug?: boolean;
 }
 
-/** One method with one seed. */
-interface Arm {
-  readonly spec: MethodSpec;
-  readonly seed: number;
-  readonly flags: BatchFlags;
-  readonly batch: Batch;
-}
-
-/** What is asked, of which databases. */
-interface Asked {
-  readonly name: string;
-  readonly items: readonly BenchmarkItem[];
-  readonly databases: BatchDatabases;
-  readonly output: BatchFlags['output'];
-}
-
 export async function runCompare(words: string, flags: CompareFlags, io: Io): Promise<ExitCode> {
   const specs = specsOf(flags.methods);
   const services = openServices(io);
@@ -92,14 +78,16 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
   const files = await recordingOf(flags, io);
   const at: Comparing = { services, asked, flags, files, io };
   const arms = await armsOf(at, specs);
-  if (flags.dryRun) return await estimated(at, arms);
-  const ran = await runArms(at, arms);
-  const { run, judge } = await judgedRun(at, ran);
-  const entrants = specs.map(({ spec }): Entrant => {
-    const settings = arms.find((arm) => arm.spec.spec === spec)?.batch.settings;
-    if (settings === undefined) throw new TypeError(`no arm of ${spec}`);
-    return { method: spec, name: settings.method, preset: settings.preset, models: settings.models };
+  if (flags.dryRun) return await estimated(arms, flags, io);
+  const isNewFile = isNew(files);
+  const { ran, stopped, found } = await runArms(at, arms);
+  if (stopped === null) tellFound(files, isNewFile, found, io);
+  const { run, judge } = await judgedRun(at, {
+    answers: ran.flatMap(({ answers }) => answers),
+    records: new Map(ran.flatMap(({ records }) => [...records])),
+    stopped,
   });
+  const entrants = entrantsOf(arms);
   const told = { flags, io, entrants, answers: run.answers };
   if (flags.questions === undefined)
     answersTold({
@@ -167,140 +155,6 @@ async function recordingOf({ record, replay }: CompareFlags, { cwd }: Io): Promi
   return { replay: path };
 }
 
-export interface Comparing {
-  readonly services: Services;
-  readonly asked: Asked;
-  readonly flags: CompareFlags;
-  readonly files: Asking['files'];
-  readonly io: Io;
-}
-
-const scopeOf = ({ spec }: MethodSpec, seed: number): string => `${spec} seed ${seed}`;
-
-export function opened({ services, asked, files }: Comparing, scope: string): Promise<Composition> {
-  const scoped = Object.keys(files).length === 0 ? {} : { ...files, scope };
-  return compose(services.config, { adHoc: asked.databases.all, ...scoped });
-}
-
-/** Seeds take turns before methods do. */
-async function armsOf(at: Comparing, specs: readonly MethodSpec[]): Promise<Arm[]> {
-  const { services, asked, flags, files, io } = at;
-  const { databases, items, output } = asked;
-  const hash = files.replay === undefined ? null : sha256(await readFile(files.replay, 'utf8')).slice(0, 8);
-  const name = hash === null ? asked.name : `${asked.name} replay-${hash}`;
-  // Every method asks the same databases, so what is to be said of them is said once.
-  const said = new Set<string>();
-  const once = (text: string): void => {
-    if (!said.has(text)) io.err(text);
-    said.add(text);
-  };
-  const arms: Arm[] = [];
-  for (let seed = 0; seed < flags.seeds; seed += 1) {
-    for (const spec of specs) {
-      const composition = await opened(at, scopeOf(spec, seed));
-      try {
-        if (files.replay !== undefined && isEmpty(composition))
-          throw new UsageError(
-            `--replay: ${basename(files.replay)} holds no ${spec.spec} with seed ${seed}; add it with --record`,
-          );
-        const ofArm: BatchFlags = { ...flags, method: spec, seed, output };
-        const batch = await plannedBatch({
-          services,
-          composition,
-          databases,
-          items,
-          flags: ofArm,
-          name,
-          io: { cwd: io.cwd, err: once },
-        });
-        arms.push({ spec, seed, flags: ofArm, batch });
-      } finally {
-        await composition.close();
-      }
-    }
-  }
-  return arms;
-}
-
-function isEmpty({ model }: Composition): boolean {
-  return 'remaining' in model && (model.remaining as () => number)() === 0;
-}
-
-export interface Ran {
-  readonly answers: readonly ComparedAnswer[];
-  /** By search id. */
-  readonly records: ReadonlyMap<string, AnswerRecord>;
-  readonly stopped: 'interrupted' | 'cancelled' | 'ceiling' | null;
-  /** Answers that were in the store before. */
-  readonly found: number;
-}
-
-async function runArms(at: Comparing, arms: readonly Arm[]): Promise<Ran> {
-  const { services, flags, files, io } = at;
-  const isNewFile = files.record !== undefined && !existsSync(files.record);
-  const answers: ComparedAnswer[] = [];
-  const records = new Map<string, AnswerRecord>();
-  let stopped: Ran['stopped'] = null;
-  let found = 0;
-  let spent = 0;
-  const held = holdInterrupts(io);
-  const session = (await isAnythingOpen(services, arms))
-    ? await openTemporal(services.config, io.env, { onProgress: (line) => io.err(`${line}\n`) })
-    : null;
-  try {
-    for (const [index, arm] of arms.entries()) {
-      if (held.count() > 0) stopped = 'interrupted';
-      if (stopped !== null) break;
-      const { spec, seed, batch } = arm;
-      if (session !== null)
-        io.err(`[${index + 1}/${arms.length}] ${spec.spec}${flags.seeds === 1 ? '' : `, seed ${seed}`}\n`);
-      const { end, ended, lines } = await runArm(at, arm, spent);
-      found += batch.searches.length - ended;
-      const own = await each(lines, ({ searchId }) => recordOf(services.store, searchId));
-      for (const record of own) if (record !== null) records.set(record.id, record);
-      answers.push(...lines.map((line, n) => answerOf(line, own[n] ?? null, spec, seed)));
-      const costs = new Map(lines.map((line) => [line.searchId, line.usage?.costUsd ?? 0]));
-      spent = [...costs.values()].reduce((sum, cost) => sum + cost, spent);
-      if (end !== 'completed') stopped = end;
-    }
-  } finally {
-    try {
-      await session?.close();
-    } finally {
-      held.release();
-    }
-  }
-  if (isNewFile && found > 0 && stopped === null)
-    io.err(
-      `${counted(found, 'answer')} came from the store and ${found === 1 ? 'is' : 'are'} not in ${flags.record ?? ''}: --fresh records all of them\n`,
-    );
-  return { answers, records, stopped, found };
-}
-
-async function runArm(at: Comparing, { spec, seed, flags: own, batch }: Arm, spent: number) {
-  const { services, asked, flags, files, io } = at;
-  const composition = await opened(at, scopeOf(spec, seed));
-  try {
-    const ceiling = flags.maxTotalCost === undefined ? {} : { maxTotalCost: flags.maxTotalCost - spent };
-    const results = new ResultFile(
-      null,
-      asked.items.map(({ id }) => id),
-    );
-    const ready = { services, composition, databases: asked.databases.all, batch, flags: { ...own, ...ceiling } };
-    const { end, ended } = await new BatchRun({ ...ready, files, io }, results).run();
-    return { end, ended, lines: results.all() };
-  } finally {
-    await composition.close();
-  }
-}
-
-/** One Temporal for all batches: the embedded server would start and stop with each. */
-async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promise<boolean> {
-  const searches = arms.flatMap(({ batch }) => batch.searches);
-  const records = await each(searches, ({ searchId }) => recordOf(store, searchId));
-  return records.some((record) => record === null || !isConclusive(record));
-}
-
 /** What is open is asked first: an interrupted comparison is judged when it goes on. */
 async function judgedRun(
   at: Comparing,
@@ -311,40 +165,6 @@ async function judgedRun(
   const { judged } = await import('./compare-judge');
   const { answers, judge, isInterrupted } = await judged(at, mode, ran);
   return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge };
-}
-
-/** What each method would cost, one after the other; databases are looked at once for each. */
-async function estimated(at: Comparing, arms: readonly Arm[]): Promise<ExitCode> {
-  const { services, asked, flags, files, io } = at;
-  const estimates: (BatchEstimate & { readonly method: string; readonly seed: number })[] = [];
-  for (const { spec, seed, flags: own, batch } of arms) {
-    const composition = await opened(at, scopeOf(spec, seed));
-    try {
-      const ready = { services, composition, databases: asked.databases.all, batch, flags: own, files, io };
-      estimates.push({ method: spec.spec, seed, ...(await estimateOf(ready)) });
-    } finally {
-      await composition.close();
-    }
-  }
-  if (flags.json) io.out(`${JSON.stringify(estimates, null, 2)}\n`);
-  else
-    for (const estimate of estimates)
-      io.out(
-        `${estimate.method}${flags.seeds === 1 ? '' : `, seed ${estimate.seed}`}\n${estimateText(estimate, io.columns)}\n`,
-      );
-  // Every method asks the same.
-  return checkedDatabases({ databases: estimates[0]?.databases ?? [] });
-}
-
-function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: MethodSpec, seed: number): ComparedAnswer {
-  const { id, database, searchId, status, verdict, verdictReason, sql, usage, wallMs } = line;
-  return {
-    ...{ method: spec, seed, id, database, searchId, status, verdict, reason: verdictReason, sql },
-    ...{ calls: usage?.llmCalls ?? null, promptTokens: usage?.promptTokens ?? null },
-    ...{ cachedTokens: usage?.cachedTokens ?? null, completionTokens: usage?.completionTokens ?? null },
-    ...{ costUsd: usage?.costUsd ?? null, wallMs },
-    proved: record === null ? null : provedShare(record),
-  };
 }
 
 function ending({ answers, stopped }: Ran, expected: number, flags: CompareFlags, io: Io): ExitCode {
