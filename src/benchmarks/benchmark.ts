@@ -30,6 +30,8 @@ export interface OpenOptions {
 
 export interface OpenBenchmark {
   readonly items: readonly BenchmarkItem[];
+  /** What the folder lacks, or what cannot be scored here: a line for each, to be told before anything is spent. */
+  readonly remarks?: readonly string[];
   /** Where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
   database(item: BenchmarkItem): string | null;
   /** Where that database is documented in the folder, as --docs takes it; null or left out: nowhere. */

@@ -1,0 +1,152 @@
+/**
+ * Tables as pandas reads them from CSV, and Spider 2.0's rule of when two are equal. What a column is follows from all its
+ * texts: whole numbers, numbers, truth values or text; a missing value turns whole numbers into fractions.
+ */
+import { parse } from 'csv-parse/sync';
+import type { SqlValue } from '../../domain';
+
+/** Whole numbers are bigint, numbers that may have a fraction are number; a missing value is NaN. */
+type Cell = bigint | number | string | boolean;
+
+interface Column {
+  /** `uint`: beyond what 63 bits hold. */
+  readonly type: 'int' | 'uint' | 'float' | 'object';
+  readonly cells: readonly Cell[];
+}
+export type Table = readonly Column[];
+
+export interface CsvRows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Throws an error with the line if pandas would not read the text. */
+export function csvRows(text: string): CsvRows {
+  const options = { bom: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true };
+  const records = parse(text, { ...options, record_delimiter: ['\r\n', '\n', '\r'] }).filter(
+    (record) => record.length > 1 || !/^[ \t]+$/.test(record[0] ?? ''),
+  );
+  const [columns, ...rows] = records;
+  if (columns === undefined) throw new SyntaxError('the file is empty');
+  const width = Math.max(columns.length, rows[0]?.length ?? 0);
+  const tooLong = rows.findIndex((row) => row.length > width);
+  if (tooLong >= 0) throw new SyntaxError(`row ${String(tooLong + 1)} has more than ${String(width)} fields`);
+  // Where rows have more fields than the header, pandas takes the first ones for row labels.
+  const labels = width - columns.length;
+  return { columns, rows: rows.map((row) => columns.map((_, index) => row[index + labels] ?? '')) };
+}
+
+export function csvText({ columns, rows }: CsvRows): string {
+  const quoted = (field: string): string => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field);
+  const line = (fields: readonly string[]): string =>
+    fields.length === 1 && fields[0] === '' ? '""' : fields.map(quoted).join(',');
+  return [columns, ...rows].map((fields) => `${line(fields)}\n`).join('');
+}
+
+/** A value as pandas writes it into a CSV file. */
+export function csvField(value: SqlValue): string {
+  if (value === null) return '';
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : pythonText(value);
+}
+
+export function tableOf({ columns, rows }: CsvRows): Table {
+  return columns.map((_, index) => columnOf(rows.map((row) => row[index] ?? '')));
+}
+
+const MISSING = new Set(
+  ',#N/A,#N/A N/A,#NA,-1.#IND,-1.#QNAN,-NaN,-nan,1.#IND,1.#QNAN,<NA>,N/A,NA,NULL,NaN,None,n/a,nan,null'.split(','),
+);
+const WHOLE = /^\s*[-+]?\d+\s*$/;
+const NUMBER = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+const INFINITE = /^([-+]?)inf(?:inity)?$/i;
+const TRUTH = new Map([
+  ...['True', 'TRUE', 'true'].map((text) => [text, true] as const),
+  ...['False', 'FALSE', 'false'].map((text) => [text, false] as const),
+]);
+const INT64 = 2n ** 63n;
+
+function columnOf(texts: readonly string[]): Column {
+  const known = texts.filter((text) => !MISSING.has(text));
+  const cells = (convert: (text: string) => Cell): Cell[] =>
+    texts.map((text) => (MISSING.has(text) ? NaN : convert(text)));
+  if (texts.length === 0) return { type: 'object', cells: [] };
+  if (known.length === texts.length && known.every((text) => WHOLE.test(text))) {
+    const whole = known.map((text) => BigInt(text.trim().replace('+', '')));
+    const isNegative = whole.some((value) => value < 0n);
+    if (whole.every((value) => value >= -INT64 && value < INT64)) return { type: 'int', cells: whole };
+    if (whole.some((value) => value < -INT64 || value >= 2n * INT64)) return { type: 'object', cells: whole };
+    return isNegative ? { type: 'object', cells: texts } : { type: 'uint', cells: whole };
+  }
+  if (known.every((text) => NUMBER.test(text) || INFINITE.test(text))) return { type: 'float', cells: cells(toFloat) };
+  if (known.every((text) => TRUTH.has(text)))
+    return { type: 'object', cells: cells((text) => TRUTH.get(text) ?? false) };
+  return { type: 'object', cells: cells((text) => text) };
+}
+
+function toFloat(text: string): number {
+  const infinite = INFINITE.exec(text);
+  if (infinite === null) return Number(text);
+  return infinite[1] === '-' ? -Infinity : Infinity;
+}
+
+/** Which columns of the gold count: positions from 0, negative ones from the end; empty: all. */
+export type Positions = readonly number[];
+
+/**
+ * Whether every gold column that counts equals some predicted column: numbers within 0.01 (or a billionth of them), a missing
+ * value as 0, duplicates kept. Without order both are sorted by their texts first.
+ */
+export function holdsColumns(predicted: Table, gold: Table, positions: Positions, ignoreOrder: boolean): boolean {
+  const counted = positions.length === 0 ? gold : positions.map((position) => gold.at(position));
+  if (!counted.every((column) => column !== undefined)) return false;
+  const vectors = vectorsOf(predicted, ignoreOrder);
+  return vectorsOf(counted, ignoreOrder).every((one) => vectors.some((other) => equalVectors(one, other)));
+}
+
+/** Columns side by side are one array of numbers, if all of them are numbers: then all are fractions if one is. */
+function vectorsOf(table: Table, sorted: boolean): (readonly Cell[])[] {
+  const types = new Set(table.map(({ type }) => type));
+  const isFloat = !types.has('object') && (types.has('float') || types.size > 1);
+  return table.map(({ cells }) => {
+    const known = cells
+      .map((cell) => (isFloat && typeof cell === 'bigint' ? Number(cell) : cell))
+      .map((cell) => (Number.isNaN(cell) ? 0n : cell));
+    return sorted ? sortedByText(known) : known;
+  });
+}
+
+function sortedByText(cells: readonly Cell[]): Cell[] {
+  return cells
+    .map((cell) => ({ cell, text: pythonText(cell), rank: Number(typeof cell !== 'string') }))
+    .sort((a, b) => compareTexts(a.text, b.text) || a.rank - b.rank)
+    .map(({ cell }) => cell);
+}
+
+function equalVectors(a: readonly Cell[], b: readonly Cell[]): boolean {
+  return a.length === b.length && a.every((cell, index) => equalCells(cell, b[index] ?? ''));
+}
+
+function equalCells(a: Cell, b: Cell): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  const [x, y] = [Number(a), Number(b)];
+  if (x === y || !Number.isFinite(x) || !Number.isFinite(y)) return x === y;
+  return Math.abs(x - y) <= Math.max(0.01, 1e-9 * Math.max(Math.abs(x), Math.abs(y)));
+}
+
+/** Python's `str`. */
+function pythonText(cell: Cell): string {
+  if (typeof cell === 'boolean') return cell ? 'True' : 'False';
+  if (typeof cell !== 'number') return String(cell);
+  if (!Number.isFinite(cell)) return Number.isNaN(cell) ? 'nan' : cell > 0 ? 'inf' : '-inf';
+  if (Object.is(cell, -0)) return '-0.0';
+  const [digits = '', exponent = '0'] = cell.toExponential().split('e');
+  if (cell === 0 || (Number(exponent) >= -4 && Number(exponent) < 16))
+    return Number.isInteger(cell) ? `${String(cell)}.0` : String(cell);
+  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, '0')}`;
+}
+
+/** Python orders texts by code points, JavaScript by code units. */
+function compareTexts(a: string, b: string): number {
+  if (/[\ud800-\udfff]/.test(a) || /[\ud800-\udfff]/.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : Number(a > b);
+}
