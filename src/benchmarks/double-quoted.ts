@@ -10,16 +10,17 @@ import { rewritten } from '../sql/lexer';
 /** The most names replaced in a statement: more are not a slip of the author. */
 const ATTEMPTS = 50;
 
-/** Runs the statements in one snapshot and gives their texts as they ran. The first one is never rewritten. */
+/** Runs the statements in one snapshot and gives their texts as they ran. The first `asTheyStand` are never rewritten. */
 export async function runAsWritten(
   statements: readonly string[],
   engine: SqlEngine,
   options: SqlOptions,
+  asTheyStand = 1,
 ): Promise<{ readonly statements: readonly string[]; readonly results: readonly SqlResult[] }> {
   let texts = statements;
   for (let attempt = 0; ; attempt += 1) {
     const { results } = await engine.run(texts, options);
-    const next = texts.map((sql, at) => (at === 0 ? sql : withText(sql, results[at])));
+    const next = texts.map((sql, at) => (at < asTheyStand ? sql : withText(sql, results[at])));
     const isSame = next.every((sql, at) => sql === texts[at]);
     if (engine.dialect !== 'sqlite' || isSame || attempt >= ATTEMPTS) return { statements: texts, results };
     texts = next;

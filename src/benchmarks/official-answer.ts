@@ -7,7 +7,7 @@ import type { SqlResult, SqlValue } from '../domain';
 import { describeFailure, type Match } from './execution-match';
 import type { Row } from './python-literal';
 
-const COMPARED_ROWS = 100;
+export const COMPARED_ROWS = 100;
 
 export function officialAnswerMatch(predicted: SqlResult, answer: readonly Row[]): Match {
   if (predicted.kind !== 'rows') return { kind: 'different', reason: describeFailure(predicted) };

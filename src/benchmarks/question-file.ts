@@ -1,11 +1,13 @@
 /**
- * Reads a file of questions, one JSON object a line. Separates what the solver may see from what only the scorer may see
+ * Reads a file of questions: JSONL, one object a line, or CSV with the same names in its first line. Separates what the solver may see from what only the scorer may see
  * (`gold`). The solver gets these two fields only if the caller asks for them:
  * - `hidden_knowledge`, because a score with it is another experiment;
  * - `abstain_instruction`, because only unanswerable questions have one, so it would give the answer away.
  * Only the scorer gets `category` and `difficulty`: a category may be the template that the question was made from.
  */
+import { CsvError, parse } from 'csv-parse/sync';
 import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { z } from 'zod';
 import type { Dialect } from '../domain';
 import { contextProblem, questionProblem } from '../input-limits';
@@ -95,13 +97,10 @@ const Line = z.object({
 type Line = z.infer<typeof Line>;
 
 export async function loadQuestions(path: string, options: LoadOptions = {}): Promise<BenchmarkItem[]> {
-  const lines = (await contentOf(path)).replace(/^\ufeff/, '').split('\n');
   const items: BenchmarkItem[] = [];
   const seen = new Map<string, number>();
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === '') continue;
-    const number = index + 1;
-    const item = toItem(parseLine(line, path, number), path, number, options);
+  for (const { number, value } of await objectsIn(path)) {
+    const item = toItem(parseLine(value, path, number), path, number, options);
     const before = seen.get(item.id);
     if (before !== undefined) throw at(path, number, `id: "${item.id}" is already used on line ${before}`);
     seen.set(item.id, number);
@@ -109,6 +108,47 @@ export async function loadQuestions(path: string, options: LoadOptions = {}): Pr
   }
   if (items.length === 0) throw new QuestionFileError(`${path} holds no questions: it needs one JSON object a line`);
   return items;
+}
+
+interface Numbered {
+  readonly number: number;
+  readonly value: unknown;
+}
+
+/** The objects of a JSONL file, or the rows of a CSV file by the names in its first line, with the numbers of their lines. */
+export async function objectsIn(path: string): Promise<Numbered[]> {
+  const text = (await contentOf(path)).replace(/^\ufeff/, '');
+  if (extname(path).toLowerCase() === '.csv') return csvObjects(text, path);
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    try {
+      return [{ number: index + 1, value: JSON.parse(line) as unknown }];
+    } catch (error) {
+      throw at(path, index + 1, 'not a JSON object (a JSONL file has one object a line)', error);
+    }
+  });
+}
+
+/** An empty cell is no value. */
+function csvObjects(text: string, path: string): Numbered[] {
+  const valueOf = (name: string, cell: string): string | boolean | null => {
+    if (cell === '') return null;
+    return name === 'answerable' && /^(?:true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell;
+  };
+  try {
+    // Its types leave out what `info` adds.
+    const rows = parse(text, { columns: true, skip_empty_lines: true, info: true }) as unknown as {
+      readonly info: { readonly lines: number };
+      readonly record: Readonly<Record<string, string>>;
+    }[];
+    return rows.map(({ info, record }) => ({
+      number: info.lines,
+      value: Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, valueOf(name, cell)])),
+    }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw at(path, Number(error['lines'] ?? 1), error.message, error);
+  }
 }
 
 function toItem(line: Line, path: string, number: number, options: LoadOptions): BenchmarkItem {
@@ -173,17 +213,11 @@ async function contentOf(path: string): Promise<string> {
   } catch (error) {
     const code = (error as { readonly code?: string }).code ?? '';
     const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder', EACCES: 'no permission' }[code] ?? code;
-    throw new QuestionFileError(`${path} cannot be read (${why}): give a JSONL file of questions`, { cause: error });
+    throw new QuestionFileError(`${path} cannot be read (${why}): give a file of JSONL or CSV`, { cause: error });
   }
 }
 
-function parseLine(line: string, path: string, number: number): Line {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw at(path, number, 'not a JSON object (a JSONL file has one object a line)', error);
-  }
+function parseLine(value: unknown, path: string, number: number): Line {
   const parsed = Line.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];

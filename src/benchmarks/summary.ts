@@ -6,7 +6,8 @@ import { VERDICTS, type Verdict } from './score';
 
 export type Summary = ReturnType<typeof summarise>;
 
-const POINTS: Readonly<Record<Verdict, number | null>> = {
+/** Of the reliability score; null: not judged. */
+export const POINTS: Readonly<Record<Verdict, number | null>> = {
   correct: 1,
   'correct-abstained': 1,
   'wrong-abstained': 0,

@@ -13,6 +13,8 @@ type Named = Pick<BenchmarkItem, 'database' | 'engine'>;
 
 export interface BatchDatabases {
   of(item: Named): ResolvedDatabase;
+  /** null: the question was not selected, and nothing says which database it means. */
+  find(item: Named): ResolvedDatabase | null;
   /** Every database that this process can serve, those of questions that were not selected included. */
   readonly all: readonly ResolvedDatabase[];
 }
@@ -58,6 +60,7 @@ export function batchDatabases(
       if (database === undefined) throw new TypeError(`not resolved: ${keyOf(item)}`);
       return database;
     },
+    find: (item) => resolved.get(keyOf(item)) ?? null,
     all: [...new Map([...resolved.values()].map((database) => [database.name, database])).values()],
   };
 }

@@ -7,7 +7,7 @@
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
 import { join, resolve } from 'node:path';
-import { loadQuestions, QuestionFileError, type BenchmarkItem } from '../benchmarks';
+import { loadQuestions, type BenchmarkItem } from '../benchmarks';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
@@ -287,11 +287,6 @@ function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode
   return EXIT.failed;
 }
 
-export async function questionsOf(path: string, flags: Pick<BatchFlags, 'knowledge'>): Promise<BenchmarkItem[]> {
-  try {
-    return await loadQuestions(path, { hiddenKnowledge: flags.knowledge ?? false });
-  } catch (error) {
-    if (error instanceof QuestionFileError) throw new UsageError(error.message);
-    throw error;
-  }
+export function questionsOf(path: string, flags: Pick<BatchFlags, 'knowledge'>): Promise<BenchmarkItem[]> {
+  return loadQuestions(path, { hiddenKnowledge: flags.knowledge ?? false });
 }

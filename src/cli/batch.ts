@@ -25,7 +25,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
               .description('run a file of questions, or continue an earlier run; answered questions are not paid again')
               .argument(
                 '<questions>',
-                'JSONL: each line is an object with question and, if you like, id, database, context, gold_sql …',
+                'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …',
               )
               .option(
                 '--db <database>',

@@ -129,7 +129,7 @@ async function oneQuestion({ config }: Services, words: string, flags: CompareFl
   return {
     name: flags.name ?? 'compare',
     items: [{ id: 'question', question, context, instructions, engine: null, database: null, gold: null }],
-    databases: { of: () => database, all: [database] },
+    databases: { of: () => database, find: () => database, all: [database] },
     output: 'answer',
   };
 }

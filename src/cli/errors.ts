@@ -35,10 +35,12 @@ export class AlreadyTold extends CommandFailed {
   }
 }
 
+const WRONG_INPUT = new Set(['UsageError', 'ConfigError', 'QuestionFileError', 'BenchmarkDataError']);
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CommandFailed) return error.exitCode;
-  if (error instanceof Error && (error.name === 'UsageError' || error.name === 'ConfigError')) return EXIT.usage;
+  if (error instanceof Error && WRONG_INPUT.has(error.name)) return EXIT.usage;
   return EXIT.failed;
 }
 

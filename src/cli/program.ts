@@ -16,6 +16,7 @@ import { forkCommand } from './fork';
 import { gcCommand } from './gc';
 import type { Io } from './io';
 import { layerCommand } from './layer';
+import { scoreCommand } from './score';
 import { STEERING_COMMANDS } from './steer';
 import { temporalCommand } from './temporal';
 import { workerCommand } from './worker';
@@ -25,6 +26,7 @@ const COMMANDS: readonly CommandFactory[] = [
   askCommand,
   batchCommand,
   compareCommand,
+  scoreCommand,
   demoCommand,
   listCommand,
   statusCommand,

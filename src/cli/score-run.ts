@@ -1,0 +1,177 @@
+/**
+ * What `gate score` does: read questions and predictions, name every database, score, sum up. All that is wrong with the
+ * folder, the file or the databases is said before the first query. What could not be judged is counted apart, and said.
+ */
+import { resolve } from 'node:path';
+import { VERDICTS, type BenchmarkItem, type Verdict } from '../benchmarks';
+import type { Benchmark, BoardScore, Metrics, OpenBenchmark, Prediction } from '../benchmarks/benchmark';
+import { BENCHMARKS } from '../benchmarks/boards';
+import { loadConfig } from '../config';
+import type { SqlValue } from '../domain';
+import { each } from '../limiter';
+import { SqlEngineError, type SqlEngine } from '../ports';
+import { counted } from '../report/printable';
+import { openEngines } from '../workers/engines';
+import { batchDatabases } from './batch-databases';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import type { Io } from './io';
+import { furtherEngines } from './score-engines';
+import { textTable } from './table';
+
+const WAIT_MS = 20_000;
+
+export interface ScoreFlags {
+  readonly benchmark: string;
+  readonly predictions: string;
+  readonly data: string;
+  readonly split?: string;
+  readonly seed: number;
+  readonly db?: readonly string[];
+  readonly concurrency: number;
+  readonly timeout: number;
+  readonly maxRows: number;
+  readonly timings?: number;
+  readonly json?: boolean;
+}
+
+/** What `--json` prints. */
+export interface ScoreReport {
+  readonly benchmark: string;
+  readonly source: string;
+  readonly split: string;
+  readonly questions: number;
+  readonly metrics: Metrics;
+  readonly verdicts: Partial<Record<Verdict, number>>;
+  /** What the official checker would refuse in the file. */
+  readonly problems: readonly string[];
+  readonly scores: readonly ({ readonly id: string } & BoardScore)[];
+}
+
+export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
+  const benchmark = await BENCHMARKS[flags.benchmark]?.();
+  if (benchmark === undefined) throw new UsageError(`no benchmark ${flags.benchmark}`);
+  const { split = benchmark.splits[0] ?? '', seed } = flags;
+  const board = await benchmark.open(resolve(io.cwd, flags.data), { split, seed });
+  const path = resolve(io.cwd, flags.predictions);
+  const predictions = await benchmark.format.read(path, board.items);
+  const problems = await benchmark.format.check(path, board.items);
+  const scores = await scored({ board, predictions, flags, io });
+  const report = reportOf(benchmark, split, board, scores, problems);
+  io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
+  for (const problem of problems) io.err(`note: ${problem}\n`);
+  return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
+}
+
+interface Scoring {
+  readonly board: OpenBenchmark;
+  readonly predictions: ReadonlyMap<string, Prediction>;
+  readonly flags: ScoreFlags;
+  readonly io: Io;
+}
+
+async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<string, BoardScore>> {
+  const config = loadConfig(io);
+  const { items } = board;
+  const predictionOf = ({ id }: BenchmarkItem): Prediction => predictions.get(id) ?? { kind: 'none' };
+  const asking = items.filter((item) => predictionOf(item).kind === 'sql');
+  const databases = batchDatabases(
+    config,
+    specsOf(board, items, flags.db ?? []),
+    { selected: asking, others: items },
+    io.cwd,
+  );
+  const engines = openEngines(config, databases.all);
+  const further = furtherEngines(config, io.cwd);
+  const stop = new AbortController();
+  const stopListening = io.onInterrupt(() => stop.abort());
+  try {
+    const opened = new Map<string, SqlEngine>();
+    const { signal } = stop;
+    // One that is missing is told before any question is scored.
+    for (const name of new Set(databases.all.map((database) => database.name))) {
+      const { engine } = await engines.engine(name);
+      await engine.run(['SELECT 1'], { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate score' });
+      opened.set(name, engine);
+    }
+    const engineOf = (item: BenchmarkItem): SqlEngine => opened.get(databases.find(item)?.name ?? '') ?? missing(item);
+    const options = { timeoutMs: Math.round(flags.timeout * 1000), maxRows: flags.maxRows, signal, open: further.open };
+    const timings = flags.timings === undefined ? {} : { timings: flags.timings };
+    const scores = await each(
+      items,
+      async (item): Promise<[string, BoardScore]> => {
+        const tag = `gate score ${item.id}`;
+        return [
+          item.id,
+          await board.score(item.id, predictionOf(item), engineOf(item), { ...options, ...timings, tag }),
+        ];
+      },
+      flags.concurrency,
+    );
+    return new Map(scores);
+  } catch (error) {
+    throw stop.signal.aborted ? new CommandFailed('stopped: nothing was scored', EXIT.cancelled) : error;
+  } finally {
+    stopListening();
+    await further.close();
+    await engines.close();
+  }
+}
+
+/** Of the folder, unless the command line names another one. */
+function specsOf(board: OpenBenchmark, items: readonly BenchmarkItem[], given: readonly string[]): readonly string[] {
+  if (given.some((spec) => spec.includes('{database}'))) return given;
+  const found = items.flatMap((item) => {
+    const path = board.database(item);
+    if (path === null || given.some((spec) => item.database === null || spec.startsWith(`${item.database}=`)))
+      return [];
+    return [item.database === null ? path : `${item.database}=${path}`];
+  });
+  return [...new Set([...given, ...found])];
+}
+
+/** Rows may be compared with gold rows alone, so this says that there is no database only where one is asked. */
+function missing({ database, engine }: BenchmarkItem): SqlEngine {
+  const name = database ?? 'NAME';
+  const fail = (): Promise<never> =>
+    Promise.reject(new SqlEngineError('not-configured', `no database for ${name}: add --db '${name}=…'`));
+  return { dialect: engine ?? 'sqlite', run: fail, digest: fail, describe: fail, close: () => Promise.resolve() };
+}
+
+function reportOf(
+  { name, source }: Benchmark,
+  split: string,
+  board: OpenBenchmark,
+  scores: ReadonlyMap<string, BoardScore>,
+  problems: readonly string[],
+): ScoreReport {
+  const all = [...scores].map(([id, score]) => ({ id, ...score }));
+  const counts = VERDICTS.map((verdict) => [verdict, all.filter((one) => one.verdict === verdict).length] as const);
+  return {
+    ...{ benchmark: name, source, split, questions: all.length },
+    metrics: board.metrics(scores),
+    verdicts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    problems,
+    scores: all,
+  };
+}
+
+const NOT_JUDGED: readonly Verdict[] = ['cancelled', 'infrastructure', 'gold-failed', 'undecided', 'no-gold'];
+
+function told(report: ScoreReport, io: Io): string {
+  const { benchmark, source, split, questions, metrics, verdicts, scores } = report;
+  const table = (head: string, values: readonly (readonly SqlValue[])[]): string =>
+    textTable([head, ''], values, { width: io.columns });
+  const figures = Object.entries(metrics).map(([name, value]) => [name, value === null ? '-' : value.toFixed(2)]);
+  const first = (verdict: Verdict): string => scores.find((score) => score.verdict === verdict)?.reason ?? '';
+  const apart = NOT_JUDGED.flatMap((verdict) => {
+    const count = verdicts[verdict];
+    return count === undefined ? [] : [`${counted(count, 'question')} left out as ${verdict}: ${first(verdict)}`];
+  });
+  return [
+    `${benchmark}, ${split}: ${counted(questions, 'question')}, by the rules of ${source}\n`,
+    table('figure', figures),
+    `\n${table('verdict', Object.entries(verdicts))}`,
+    ...(apart.length === 0 ? [] : ['', ...apart]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,131 @@
+import Database from 'libsql';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BENCHMARKS } from '../../../src/benchmarks/boards';
+import type { ScoreReport } from '../../../src/cli/score-run';
+import { furtherEngines } from '../../../src/cli/score-engines';
+import { loadConfig } from '../../../src/config';
+import { each } from '../../../src/limiter';
+import { testProcess } from './test-io';
+
+const { home, io, gate } = testProcess();
+const put = (name: string, value: unknown): void => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  writeFileSync(join(home, name), text);
+};
+beforeAll(() => {
+  mkdirSync(join(home, 'ehrsql', 'test'), { recursive: true });
+  put('ehrsql/test/data.json', { data: ['a', 'b', 'c'].map((id) => ({ id, question: `${id}?` })) });
+  put('ehrsql/test/label.json', { a: 'SELECT x FROM t', b: 'null', c: 'SELECT count(*) FROM t' });
+  put('prediction.json', { a: 'SELECT x FROM t ORDER BY x DESC', b: 'null', c: 'SELECT 1' });
+  for (const name of ['ehrsql/mimic_iv.sqlite', 'other.sqlite']) {
+    const database = new Database(join(home, name));
+    database.exec('CREATE TABLE t (x); INSERT INTO t VALUES (1), (2)');
+    database.close();
+  }
+});
+const FLAGS = ['--benchmark', 'ehrsql2024', '--data', 'ehrsql', '--predictions'];
+const score = (...flags: string[]) => gate('score', ...FLAGS, ...flags);
+
+test('figures and verdicts are told by the rules of the benchmark, whose source is named', async () => {
+  const { code, out, err } = await score('prediction.json');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^ehrsql2024, test: 3 questions, by the rules of glee4810\/ehrsql-2024@4659789/);
+  expect(out).toMatch(/exAll +66\.67\n/);
+  expect(out).toMatch(/rs10 +-266\.67\n/);
+  expect(out).toMatch(/correct-abstained +1\n/);
+});
+
+test('--json holds the score of each question with its reason', async () => {
+  const { out } = await score('prediction.json', '--json');
+  const report = JSON.parse(out) as ScoreReport;
+  expect(report).toMatchObject({ benchmark: 'ehrsql2024', split: 'test', questions: 3, problems: [] });
+  expect(report.metrics).toMatchObject({
+    exAnswerable: 50,
+    rs0: expect.closeTo(200 / 3) as number,
+    rsN: expect.closeTo(-100 / 3) as number,
+  });
+  expect(report.verdicts).toEqual({ correct: 1, 'correct-abstained': 1, wrong: 1 });
+  expect(report.scores.map(({ id, verdict }) => [id, verdict])).toEqual([
+    ['a', 'correct'],
+    ['b', 'correct-abstained'],
+    ['c', 'wrong'],
+  ]);
+  expect(report.scores[2]?.reason).toBe('other values than the official answer');
+});
+
+test('ids that are missing are scored as wrong, and the official checker would refuse the file', async () => {
+  put('short.json', { a: 'SELECT x FROM t' });
+  const { code, out, err } = await score('short.json');
+  expect(code).toBe(0);
+  expect(out).toMatch(/wrong-answered +1\n/);
+  expect(err).toMatch(/note: .*short\.json lacks "b", "c": every id has to be there/);
+});
+
+test('a result too large to compare is left out of the figures, and said', async () => {
+  const numbers = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 300) SELECT i FROM r';
+  put('ehrsql/test/label.json', { a: numbers, b: 'null', c: 'SELECT count(*) FROM t' });
+  put('large.json', { a: numbers, b: 'null', c: 'SELECT 2' });
+  const { out } = await score('large.json', '--max-rows', '200');
+  put('ehrsql/test/label.json', { a: 'SELECT x FROM t', b: 'null', c: 'SELECT count(*) FROM t' });
+  expect(out).toMatch(/exAll +100\.00\n/);
+  expect(out).toMatch(/1 question left out as undecided: .*larger than the row cap/);
+});
+
+test('a database of the command line takes the place of the one in the folder', async () => {
+  const { code, out } = await score('prediction.json', '--db', 'mimic_iv=./other.sqlite', '--json');
+  expect([code, (JSON.parse(out) as ScoreReport).verdicts.correct]).toEqual([0, 1]);
+});
+
+test.each([
+  [['nowhere.json'], /^gate: .*nowhere\.json cannot be read: it does not exist\n$/],
+  [['prediction.json', '--split', 'dev'], /no split "dev": choose one of test, valid, paper-100/],
+  [['prediction.json', '--split', 'valid'], /has neither data\/mimic_iv\/valid\/data\.json nor questions\.jsonl/],
+  [['prediction.json', '--db', 'mimic_iv=./gone.sqlite'], /gone\.sqlite/],
+  [['prediction.json', '--db', './other.sqlite'], /--db \.\/other\.sqlite needs a name/],
+])('bad input is one line before anything is scored: %j', async (flags, message) => {
+  const { code, out, err } = await score(...flags);
+  expect([code, out]).toEqual([expect.any(Number), '']);
+  expect(code).toBeGreaterThan(0);
+  expect(err).toMatch(message);
+  expect(err.trimEnd()).not.toContain('\n');
+});
+
+test('a database that nobody names is named', async () => {
+  put('own.jsonl', { id: 'a', question: 'How many?', database: 'sales', gold_sql: 'SELECT 1' });
+  put('own-predictions.jsonl', { id: 'a', sql: 'SELECT 1' });
+  const flags = ['--benchmark', 'questions', '--data', 'own.jsonl', '--predictions', 'own-predictions.jsonl'];
+  const { code, err } = await gate('score', ...flags);
+  expect([code, err]).toEqual([
+    2,
+    "gate: no database is given for sales (1 question): add --db 'NAME=…' for each, or one template with {database}\n",
+  ]);
+  expect(await gate('score', ...flags, '--db', 'sales=./other.sqlite')).toMatchObject({ code: 0 });
+});
+
+test('further databases are opened by their paths, read-only, more than are kept open', async () => {
+  const further = furtherEngines(loadConfig(io), home);
+  const paths = Array.from({ length: 20 }, (_, index) => join(home, `suite-${index}.sqlite`));
+  for (const [index, path] of paths.entries()) {
+    const database = new Database(path);
+    database.exec(`CREATE TABLE t (x); INSERT INTO t VALUES (${index})`);
+    database.close();
+  }
+  const options = { timeoutMs: 20_000, maxRows: 10, signal: new AbortController().signal, tag: 'test' };
+  const ask = async (path: string, sql: string) => (await further.open(path).run([sql], options)).results[0];
+  const twice = [...paths, ...paths];
+  const results = await each(twice, (path) => ask(path, 'SELECT x FROM t'), 4);
+  expect(results.map((result) => result?.kind === 'rows' && result.rows[0]?.[0])).toEqual(
+    twice.map((_, index) => index % 20),
+  );
+  expect(await ask(paths[0] ?? '', 'DELETE FROM t')).toMatchObject({ kind: 'refused' });
+  await further.close();
+}, 60_000);
+
+test('the help names every benchmark, and each is what its name says', async () => {
+  const { out } = await gate('score', '--help');
+  for (const [name, load] of Object.entries(BENCHMARKS)) {
+    expect(out).toContain(`"${name}"`);
+    expect(await load()).toMatchObject({ name });
+  }
+});
