@@ -6,6 +6,7 @@
 import type { SqlResult, SqlValue } from '../domain';
 import { describeFailure, type Match } from './execution-match';
 import type { Row } from './python-literal';
+import { pythonFloat, pythonRound } from './python-number';
 
 export const COMPARED_ROWS = 100;
 
@@ -42,27 +43,7 @@ export function officialCell(value: SqlValue): string {
   if (/^[-+]?nan$/i.test(text)) return 'nan';
   const infinite = INFINITE.exec(text);
   if (infinite !== null) return infinite[1] === '-' ? '-inf' : 'inf';
-  return FLOAT.test(text) ? pythonFloat(roundToThree(Number(text.replaceAll('_', '')))) : String(value);
-}
-
-/** Python rounds an exact half to the even neighbour, `toFixed` away from zero. At three places exact halves are odd sixteenths. */
-function roundToThree(value: number): number {
-  if (!Number.isFinite(value) || Math.abs(value) >= 1e16) return value;
-  const sixteenths = value * 16;
-  if (Number.isInteger(sixteenths) && sixteenths % 2 !== 0) {
-    const below = Math.floor(value * 1000);
-    return (below % 2 === 0 ? below : below + 1) / 1000;
-  }
-  const rounded = Number(value.toFixed(3));
-  return rounded === 0 && value < 0 ? -0 : rounded;
-}
-
-/** `str(float)`: a whole number keeps its `.0`, and from 1e16 on there is an exponent of two digits. */
-function pythonFloat(value: number): string {
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
-  if (Object.is(value, -0)) return '-0.0';
-  if (Math.abs(value) < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
-  return value.toExponential().replace(/e\+(\d)$/, 'e+0$1');
+  return FLOAT.test(text) ? pythonFloat(pythonRound(Number(text.replaceAll('_', '')), 3)) : String(value);
 }
 
 function compareRows(a: readonly string[], b: readonly string[]): number {

@@ -4,6 +4,7 @@
  */
 import { parse } from 'csv-parse/sync';
 import type { SqlValue } from '../../domain';
+import { pythonFloat } from '../python-number';
 
 /** Whole numbers are bigint, numbers that may have a fraction are number; a missing value is NaN. */
 type Cell = bigint | number | string | boolean;
@@ -136,13 +137,7 @@ function equalCells(a: Cell, b: Cell): boolean {
 /** Python's `str`. */
 function pythonText(cell: Cell): string {
   if (typeof cell === 'boolean') return cell ? 'True' : 'False';
-  if (typeof cell !== 'number') return String(cell);
-  if (!Number.isFinite(cell)) return Number.isNaN(cell) ? 'nan' : cell > 0 ? 'inf' : '-inf';
-  if (Object.is(cell, -0)) return '-0.0';
-  const [digits = '', exponent = '0'] = cell.toExponential().split('e');
-  if (cell === 0 || (Number(exponent) >= -4 && Number(exponent) < 16))
-    return Number.isInteger(cell) ? `${String(cell)}.0` : String(cell);
-  return `${digits}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, '0')}`;
+  return typeof cell === 'number' ? pythonFloat(cell) : String(cell);
 }
 
 /** Python orders texts by code points, JavaScript by code units. */
