@@ -55,7 +55,8 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   void interrupts.first.then(() => over.abort());
   follow.broken.catch(fail);
   const stopWatching = new AbortController();
-  watchBatch(session, batchWorkflowId(batch.batchId), follow.display, stopWatching.signal).catch(fail);
+  watchBatch(session, batch.batchId, follow.display, stopWatching.signal).catch(fail);
+  follow.display.started();
   const seen = new Set<number>();
   try {
     for (;;) {
@@ -128,16 +129,17 @@ const MOST_MISSED = 3;
 /** Ends when the signal aborts; rejects when Temporal is gone. */
 async function watchBatch(
   session: TemporalSession,
-  workflowId: string,
+  batchId: string,
   display: BatchDisplay,
   end: AbortSignal,
 ): Promise<void> {
   const outages = display.live ? null : outageLines((line) => display.note(line), Date.now);
   const look = async (looks: boolean): Promise<void> => {
-    const { raw } = await session.gate.client.workflow.getHandle(workflowId).describe();
-    const searches = (raw.pendingChildren ?? []).map((child) => (child.workflowId ?? '').replace(/^question-/, ''));
-    if (display.live)
-      display.inFlight(await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows))));
+    const progress = await session.batchProgress(batchId);
+    if (progress === null || isOver(end)) return;
+    const searches = progress.inFlight.map(({ searchId }) => searchId);
+    const shown = await Promise.all(searches.map((id, at) => inFlight(session, id, at < display.rows)));
+    display.inFlight(shown, progress.paused);
     if (!looks) return;
     const outage = await outageOf(session, searches);
     if (isOver(end)) return;

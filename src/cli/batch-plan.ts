@@ -41,6 +41,7 @@ export interface BatchFlags extends SearchFlags {
   readonly detach?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
+  readonly events?: boolean;
   readonly debug?: boolean;
 }
 

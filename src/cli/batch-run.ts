@@ -12,6 +12,7 @@ import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
 import { checkWeb, modelsFor, offeredModels } from './ask-input';
+import { withEvents } from './batch-events';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
@@ -35,8 +36,9 @@ export async function runBatchCommand(
   file: string,
   flags: BatchFlags,
   args: readonly string[],
-  io: Io,
+  streams: Io,
 ): Promise<ExitCode> {
+  const io = flags.events ? withEvents(streams) : streams;
   if (flags.detach && flags.dryRun) throw new UsageError('--dry-run starts nothing: leave --detach out');
   if (flags.detach && flags.maxTotalCost !== undefined)
     throw new UsageError('--max-total-cost: nobody watches what a detached batch costs; leave one of them out');

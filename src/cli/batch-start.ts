@@ -10,7 +10,8 @@ import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
 import { briefSettings } from '../search/state/control-settings';
 import { awaitBatch, startBatch } from '../workers/client';
-import { runningWorkflow } from '../workers/workflow-views';
+import { batchPause, runningWorkflow } from '../workers/workflow-views';
+import type { BatchPause } from '../workflows/batch-progress';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Batch } from './batch-plan';
 import type { BatchQueues } from './batch-queues';
@@ -47,10 +48,12 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
   const { session, store, batch, pending, concurrency, modelTimeoutMs, queues } = start;
   const { batchId, settings, searches } = batch;
   const optionsKey = `batches/${batchId}/run.json`;
+  let pause: BatchPause | undefined;
   if ((await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null) {
     const text = await store.get(optionsKey);
     const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
     if (before === concurrency) return 'joined';
+    pause = await batchPause(session.gate, batchId);
     const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
     await handle.terminate('run again with another concurrency');
   }
@@ -72,6 +75,7 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
     session.gate,
     {
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
+      ...(pause && { pause }),
       question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
     queues.batch,

@@ -1,12 +1,13 @@
 /**
  * A batch as it goes, on stderr. With a person watching: counts, pace, and a table of what is in flight, redrawn in
- * place; otherwise a line per question that ends.
+ * place; otherwise a line at the start, one per question that ends and one every minute; or the same as events.
  */
 import type { Progress } from '../search/progress';
 import { counted, cut, dollars, duration } from '../report/printable';
+import type { NewEvent } from './batch-events';
+import { figuresText, Tally } from './batch-figures';
 import type { Batch } from './batch-plan';
 import type { ResultLine } from './batch-results';
-import { percent } from './batch-summary';
 import type { Io } from './io';
 import { liveLines } from './follow';
 import { outageText, type Outage } from './outages';
@@ -22,36 +23,86 @@ export interface BatchDisplay {
   readonly live: boolean;
   /** How many questions in flight are shown. */
   readonly rows: number;
+  /** What was answered before is known: the rest is asked now. */
+  started(): void;
   /** `now`: it ended in this run; false: found in the store. */
   ended(line: ResultLine, now: boolean): void;
-  inFlight(questions: readonly InFlight[]): void;
+  inFlight(questions: readonly InFlight[], paused?: boolean): void;
   /** What is being retried now, for the live lines; null: nothing. */
   retried(outage: Outage | null): void;
   note(line: string): void;
   stop(): void;
 }
 
-type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now'>;
+type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now' | 'emit'>;
 const ROWS = 10;
 const REDRAW_MS = 250;
+const LINE_EVERY_MS = 60_000;
+const EVENT_EVERY_MS = 10_000;
 
 export function batchDisplay(batch: Batch, io: DisplayIo): BatchDisplay {
   const tally = new Tally(batch.questions.length, io.now());
-  return io.live ? liveDisplay(batch, tally, io) : plainDisplay(tally, io);
+  if (io.emit !== undefined) return eventDisplay(batch, tally, io, io.emit);
+  return io.live ? liveDisplay(batch, tally, io) : plainDisplay(batch, tally, io);
 }
 
-function plainDisplay(tally: Tally, io: DisplayIo): BatchDisplay {
+const pausedLine = ({ batchId }: Batch): string => `paused: gate batch resume ${batchId} goes on`;
+
+function plainDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
+  const note = (line: string): void => io.err(`${line}\n`);
+  const told = { paused: false };
+  const figures = (): string => figuresText(tally.figures(io.now()));
+  let timer: NodeJS.Timeout | undefined;
   return {
-    live: false,
-    rows: 0,
+    ...{ live: false, rows: 0, note },
+    started: () => {
+      note(`${batch.batchId}: ${figures()}`);
+      timer = setInterval(() => note(`${batch.batchId}: ${figures()}`), LINE_EVERY_MS);
+    },
     ended: (line, now) => {
       tally.add(line, now);
-      if (now) io.err(`${tally.done}/${tally.total} ${endedLine(line)}\n`);
+      const { done, total } = tally.figures(io.now());
+      if (now) note(`${done}/${total} ${endedLine(line)}`);
     },
-    inFlight: () => undefined,
+    inFlight: (questions, paused = false) => {
+      tally.running = questions.length;
+      if (paused !== told.paused) note(paused ? pausedLine(batch) : 'goes on');
+      told.paused = paused;
+    },
     retried: () => undefined,
-    note: (line) => io.err(`${line}\n`),
-    stop: () => undefined,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function eventDisplay(batch: Batch, tally: Tally, io: DisplayIo, emit: (event: NewEvent) => void): BatchDisplay {
+  const { batchId, name } = batch;
+  const figures = () => tally.figures(io.now());
+  const told = { paused: false };
+  const progress = (): void => emit({ event: 'progress', paused: told.paused, ...figures() });
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ...{ live: false, rows: 0, retried: () => undefined },
+    started: () => {
+      emit({ event: 'started', batchId, name, ...figures() });
+      timer = setInterval(progress, EVENT_EVERY_MS);
+    },
+    ended: (line, now) => {
+      tally.add(line, now);
+      const { id, searchId, database, status, verdict, error, usage, wallMs } = line;
+      const [calls, costUsd] = [usage?.llmCalls ?? null, usage?.costUsd ?? null];
+      if (now) emit({ event: 'ended', id, searchId, database, status, verdict, error, calls, costUsd, wallMs });
+    },
+    inFlight: (questions, paused = false) => {
+      tally.running = questions.length;
+      if (paused === told.paused) return;
+      told.paused = paused;
+      progress();
+    },
+    note: (text) => io.err(text),
+    stop: () => {
+      clearInterval(timer);
+      emit({ event: 'stopped', ...figures() });
+    },
   };
 }
 
@@ -59,6 +110,7 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   const questions = new Map(batch.questions.map((question) => [question.input.searchId, question]));
   const since = new Map<string, number>();
   let current: readonly InFlight[] = [];
+  let isPaused = false;
   let outage: Outage | null = null;
   const row = ({ searchId, progress }: InFlight): (string | number)[] => {
     const question = questions.get(searchId);
@@ -78,18 +130,23 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
     const table = shown.length === 0 ? [] : textTable(head, shown.map(row), { width: io.columns - 1 }).split('\n');
     const rest = current.length > shown.length ? [`… and ${current.length - shown.length} more in flight`] : [];
     const retried = outage === null ? [] : [outageText(outage, io.now())];
-    const lines = [tally.text(io.now()), ...retried, ...table, ...rest, 'Ctrl-C stops; the same command continues'];
+    const figures = figuresText(tally.figures(io.now()));
+    const state = isPaused ? [pausedLine(batch)] : [];
+    const lines = [figures, ...state, ...retried, ...table, ...rest, 'Ctrl-C stops; the same command continues'];
     return lines.map((line) => cutLine(line, io.columns - 1));
   });
   return {
     live: true,
     rows: ROWS,
+    started: () => undefined,
     ended: (line, now) => {
       tally.add(line, now);
       current = current.filter(({ searchId }) => searchId !== line.searchId);
     },
-    inFlight: (questionsNow) => {
+    inFlight: (questionsNow, paused = false) => {
       current = questionsNow;
+      isPaused = paused;
+      tally.running = current.length;
       for (const { searchId } of questionsNow) if (!since.has(searchId)) since.set(searchId, io.now());
     },
     retried: (now) => {
@@ -98,47 +155,6 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
     note,
     stop,
   };
-}
-
-class Tally {
-  done = 0;
-  private here = 0;
-  private right = 0;
-  private judged = 0;
-  private apart = 0;
-  private readonly usage = new Map<string, { calls: number; costUsd: number }>();
-
-  constructor(
-    readonly total: number,
-    private readonly startedAtMs: number,
-  ) {}
-
-  add({ verdict, searchId, usage }: ResultLine, now: boolean): void {
-    this.done += 1;
-    if (now) this.here += 1;
-    if (usage !== null) this.usage.set(searchId, { calls: usage.llmCalls, costUsd: usage.costUsd });
-    if (verdict === 'infrastructure') this.apart += 1;
-    if (verdict.startsWith('correct')) this.right += 1;
-    if (verdict.startsWith('correct') || verdict.startsWith('wrong')) this.judged += 1;
-  }
-
-  text(nowMs: number): string {
-    const elapsedMs = nowMs - this.startedAtMs;
-    const left = this.total - this.done;
-    const spent = [...this.usage.values()];
-    return [
-      `${this.done} of ${this.total}`,
-      ...(this.judged === 0 ? [] : [`EX ${percent(this.right / this.judged)}`]),
-      ...(this.apart === 0 ? [] : [counted(this.apart, 'infrastructure failure')]),
-      counted(
-        spent.reduce((sum, { calls }) => sum + calls, 0),
-        'model call',
-      ),
-      dollars(spent.reduce((sum, { costUsd }) => sum + costUsd, 0)),
-      duration(elapsedMs),
-      ...(this.here === 0 || left === 0 ? [] : [`about ${duration((elapsedMs / this.here) * left)} left`]),
-    ].join(', ');
-  }
 }
 
 function endedLine({ id, verdict, status, usage, wallMs, error }: ResultLine): string {

@@ -70,6 +70,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           )
           .option('--fresh', 'ask every question again even if it was answered before')
           .option('--json', 'print the summary as JSON')
+          .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
           .action(async (file: string, flags: BatchFlags, command: Command) => {
             const { runBatchCommand } = await import('./batch-run');
             outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);

@@ -11,6 +11,7 @@ import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord } from '../domain';
 import { UpdateAudit } from '../report/update-audit';
+import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
 
@@ -94,6 +95,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     ),
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
+    'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
     'update-audit.schema.json': text('gate audit updates --json', UpdateAudit),
     'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
   };

@@ -10,6 +10,8 @@ export interface Io {
   out(text: string): void;
   /** Everything else: progress, notices, errors. */
   err(text: string): void;
+  /** Where events are asked for: they go to stderr, and so does all that `err` is given (`batch-events.ts`). */
+  readonly emit?: (event: { readonly event: string }) => void;
   /** A person watches stderr: progress may redraw itself. */
   readonly live: boolean;
   /** A person reads stdout: control characters are made visible. */

@@ -17,6 +17,7 @@ import { cancelWorkflow, connectClient, type GateClient } from '../workers/clien
 import { GRPC, grpcCode } from '../workers/grpc-status';
 import { noAnswer, TemporalUnreachableError, type TemporalProblem } from '../workers/connection-problem';
 import {
+  batchProgress,
   describeQuestion,
   isPaused,
   listQuestions,
@@ -25,6 +26,7 @@ import {
   runningWorkflow,
   type QuestionDescription,
 } from '../workers/workflow-views';
+import type { BatchProgress } from '../workflows/batch-progress';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { each } from '../limiter';
 import { errorText } from './errors';
@@ -175,6 +177,11 @@ export class TemporalSession {
   /** Null when no worker answers in time. */
   progress(searchId: string): Promise<Progress | null> {
     return answerInTime(this.gate, () => questionProgress(this.gate, searchId));
+  }
+
+  /** Null when no worker answers in time. */
+  batchProgress(batchId: string): Promise<BatchProgress | null> {
+    return answerInTime(this.gate, () => batchProgress(this.gate, batchId));
   }
 
   /** Of a running search. */

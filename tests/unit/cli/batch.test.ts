@@ -394,7 +394,9 @@ describe('the summary', () => {
     display.ended(line('1'), true);
     display.note('a note');
     display.stop();
-    expect(io.printed.err).toMatch(/a note\n1 of 2, EX 100\.0 %, 2 model calls, \$0\.010/);
+    expect(io.printed.err).toMatch(
+      /a note\n1 of 2 done, 1 running, correct 1 of 1 \(100\.0 %\), 2 model calls, \$0\.010/,
+    );
     expect(io.printed.err).toContain('How many 2?');
     expect(io.printed.err.endsWith('\u001b[0J')).toBe(true);
   });
