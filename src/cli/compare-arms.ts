@@ -110,7 +110,7 @@ export async function armsOf(
   return arms;
 }
 
-function isEmpty({ model }: Composition): boolean {
+export function isEmpty({ model }: Composition): boolean {
   return 'remaining' in model && (model.remaining as () => number)() === 0;
 }
 

@@ -1,19 +1,34 @@
 /** `gate compare --judge`: one model judges the answers of all methods by the same rules, beside execution match. */
+import { basename } from 'node:path';
 import type { BenchmarkItem, ComparedAnswer, Comparison } from '../benchmarks';
 import type { JudgeMode } from '../domain/judge-modes';
 import { JUDGE_VERSION } from '../prompts/judge';
 import type { Composition } from '../workers/composition';
 import { paidLines } from './batch-judge';
-import { withComposition, type Comparing, type Ran } from './compare-arms';
+import { isEmpty, withComposition, type Comparing, type Ran } from './compare-arms';
+import { UsageError } from './errors';
 import { watchInterrupts } from './interrupts';
-import { correctAnswerOf, judgedOr, openJudge, type CorrectAnswer } from './judging';
-import { unpricedModels } from './preflight';
+import { correctAnswerOf, judgedOr, judgeName, openJudge, type CorrectAnswer } from './judging';
+import { checkModel, unpricedModels } from './preflight';
 
 /** In a recording, beside the methods. */
 const SCOPE = 'judge';
 
 export type JudgedRun = Pick<Ran, 'answers'> &
   Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean };
+
+/** Before anything is asked: there is a model that judges, or a recording of one. */
+export function checkJudge(at: Comparing): Promise<void> {
+  const { services, flags, files } = at;
+  return withComposition(at, SCOPE, async (composition) => {
+    const name = judgeName(composition, services.config.models, flags.judgeModel, '--judge-model');
+    if (files.replay === undefined) return checkModel(services.config, composition, [name]);
+    if (isEmpty(composition))
+      throw new UsageError(
+        `--replay: ${basename(files.replay)} holds no judge; add it with --record, or leave --judge out`,
+      );
+  });
+}
 
 export function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun> {
   return withComposition(at, SCOPE, (composition) => judgedWith(composition, at, mode, ran));

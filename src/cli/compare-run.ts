@@ -79,6 +79,7 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
   const at: Comparing = { services, asked, flags, files, io };
   const arms = await armsOf(at, specs);
   if (flags.dryRun) return await estimated(arms, flags, io);
+  if (flags.judge !== undefined) await (await import('./compare-judge')).checkJudge(at);
   const isNewFile = isNew(files);
   const { ran, stopped, found } = await runArms(at, arms);
   if (stopped === null) tellFound(files, isNewFile, found, io);

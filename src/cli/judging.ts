@@ -36,14 +36,25 @@ export interface Judging {
 
 const AT_ONCE = 8;
 
+/** `option`: how a command takes the name. */
+export function judgeName(
+  composition: Composition,
+  models: Config['models'],
+  given: string | undefined,
+  option = '--model',
+): string {
+  const name = given ?? models.roles.judge ?? models.default ?? offeredModels(composition)[0];
+  if (name === undefined) throw new UsageError(`the judge has no model: give ${option} NAME, or set GATE_MODEL_JUDGE`);
+  return name;
+}
+
 export function openJudge(
   composition: Composition,
   { models }: Config,
   flags: JudgeFlags & { readonly maxCost: number | 'none'; readonly limit?: string },
   { now, signal }: { readonly now: Io['now']; readonly signal: AbortSignal },
 ): Judging {
-  const name = flags.model ?? models.roles.judge ?? models.default ?? offeredModels(composition)[0];
-  if (name === undefined) throw new UsageError('the judge has no model: give --model NAME, or set GATE_MODEL_JUDGE');
+  const name = judgeName(composition, models, flags.model);
   const { outputTokens, reasoningOutputTokens } = LIMITS;
   const { store, model } = composition;
   let spent = NO_USAGE;

@@ -114,6 +114,11 @@ it('a recording made once serves the comparison, its methods one by one and in a
         promptTokens,
         costUsd,
       }));
+  const lines = readFileSync(join(home.folder, 'r.jsonl'), 'utf8').split('\n');
+  writeFileSync(
+    join(home.folder, 'unjudged.jsonl'),
+    lines.filter((line) => !line.includes('"scope":"judge"')).join('\n'),
+  );
   model.reset();
   for (const methods of ['react', 'react,gate']) {
     const fresh = gateHome({ baseUrl: model.baseUrl });
@@ -125,6 +130,13 @@ it('a recording made once serves the comparison, its methods one by one and in a
     expect(JSON.parse(replayed.out)).toMatchObject({ replayed: true });
   }
   expect(asked()).toBe(0);
+  const unjudged = await home.here(
+    compare(home, 'gate', '--seeds', '2', '--replay', join(home.folder, 'unjudged.jsonl'), ...judge),
+  );
+  expect([unjudged.code, unjudged.err]).toEqual([
+    2,
+    'gate: --replay: unjudged.jsonl holds no judge; add it with --record, or leave --judge out\n',
+  ]);
   const third = await home.here(compare(home, 'gate', '--seeds', '3', '--replay', 'r.jsonl'));
   expect([third.code, third.err]).toEqual([
     2,
