@@ -56,10 +56,14 @@ function compareRows(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-/** Python orders texts by code points, JavaScript by code units. These differ only beyond the basic plane. */
+/** Python orders texts by code points, JavaScript by code units: these differ where surrogates meet others, which come before. */
 function compareCodePoints(a: string, b: string): number {
-  if (a === b) return 0;
-  const [one, two] = [Array.from(a), Array.from(b)];
-  const at = one.findIndex((char, index) => char !== two[index]);
-  return at === -1 ? -1 : (one[at]?.codePointAt(0) ?? -1) - (two[at]?.codePointAt(0) ?? -1);
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at += 1) {
+    const [one, two] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (one !== two) return rank(one) - rank(two);
+  }
+  return a.length - b.length;
 }
+
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

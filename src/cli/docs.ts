@@ -14,6 +14,7 @@ import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
+import { ScoreReport } from './score-run';
 
 const HEAD = `# The command line
 
@@ -96,6 +97,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
     'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
+    'score.schema.json': text('A predictions file by the rules of its benchmark: gate score --json', ScoreReport),
     'update-audit.schema.json': text('gate audit updates --json', UpdateAudit),
     'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
   };

@@ -3,8 +3,9 @@
  * folder, the file or the databases is said before the first query. What could not be judged is counted apart, and said.
  */
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { VERDICTS, type BenchmarkItem, type Verdict } from '../benchmarks';
-import type { Benchmark, BoardScore, Metrics, OpenBenchmark, Prediction } from '../benchmarks/benchmark';
+import type { Benchmark, BoardScore, OpenBenchmark, Prediction } from '../benchmarks/benchmark';
 import { BENCHMARKS } from '../benchmarks/boards';
 import { loadConfig } from '../config';
 import type { SqlValue } from '../domain';
@@ -34,18 +35,30 @@ export interface ScoreFlags {
   readonly json?: boolean;
 }
 
-/** What `--json` prints. */
-export interface ScoreReport {
-  readonly benchmark: string;
-  readonly source: string;
-  readonly split: string;
-  readonly questions: number;
-  readonly metrics: Metrics;
-  readonly verdicts: Partial<Record<Verdict, number>>;
-  /** What the official checker would refuse in the file. */
-  readonly problems: readonly string[];
-  readonly scores: readonly ({ readonly id: string } & BoardScore)[];
-}
+/** Its JSON schema is `docs/schemas/score.schema.json`. */
+export const ScoreReport = z.object({
+  schemaVersion: z.literal(1),
+  benchmark: z.string(),
+  source: z.string().describe('whose rules these are'),
+  split: z.string(),
+  questions: z.number().int(),
+  metrics: z
+    .record(z.string(), z.number().nullable())
+    .describe('as the benchmark names and scales them; null: nothing to take it of'),
+  verdicts: z.partialRecord(z.enum(VERDICTS), z.number().int()).describe('how many questions have each'),
+  problems: z.array(z.string()).describe('what the official checker would refuse in the file'),
+  scores: z.array(
+    z.object({
+      id: z.string(),
+      verdict: z.enum(VERDICTS),
+      points: z
+        .record(z.string(), z.number())
+        .describe('what the question adds to the metrics; empty: it was not judged'),
+      reason: z.string(),
+    }),
+  ),
+});
+export type ScoreReport = Readonly<z.infer<typeof ScoreReport>>;
 
 export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   const benchmark = await BENCHMARKS[flags.benchmark]?.();
@@ -144,13 +157,13 @@ function reportOf(
   scores: ReadonlyMap<string, BoardScore>,
   problems: readonly string[],
 ): ScoreReport {
-  const all = [...scores].map(([id, score]) => ({ id, ...score }));
+  const all = [...scores].map(([id, { points, ...score }]) => ({ id, ...score, points: { ...points } }));
   const counts = VERDICTS.map((verdict) => [verdict, all.filter((one) => one.verdict === verdict).length] as const);
   return {
-    ...{ benchmark: name, source, split, questions: all.length },
-    metrics: board.metrics(scores),
+    ...{ schemaVersion: 1, benchmark: name, source, split, questions: all.length },
+    metrics: { ...board.metrics(scores) },
     verdicts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    problems,
+    problems: [...problems],
     scores: all,
   };
 }

@@ -1,8 +1,9 @@
 import Database from 'libsql';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { BENCHMARKS } from '../../../src/benchmarks/boards';
-import type { ScoreReport } from '../../../src/cli/score-run';
+import { ScoreReport } from '../../../src/cli/score-run';
 import { furtherEngines } from '../../../src/cli/score-engines';
 import { loadConfig } from '../../../src/config';
 import { each } from '../../../src/limiter';
@@ -38,7 +39,7 @@ test('figures and verdicts are told by the rules of the benchmark, whose source 
 
 test('--json holds the score of each question with its reason', async () => {
   const { out } = await score('prediction.json', '--json');
-  const report = JSON.parse(out) as ScoreReport;
+  const report = z.strictObject(ScoreReport.shape).parse(JSON.parse(out));
   expect(report).toMatchObject({ benchmark: 'ehrsql2024', split: 'test', questions: 3, problems: [] });
   expect(report.metrics).toMatchObject({
     exAnswerable: 50,
