@@ -7,16 +7,18 @@ import { z } from 'zod';
 import { VERDICTS, type BenchmarkItem, type Verdict } from '../benchmarks';
 import type { Benchmark, BoardScore, OpenBenchmark, Prediction } from '../benchmarks/benchmark';
 import { BENCHMARKS } from '../benchmarks/boards';
+import { someOf } from '../benchmarks/boards/files';
 import { loadConfig } from '../config';
+import { resolveDatabase } from '../config/databases';
 import type { SqlValue } from '../domain';
+import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { SqlEngineError, type SqlEngine } from '../ports';
 import { counted } from '../report/printable';
-import { openEngines } from '../workers/engines';
 import { batchDatabases } from './batch-databases';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { furtherEngines } from './score-engines';
+import { scoringEngines } from './score-engines';
 import { textTable } from './table';
 
 const WAIT_MS = 20_000;
@@ -93,39 +95,40 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
     { selected: asking, others: items },
     io.cwd,
   );
-  const engines = openEngines(config, databases.all);
-  const further = furtherEngines(config, io.cwd);
+  const engines = scoringEngines(config);
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
   try {
-    const opened = new Map<string, SqlEngine>();
     const { signal } = stop;
+    const used = new Map(asking.map((item) => [databases.of(item).name, databases.of(item)]));
     // One that is missing is told before any question is scored.
-    for (const name of new Set(databases.all.map((database) => database.name))) {
-      const { engine } = await engines.engine(name);
-      await engine.run(['SELECT 1'], { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate score' });
-      opened.set(name, engine);
-    }
-    const engineOf = (item: BenchmarkItem): SqlEngine => opened.get(databases.find(item)?.name ?? '') ?? missing(item);
-    const options = { timeoutMs: Math.round(flags.timeout * 1000), maxRows: flags.maxRows, signal, open: further.open };
-    const timings = flags.timings === undefined ? {} : { timings: flags.timings };
-    const scores = await each(
-      items,
-      async (item): Promise<[string, BoardScore]> => {
+    const waiting = { timeoutMs: WAIT_MS, maxRows: 1, signal, tag: 'gate score' };
+    await each([...used.values()], (database) => engines.of(database).run(['SELECT 1'], waiting), flags.concurrency);
+    const engineOf = (item: BenchmarkItem): SqlEngine => {
+      const database = databases.find(item);
+      return database === null ? missing(item) : engines.of(database);
+    };
+    const options = {
+      ...{ timeoutMs: Math.round(flags.timeout * 1000), maxRows: flags.maxRows, signal },
+      open: (address: string) => engines.of(resolveDatabase(config, address, io.cwd)),
+      ...(flags.timings === undefined ? {} : { timings: flags.timings }),
+    };
+    const scores = new Map<string, BoardScore>();
+    // Questions of one database after the other, so that few are open at the same time.
+    const inTurn = [...groupBy(items, ({ database }) => database).values()].flat();
+    await each(
+      inTurn,
+      async (item) => {
         const tag = `gate score ${item.id}`;
-        return [
-          item.id,
-          await board.score(item.id, predictionOf(item), engineOf(item), { ...options, ...timings, tag }),
-        ];
+        scores.set(item.id, await board.score(item.id, predictionOf(item), engineOf(item), { ...options, tag }));
       },
       flags.concurrency,
     );
-    return new Map(scores);
+    return new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][]));
   } catch (error) {
     throw stop.signal.aborted ? new CommandFailed('stopped: nothing was scored', EXIT.cancelled) : error;
   } finally {
     stopListening();
-    await further.close();
     await engines.close();
   }
 }
@@ -175,10 +178,11 @@ function told(report: ScoreReport, io: Io): string {
   const table = (head: string, values: readonly (readonly SqlValue[])[]): string =>
     textTable([head, ''], values, { width: io.columns });
   const figures = Object.entries(metrics).map(([name, value]) => [name, value === null ? '-' : value.toFixed(2)]);
-  const first = (verdict: Verdict): string => scores.find((score) => score.verdict === verdict)?.reason ?? '';
   const apart = NOT_JUDGED.flatMap((verdict) => {
-    const count = verdicts[verdict];
-    return count === undefined ? [] : [`${counted(count, 'question')} left out as ${verdict}: ${first(verdict)}`];
+    const [first, ...others] = scores.filter((score) => score.verdict === verdict);
+    if (first === undefined) return [];
+    const ids = someOf([first, ...others].map(({ id }) => id));
+    return [`${counted(1 + others.length, 'question')} left out as ${verdict} (${ids}): ${first.reason}`];
   });
   return [
     `${benchmark}, ${split}: ${counted(questions, 'question')}, by the rules of ${source}\n`,
