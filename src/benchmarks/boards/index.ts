@@ -7,6 +7,7 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   bird: async () => (await import('./bird')).bird,
   'bird-mini-dev': async () => (await import('./bird')).birdMiniDev,
   spider1: async () => (await import('./spider1')).spider1,
+  defog: async () => (await import('./defog')).defog,
   'spider2-lite': async () => (await import('./spider2')).spider2Lite,
   'spider2-snow': async () => (await import('./spider2')).spider2Snow,
 };
