@@ -88,7 +88,8 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
   const config = loadConfig(io);
   const { items } = board;
   const predictionOf = ({ id }: BenchmarkItem): Prediction => predictions.get(id) ?? { kind: 'none' };
-  const asking = items.filter((item) => predictionOf(item).kind === 'sql');
+  // BIRD runs the place of an abstention too. A database in the folder costs nothing to name.
+  const asking = items.filter((item) => predictionOf(item).kind === 'sql' || board.database(item) !== null);
   const databases = batchDatabases(
     config,
     specsOf(board, items, flags.db ?? []),
