@@ -11,8 +11,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import type { SqlResult } from '../../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports';
+import type { SqlEngine, SqlOptions } from '../../ports';
 import type { Rows } from '../../sql/equal';
+import { tokensOf } from '../../sql/lexer';
 import {
   BenchmarkDataError,
   type Benchmark,
@@ -25,9 +26,10 @@ import {
 import { runAsWritten } from '../double-quoted';
 import { COMPARED_ROWS, officialAnswerMatch } from '../official-answer';
 import { describeFailure } from '../execution-match';
-import { parseRows, type Row } from '../python-literal';
+import { parseRows } from '../python-literal';
 import { loadQuestions, type BenchmarkItem, type Gold } from '../question-file';
 import { processedSql } from './ehrsql2024-sql';
+import { resultOf, whileConnected } from './execution';
 import { subset } from './ehrsql2024-subset';
 import { firstPath, jsonIn, repeatedKeys, someOf, textIn } from './files';
 import { boardScore, judged, reliabilityMetrics } from './reliability';
@@ -110,26 +112,33 @@ async function official(folder: string): Promise<BenchmarkItem[]> {
   });
 }
 
-async function compare(
+function compare(
   prediction: Extract<Prediction, { kind: 'sql' | 'rows' }>,
   [label = '']: readonly string[],
   engine: SqlEngine,
   options: SqlOptions,
 ): Promise<BoardScore> {
-  const given = prediction.kind === 'sql' ? [processedSql(prediction.statements.join('; '))] : [];
-  // Python's SQLite runs an empty text, to no rows.
-  const run = given.filter((sql) => sql !== '');
-  try {
+  return whileConnected(async () => {
+    const sql = prediction.kind === 'sql' ? onlyStatement(processedSql(prediction.statements.join('; '))) : '';
+    if (sql === null) return boardScore('wrong', 'there are several statements, and one is run');
+    const run = sql === '' ? [] : [sql];
     const { results } = await runAsWritten([...run, processedSql(label)], engine, options, 0);
     const gold = results.at(-1);
     if (gold?.kind !== 'rows')
       return boardScore('gold-failed', gold === undefined ? 'no result' : describeFailure(gold));
-    const predicted = run.length > 0 ? results[0] : rowsResult(prediction.kind === 'rows' ? prediction.rows : []);
-    return match(predicted ?? rowsResult([]), gold);
-  } catch (error) {
-    if (!(error instanceof SqlEngineError)) throw error;
-    return boardScore('infrastructure', error.message);
-  }
+    const none = { kind: 'rows', columns: [], rows: [] } as const;
+    const given = resultOf(prediction.kind === 'rows' ? prediction : none);
+    return match((sql === '' ? null : results[0]) ?? given, gold);
+  });
+}
+
+/** What Python's SQLite runs of a text: nothing, to no rows, where there is no statement; null: it refuses it. */
+function onlyStatement(sql: string): string | null {
+  const tokens = tokensOf(sql, 'sqlite');
+  const start = tokens.findIndex(({ raw }) => raw !== ';');
+  if (start < 0) return '';
+  const end = tokens.findIndex(({ raw }, index) => index > start && raw === ';');
+  return end >= 0 && end < tokens.length - 1 ? null : sql.slice(tokens[start]?.at, tokens[end]?.at);
 }
 
 function match(predicted: SqlResult, gold: Rows): BoardScore {
@@ -145,11 +154,6 @@ function match(predicted: SqlResult, gold: Rows): BoardScore {
       return boardScore(found.kind, found.reason);
   }
 }
-
-const rowsResult = (rows: readonly Row[]): Rows => ({
-  ...{ kind: 'rows', columns: [], truncated: false, elapsedMs: 0 },
-  rows: rows.map((row) => [...row]),
-});
 
 /** `prediction.json`: a map from every id to a query, or to the text `null`. The board takes it zipped, alone. */
 const format: PredictionFormat = {

@@ -7,9 +7,8 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { SqlValue, type ResultColumn } from '../../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports';
-import type { Rows } from '../../sql/equal';
+import { SqlValue } from '../../domain';
+import type { SqlEngine, SqlOptions } from '../../ports';
 import {
   BenchmarkDataError,
   type Benchmark,
@@ -22,6 +21,7 @@ import {
 import { runAsWritten } from '../double-quoted';
 import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
 import { judge, scoreAnswer } from '../score';
+import { resultOf, whileConnected } from './execution';
 import { firstPath, someOf } from './files';
 import { boardScore, judged, reliabilityMetrics } from './reliability';
 
@@ -57,30 +57,12 @@ async function compare(
     const { verdict, reason } = await scoreAnswer(item, { status: 'answered', sql, reason: null }, engine, options);
     return boardScore(verdict, reason);
   }
-  try {
+  return whileConnected(async () => {
     const golds = item.gold?.sql ?? [];
     const { results } = golds.length === 0 ? { results: [] } : await runAsWritten(golds, engine, options, 0);
-    const { verdict, reason } = judge(item, rowsOf(prediction), results);
+    const { verdict, reason } = judge(item, resultOf(prediction), results);
     return boardScore(verdict, reason);
-  } catch (error) {
-    if (!(error instanceof SqlEngineError)) throw error;
-    return boardScore('infrastructure', error.message);
-  }
-}
-
-function rowsOf({ columns, rows }: Extract<Prediction, { kind: 'rows' }>): Rows {
-  const kindOf = (index: number): ResultColumn['kind'] => {
-    const kinds = new Set(
-      rows.map((row) => row[index] ?? null).flatMap((cell) => (cell === null ? [] : [typeof cell])),
-    );
-    const [only = 'string'] = kinds;
-    return kinds.size > 1 ? 'other' : only === 'number' || only === 'boolean' ? only : 'text';
-  };
-  return {
-    ...{ kind: 'rows', truncated: false, elapsedMs: 0 },
-    columns: columns.map((name, index) => ({ name, kind: kindOf(index) })),
-    rows: rows.map((row) => [...row]),
-  };
+  });
 }
 
 const Line = z.object({
