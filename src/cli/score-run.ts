@@ -15,6 +15,7 @@ import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { SqlEngineError, type SqlEngine } from '../ports';
 import { counted } from '../report/printable';
+import { visibleLine } from '../text/visible';
 import { batchDatabases } from './batch-databases';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
@@ -73,7 +74,7 @@ export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   const scores = await scored({ board, predictions, flags, io });
   const report = reportOf(benchmark, split, board, scores, problems);
   io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
-  for (const problem of problems) io.err(`note: ${problem}\n`);
+  for (const problem of problems) io.err(`note: ${visibleLine(problem)}\n`);
   return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -183,7 +184,7 @@ function told(report: ScoreReport, io: Io): string {
     const [first, ...others] = scores.filter((score) => score.verdict === verdict);
     if (first === undefined) return [];
     const ids = someOf([first, ...others].map(({ id }) => id));
-    return [`${counted(1 + others.length, 'question')} left out as ${verdict} (${ids}): ${first.reason}`];
+    return [visibleLine(`${counted(1 + others.length, 'question')} left out as ${verdict} (${ids}): ${first.reason}`)];
   });
   return [
     `${benchmark}, ${split}: ${counted(questions, 'question')}, by the rules of ${source}\n`,

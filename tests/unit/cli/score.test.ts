@@ -93,6 +93,23 @@ test.each([
   expect(err.trimEnd()).not.toContain('\n');
 });
 
+test('what a file holds cannot move the cursor', async () => {
+  put('cursor.jsonl', {
+    id: '\u001b[2Jx',
+    question: 'How many?',
+    database: 'sales',
+    gold_sql: 'SELECT * FROM "\u001b[2J"',
+  });
+  put('cursor-predictions.jsonl', { id: '\u001b[2Jx', sql: 'SELECT 1' });
+  put('none.jsonl', '');
+  const flags = ['score', '--benchmark', 'questions', '--data', 'cursor.jsonl', '--db', 'sales=./other.sqlite'];
+  const ran = await gate(...flags, '--predictions', 'cursor-predictions.jsonl');
+  expect(ran.out).toContain('left out as');
+  const missing = await gate(...flags, '--predictions', 'none.jsonl');
+  expect(missing.err).toContain('lacks');
+  expect([ran, missing].map(({ out, err }) => /\u001b/.test(out + err))).toEqual([false, false]);
+});
+
 test('a database that nobody names is named', async () => {
   put('own.jsonl', { id: 'a', question: 'How many?', database: 'sales', gold_sql: 'SELECT 1' });
   put('own-predictions.jsonl', { id: 'a', sql: 'SELECT 1' });
