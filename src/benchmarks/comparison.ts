@@ -32,6 +32,15 @@ export const ComparedAnswer = z.object({
   costUsd: z.number().nullable(),
   wallMs: z.number().nullable(),
   proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
+  difficulty: z.string().nullable().optional().describe('as the file says; left out by gate compare'),
+  reuse: z
+    .object({
+      updates: z.number().int().describe('grounding updates that hold at its end'),
+      reused: z.number().int().describe('those that another plan took over'),
+      reuses: z.number().int().describe('how often'),
+    })
+    .optional()
+    .describe('left out by gate compare, and by searches that make no updates'),
   judged: z
     .object({
       verdict: z.enum(VERDICTS).nullable().describe('null: not judged, for the reason beside it'),
@@ -180,7 +189,7 @@ export const OUTCOMES: Readonly<Record<Verdict, Outcome>> = {
   'no-gold': 'not-scored',
 };
 
-const POINTS: Readonly<Record<Outcome, number | null>> = {
+export const POINTS: Readonly<Record<Outcome, number | null>> = {
   right: 1,
   wrong: 0,
   declined: 0,
@@ -210,7 +219,8 @@ function perQuestion(answers: readonly ComparedAnswer[]): Values {
   };
 }
 
-const endedItself = ({ verdict }: ComparedAnswer): boolean => verdict !== 'infrastructure' && verdict !== 'cancelled';
+export const endedItself = ({ verdict }: ComparedAnswer): boolean =>
+  verdict !== 'infrastructure' && verdict !== 'cancelled';
 
 function estimates(values: (key: Key) => readonly number[]): Estimates {
   const of = (key: Key) => estimate(values(key));
@@ -227,6 +237,6 @@ function differences(own: ReadonlyMap<string, number>, base: ReadonlyMap<string,
   });
 }
 
-function mean(values: readonly number[]): number | null {
+export function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -23,4 +23,5 @@ export { officialAnswerMatch } from './official-answer';
 export { loadQuestions, QuestionFileError, type BenchmarkItem, type Gold, type LoadOptions } from './question-file';
 export { asksForOrder, rowOrder, type RowOrder } from './row-order';
 export { judge, scoreAnswer, VERDICTS, type Answered, type Score, type Verdict } from './score';
+export { figuresOf, MethodFigures, type Group, type Spread } from './run-figures';
 export { summarise, type Summary } from './summary';

@@ -19,6 +19,7 @@ import {
   type AuditedUpdate,
   type Judged,
   type JudgedPair,
+  type UpdateAudit,
 } from '../report/update-audit';
 import { auditPage, auditText } from '../report/update-audit-view';
 import { judgeContradiction } from '../steps/judge';
@@ -43,11 +44,8 @@ export interface AuditFlags extends JudgeFlags {
 
 export async function auditUpdates(what: readonly string[], flags: AuditFlags, io: Io): Promise<ExitCode> {
   const services = openServices(io);
-  const { store } = services;
-  const ids = [...new Set((await each(what, (one) => searchesOf(store, one, io))).flat())];
-  const searches = await each(ids, (id) => audited(store, id), LOADED_AT_ONCE);
-  const judged = flags.judge ? await judgedPairs(services, searches, flags, io) : null;
-  const audit = updateAudit(searches, judged);
+  const ids = [...new Set((await each(what, (one) => searchesOf(services.store, one, io))).flat())];
+  const { audit, interrupted } = await auditOf(services, ids, flags.judge ? flags : null, io);
   if (flags.html !== undefined) {
     const path = resolve(io.cwd, flags.html);
     writeFileSync(path, auditPage(audit));
@@ -55,7 +53,19 @@ export async function auditUpdates(what: readonly string[], flags: AuditFlags, i
   }
   io.out(flags.json ? `${JSON.stringify(audit, null, 2)}\n` : auditText(audit, io.columns));
   if (!flags.judge && audit.pairs > 0) io.err(`--judge has ${counted(audit.pairs, 'pair')} judged by a model\n`);
-  return judged?.interrupted === true ? EXIT.cancelled : EXIT.ok;
+  return interrupted ? EXIT.cancelled : EXIT.ok;
+}
+
+/** `judge` null: nothing is judged. */
+export async function auditOf(
+  services: Services,
+  ids: readonly string[],
+  judge: Pick<AuditFlags, 'model' | 'maxCost'> | null,
+  io: Io,
+): Promise<{ readonly audit: UpdateAudit; readonly interrupted: boolean }> {
+  const searches = await each(ids, (id) => audited(services.store, id), LOADED_AT_ONCE);
+  const judged = judge === null ? null : await judgedPairs(services, searches, judge, io);
+  return { audit: updateAudit(searches, judged), interrupted: judged?.interrupted === true };
 }
 
 const LOADED_AT_ONCE = 4;
@@ -100,7 +110,7 @@ function parserOf(dialect: Dialect): Promise<SqlInspector> {
 async function judgedPairs(
   { config }: Services,
   searches: readonly AuditedSearch[],
-  flags: AuditFlags,
+  flags: Pick<AuditFlags, 'model' | 'maxCost'>,
   io: Io,
 ): Promise<Judged & { readonly interrupted: boolean }> {
   const pairs = searches.flatMap((search) => search.pairs);

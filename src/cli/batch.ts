@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import type { BatchJudgeFlags } from './batch-judge';
 import type { BatchFlags } from './batch-plan';
+import { UsageError } from './errors';
 import {
   addJudgeOptions,
   addSearchOptions,
@@ -13,6 +14,7 @@ import {
   withExamples,
   type CommandFactory,
 } from './options';
+import type { RunFlags } from './run-sets';
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -25,14 +27,14 @@ export const batchCommand: CommandFactory = (io, outcome) =>
               .description('run a file of questions, or continue an earlier run; answered questions are not paid again')
               .argument(
                 '<questions>',
-                'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …',
+                'JSONL or CSV: each line has question and, if you like, id, database, context, gold_sql …; or the .yaml of a run of several methods, files and seeds (docs/runs.md)',
               )
               .option(
                 '--db <database>',
                 'NAME=… for a database of the file, or one template with {database}; each is a configured name, an SQLite file or postgresql://… (repeatable)',
                 collect,
               )
-              .option('--out <folder>', 'the folder for results.jsonl and summary.json')
+              .option('--out <folder>', 'the folder for results.jsonl and summary.json, or the report of a .yaml')
               .option('--concurrency <n>', 'how many questions run at the same time', positiveInteger, 8)
               .option('--dry-run', 'check files and databases, estimate calls and cost, ask nothing')
               .option(
@@ -43,6 +45,7 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
           "gate batch run questions.jsonl --db 'postgresql://reader@localhost/{database}' --out results/ --dry-run",
           'gate batch run questions.jsonl --db shop --concurrency 50 --detach',
+          'gate batch run examples/paper/main-results.yaml --data ~/benchmarks --model gpt-5.4-mini --out report/',
         )
           .option('--limit <n>', 'only the first n questions', positiveInteger)
           .option('--ids <ids>', 'only these questions, separated by commas (repeatable)', collect)
@@ -69,9 +72,16 @@ export const batchCommand: CommandFactory = (io, outcome) =>
             'name of the batch; another name makes another batch (default: the name of the file)',
           )
           .option('--fresh', 'ask every question again even if it was answered before')
+          .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
           .option('--json', 'print the summary as JSON')
           .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
-          .action(async (file: string, flags: BatchFlags, command: Command) => {
+          .action(async (file: string, flags: BatchFlags & Pick<RunFlags, 'data'>, command: Command) => {
+            if (/\.ya?ml$/i.test(file)) {
+              const { runBatches } = await import('./run-batches');
+              outcome.code = await runBatches(file, runFlags(command), argumentsOf(command), io);
+              return;
+            }
+            if (flags.data !== undefined) throw new UsageError('--data is for the .yaml of a run; leave it out');
             const { runBatchCommand } = await import('./batch-run');
             outcome.code = await runBatchCommand(file, flags, argumentsOf(command), io);
           }),
@@ -105,6 +115,29 @@ export const batchCommand: CommandFactory = (io, outcome) =>
       ),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
   );
+
+const OF_RUN = [
+  'out',
+  'db',
+  'data',
+  'model',
+  'concurrency',
+  'limit',
+  'maxTotalCost',
+  'dryRun',
+  'fresh',
+  'json',
+  'debug',
+];
+
+/** What stands before the file of a run; everything else is said in the file. */
+function runFlags(command: Command): RunFlags {
+  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
+  const other = given.find(([name]) => !OF_RUN.includes(name))?.[0];
+  const flag = command.options.find((option) => option.attributeName() === other)?.long ?? other;
+  if (flag !== undefined) throw new UsageError(`${flag}: leave it out; the file of a run says what is asked`);
+  return Object.fromEntries(given);
+}
 
 /** What was typed after `gate`. */
 function argumentsOf(command: Command): readonly string[] {

@@ -8,6 +8,7 @@ import { basename } from 'node:path';
 import type { BenchmarkItem, BoardScore, ComparedAnswer, Entrant } from '../benchmarks';
 import type { MethodSpec } from '../config/method-specs';
 import { isConclusive, type AnswerRecord } from '../domain';
+import type { JudgeMode } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { counted } from '../report/printable';
@@ -20,12 +21,39 @@ import type { Batch, BatchFlags } from './batch-plan';
 import type { ReadyBatch } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun, plannedBatch } from './batch-run';
-import type { CompareFlags } from './compare-run';
 import { UsageError, type ExitCode } from './errors';
 import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
+import type { LimitFlags, ModelFlags } from './options';
 import { recordOf, sha256, type Services } from './services';
 import { openTemporal } from './temporal-session';
+
+export interface CompareFlags extends LimitFlags {
+  readonly methods: string;
+  readonly questions?: string;
+  readonly seeds: number;
+  readonly db?: readonly string[];
+  readonly context?: string;
+  readonly instructions?: string;
+  readonly model?: ModelFlags;
+  readonly maxTotalCost?: number;
+  readonly concurrency: number;
+  readonly limit?: number;
+  readonly ids?: readonly string[];
+  readonly knowledge?: boolean;
+  readonly docs?: readonly string[] | false;
+  readonly judge?: JudgeMode;
+  readonly judgeModel?: string;
+  readonly dryRun?: boolean;
+  readonly name?: string;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly csv?: string;
+  readonly html?: string;
+  readonly record?: string;
+  readonly replay?: string;
+  readonly debug?: boolean;
+}
 
 /** What is asked, of which databases. */
 export interface Asked {
@@ -40,7 +68,7 @@ export interface Asked {
 export interface Comparing {
   readonly services: Services;
   readonly asked: Asked;
-  readonly flags: CompareFlags;
+  readonly flags: CompareFlags & Pick<BatchFlags, 'web' | 'memory'>;
   readonly files: Asking['files'];
   readonly io: Io;
   /** Serves all arms, where no recording tells them apart; left out: each has its own. */
@@ -135,12 +163,20 @@ export interface RanArm extends Pick<Ran, 'answers' | 'records'> {
   readonly scores: ReadonlyMap<string, BoardScore>;
 }
 
+export interface RanArms extends Pick<Ran, 'stopped'> {
+  readonly ran: readonly RanArm[];
+  /** Answers that the store had before. */
+  readonly found: number;
+  /** Version of its server; null: nothing was asked. */
+  readonly temporal: string | null;
+}
+
 /** In the order of the arms. `atOnce`: how many of them run at the same time; each has its part of the concurrency. */
 export async function runArms(
   { services, io }: Pick<Comparing, 'services' | 'io'>,
   arms: readonly Arm[],
   { atOnce = 1 }: { readonly atOnce?: number } = {},
-): Promise<Pick<Ran, 'stopped'> & { readonly ran: readonly RanArm[]; readonly found: number }> {
+): Promise<RanArms> {
   const ran = new Map<Arm, RanArm>();
   const state: { stopped: Ran['stopped']; found: number } = { stopped: null, found: 0 };
   const costs = new Map<string, number>();
@@ -149,6 +185,7 @@ export async function runArms(
     ? await openTemporal(services.config, io.env, { onProgress: (line) => io.err(`${line}\n`) })
     : null;
   try {
+    const temporal = session && (await session.gate.client.workflowService.getSystemInfo({})).serverVersion;
     await each(
       arms.map((arm, index) => ({ arm, index })),
       async ({ arm, index }) => {
@@ -166,6 +203,7 @@ export async function runArms(
       },
       atOnce,
     );
+    return { ...state, temporal, ran: arms.flatMap((arm) => ran.get(arm) ?? []) };
   } finally {
     try {
       await session?.close();
@@ -173,7 +211,6 @@ export async function runArms(
       held.release();
     }
   }
-  return { ...state, ran: arms.flatMap((arm) => ran.get(arm) ?? []) };
 }
 
 /** What tells it from the others. */
@@ -223,7 +260,7 @@ async function runArm(arm: Arm, costs: Map<string, number>, io: Io) {
 }
 
 /** One Temporal for all batches: the embedded server would start and stop with each. */
-async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promise<boolean> {
+export async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promise<boolean> {
   const searches = arms.flatMap(({ batch }) => batch.searches);
   const records = await each(searches, ({ searchId }) => recordOf(store, searchId));
   return records.some((record) => record === null || !isConclusive(record));

@@ -11,7 +11,6 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Comparison } from '../benchmarks';
 import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
-import type { JudgeMode } from '../domain/judge-modes';
 import { contextProblem } from '../input-limits';
 import { counted } from '../report/printable';
 import { askedDatabase, questionText } from './ask-input';
@@ -27,41 +26,14 @@ import {
   runArms,
   tellFound,
   type Asked,
+  type CompareFlags,
   type Comparing,
   type Ran,
 } from './compare-arms';
 import { answersTold, fileTold } from './compare-told';
 import { EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import type { LimitFlags, ModelFlags } from './options';
 import { openServices, type Services } from './services';
-
-export interface CompareFlags extends LimitFlags {
-  readonly methods: string;
-  readonly questions?: string;
-  readonly seeds: number;
-  readonly db?: readonly string[];
-  readonly context?: string;
-  readonly instructions?: string;
-  readonly model?: ModelFlags;
-  readonly maxTotalCost?: number;
-  readonly concurrency: number;
-  readonly limit?: number;
-  readonly ids?: readonly string[];
-  readonly knowledge?: boolean;
-  readonly docs?: readonly string[] | false;
-  readonly judge?: JudgeMode;
-  readonly judgeModel?: string;
-  readonly dryRun?: boolean;
-  readonly name?: string;
-  readonly fresh?: boolean;
-  readonly json?: boolean;
-  readonly csv?: string;
-  readonly html?: string;
-  readonly record?: string;
-  readonly replay?: string;
-  readonly debug?: boolean;
-}
 
 export async function runCompare(words: string, flags: CompareFlags, io: Io): Promise<ExitCode> {
   const specs = specsOf(flags.methods);
@@ -157,7 +129,7 @@ async function recordingOf({ record, replay }: CompareFlags, { cwd }: Io): Promi
 }
 
 /** What is open is asked first: an interrupted comparison is judged when it goes on. */
-async function judgedRun(
+export async function judgedRun(
   at: Comparing,
   ran: Ran,
 ): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']> }> {
@@ -168,7 +140,12 @@ async function judgedRun(
   return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge };
 }
 
-function ending({ answers, stopped }: Ran, expected: number, flags: CompareFlags, io: Io): ExitCode {
+export function ending(
+  { answers, stopped }: Pick<Ran, 'answers' | 'stopped'>,
+  expected: number,
+  flags: { readonly fresh?: boolean },
+  io: Io,
+): ExitCode {
   const open = expected - answers.length;
   if (stopped !== null) {
     const why =

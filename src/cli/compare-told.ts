@@ -47,7 +47,7 @@ export function fileTold(
     answers: [...answers],
   };
   io.out(flags.json ? `${JSON.stringify(comparison, null, 2)}\n` : tableText(comparison, io.columns));
-  written(flags.csv, io, () => answersCsv(answers));
+  written(flags.csv, io, () => csv(ANSWER_HEAD, answers.map(answerCells)));
   written(flags.html, io, () => tablePage(comparison));
 }
 
@@ -92,19 +92,17 @@ function methodAnswer(entrant: Entrant, answer: ComparedAnswer, record: AnswerRe
 }
 
 /** Long form: one line an answer, from which every figure of the table can be made again. */
-function answersCsv(answers: readonly ComparedAnswer[]): string {
-  const head = [
-    ...['method', 'seed', 'id', 'database', 'search_id', 'status', 'verdict', 'calls', 'prompt_tokens'],
-    ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'judged', 'sql'],
+export const ANSWER_HEAD = [
+  ...['method', 'seed', 'id', 'database', 'search_id', 'status', 'verdict', 'calls', 'prompt_tokens'],
+  ...['cached_tokens', 'completion_tokens', 'cost_usd', 'wall_ms', 'proved', 'reason', 'judged', 'sql'],
+];
+
+export function answerCells(one: ComparedAnswer): (string | number | null)[] {
+  return [
+    ...[one.method, one.seed, one.id, one.database, one.searchId, one.status, one.verdict, one.calls],
+    ...[one.promptTokens, one.cachedTokens, one.completionTokens, one.costUsd, one.wallMs, one.proved],
+    ...[one.reason, one.judged?.verdict ?? null, one.sql],
   ];
-  return csv(
-    head,
-    answers.map((one) => [
-      ...[one.method, one.seed, one.id, one.database, one.searchId, one.status, one.verdict, one.calls],
-      ...[one.promptTokens, one.cachedTokens, one.completionTokens, one.costUsd, one.wallMs, one.proved],
-      ...[one.reason, one.judged?.verdict ?? null, one.sql],
-    ]),
-  );
 }
 
 export function tableText(comparison: Comparison, width: number): string {

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import { joinedWords } from './ask';
-import type { CompareFlags } from './compare-run';
+import type { CompareFlags } from './compare-arms';
 import {
   addQuestionLimits,
   collect,

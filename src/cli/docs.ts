@@ -10,6 +10,7 @@ import { createProgram } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
 import { AnswerRecord } from '../domain';
+import { Run } from '../report/run';
 import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
@@ -95,6 +96,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
       ComparedQuestion,
     ),
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
+    'run.schema.json': text('run.json: what a run of several methods, files and seeds came to (docs/runs.md)', Run),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
     'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
     'score.schema.json': text('A predictions file by the rules of its benchmark: gate score --json', ScoreReport),

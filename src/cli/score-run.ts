@@ -136,7 +136,11 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
 }
 
 /** Of the folder, unless the command line names another one. */
-function specsOf(board: OpenBenchmark, items: readonly BenchmarkItem[], given: readonly string[]): readonly string[] {
+export function specsOf(
+  board: OpenBenchmark,
+  items: readonly BenchmarkItem[],
+  given: readonly string[],
+): readonly string[] {
   if (given.some((spec) => spec.includes('{database}'))) return given;
   const found = items.flatMap((item) => {
     const path = board.database(item);

@@ -6,7 +6,7 @@ import { page } from './render';
 import type { AuditedUpdate, JudgedPair, UpdateAudit } from './update-audit';
 
 /** The paper's names for them are in `docs/judging.md`. */
-function figures(audit: UpdateAudit): readonly (readonly [string, string])[] {
+export function auditFigures(audit: UpdateAudit): readonly (readonly [string, string])[] {
   const { judge } = audit;
   const rows: (readonly [string, string])[] = [
     ['searches', `${audit.searches} (${audit.withoutUpdates} without updates)`],
@@ -52,7 +52,7 @@ const SIDE: readonly (readonly [string, (update: AuditedUpdate) => string])[] = 
 
 export function auditText(audit: UpdateAudit, columns: number): string {
   const width = Math.min(columns, 160);
-  const rows = figures(audit);
+  const rows = auditFigures(audit);
   const label = Math.max(...rows.map(([name]) => name.length));
   return [
     ...rows.map(([name, value]) => `${name.padEnd(label)}  ${value}`),
@@ -102,7 +102,7 @@ export function auditPage(audit: UpdateAudit): string {
           ${table(
             'Figures',
             [head('figure'), head('value')],
-            figures(audit).map(([name, value]) => markup`<tr><td>${name}</td><td>${value}</td></tr>`),
+            auditFigures(audit).map(([name, value]) => markup`<tr><td>${name}</td><td>${value}</td></tr>`),
           )}
         </section>
         <section aria-labelledby="flagged">

@@ -1,0 +1,220 @@
+/**
+ * The file of a run: methods × questions × seeds with their settings, as YAML (docs/runs.md). Settings are named as the flags
+ * of `gate batch run`; those of an entry of `questions` stand before those of the run.
+ */
+import { readFileSync } from 'node:fs';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { z } from 'zod';
+import { BENCHMARKS } from '../benchmarks/boards';
+import { ConfigError } from '../config';
+import { parseMethodSpec, type MethodSpec } from '../config/method-specs';
+import { MemoryMode, Role } from '../domain';
+import { JUDGE_MODES } from '../domain/judge-modes';
+import type { LimitFlags } from './options';
+
+const text = z.string().trim().min(1);
+const count = z.int().positive();
+const limit = z.union([z.number().positive(), z.literal('none')], 'give a number above 0, or none');
+const wholeLimit = z.union([count, z.literal('none')], 'give a whole number above 0, or none');
+
+const Method = text.transform((spec, context): MethodSpec | typeof z.NEVER => {
+  try {
+    return parseMethodSpec(spec);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+/** Of the run, or of one of its sets of questions. */
+const Settings = z.strictObject({
+  /** Addresses by the names that the questions use, or a list as `--db` takes it. */
+  databases: z
+    .union([z.array(text), z.record(z.string(), text)])
+    .transform((given): readonly string[] =>
+      Array.isArray(given) ? given : Object.entries(given).map(([name, address]) => `${name}=${address}`),
+    )
+    .optional(),
+  docs: z.union([z.literal(false), z.array(text)]).optional(),
+  knowledge: z.boolean().optional(),
+  output: z.enum(['sql', 'answer']).optional(),
+  web: z.boolean().optional(),
+  memory: MemoryMode.optional(),
+  limit: count.optional(),
+  judge: z
+    .union([
+      z.enum(JUDGE_MODES).transform((mode) => ({ mode, model: undefined })),
+      z.strictObject({ mode: z.enum(JUDGE_MODES), model: text.optional() }),
+      z.literal(false),
+    ])
+    .optional(),
+});
+export type RunSettings = z.infer<typeof Settings>;
+
+const Questions = Settings.extend({
+  /** In tables; another name makes other batches. */
+  name: text.max(100).optional(),
+  /** Of what is not what it stands for, such as data made up in place of others: said wherever figures are. */
+  note: text.optional(),
+  file: text.optional(),
+  benchmark: z.enum(Object.keys(BENCHMARKS)).optional(),
+  data: text.optional(),
+  split: text.optional(),
+  /** Of a split that is drawn. */
+  draw: z.int().optional(),
+  ids: z.array(z.union([text, z.number().transform(String)])).optional(),
+}).superRefine((entry, context) => {
+  const problem =
+    entry.file === undefined
+      ? entry.benchmark === undefined
+        ? 'give a file of questions, or a benchmark with data'
+        : entry.data === undefined && `give the folder of ${entry.benchmark} as data`
+      : [entry.benchmark, entry.data, entry.split, entry.draw].some((one) => one !== undefined) &&
+        'benchmark, data, split and draw are for a benchmark; leave them out beside file';
+  if (problem) context.addIssue({ code: 'custom', message: problem });
+});
+export type RunQuestions = z.infer<typeof Questions>;
+
+const RunConfig = Settings.extend({
+  name: text.max(100),
+  methods: z.array(Method).min(1),
+  /** How many, or which. */
+  seeds: z
+    .union([count.transform((many) => Array.from({ length: many }, (_, seed) => seed)), z.array(z.int()).min(1)])
+    .default([0]),
+  questions: z.array(Questions).min(1),
+  model: z
+    .union([text.transform((name) => ({ default: name })), z.partialRecord(z.enum(['default', ...Role.options]), text)])
+    .optional(),
+  concurrency: count.default(8),
+  'max-total-cost': z.number().positive().optional(),
+  'max-cost': limit.optional(),
+  'max-calls': wholeLimit.optional(),
+  'max-tokens': wholeLimit.optional(),
+  'max-minutes': limit.optional(),
+  'max-sql': wholeLimit.optional(),
+  'max-sql-seconds': limit.optional(),
+  'max-rows': wholeLimit.optional(),
+  /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate audit updates` does. */
+  audit: z.union([z.boolean(), z.strictObject({ judge: text })]).optional(),
+});
+export type RunConfig = z.infer<typeof RunConfig>;
+
+export interface ReadConfig {
+  /** As it stands in the file. */
+  readonly text: string;
+  readonly config: RunConfig;
+}
+
+/** Throws `ConfigError`: each mistake with its line. `shown`: the path as the user gave it. */
+export function readRunConfig(path: string, shown: string): ReadConfig {
+  let source: string;
+  try {
+    source = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder', EACCES: 'no permission' }[code] ?? code;
+    throw new ConfigError([`${shown} cannot be read (${why}): give the file of a run`], { cause: error });
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number): string => `${shown}, line ${Math.max(1, lines.linePos(offset).line)}`;
+  if (document.errors.length > 0)
+    throw new ConfigError(document.errors.map(({ pos, message }) => `${at(pos[0])}: not YAML: ${message}`));
+  const parsed = RunConfig.safeParse(document.toJS());
+  if (!parsed.success)
+    throw new ConfigError(
+      parsed.error.issues.flatMap((issue) => problems(document, issue).map(([place, what]) => `${at(place)}: ${what}`)),
+    );
+  const { config, problem } = checked(parsed.data);
+  if (problem !== null) throw new ConfigError([`${shown}: ${problem}`]);
+  return { text: source, config };
+}
+
+function checked(config: RunConfig): { readonly config: RunConfig; readonly problem: string | null } {
+  const twice = (names: readonly string[]): string | undefined => names.find((name, n) => names.indexOf(name) < n);
+  const method = twice(config.methods.map(({ spec }) => spec));
+  const seed = twice(config.seeds.map(String));
+  const name = twice(config.questions.map(nameOf));
+  const problem =
+    method !== undefined
+      ? `methods: ${method} stands twice; leave one out`
+      : seed !== undefined
+        ? `seeds: ${seed} stands twice; leave one out`
+        : name === undefined
+          ? null
+          : `questions: two entries are called ${name}; give one of them another name`;
+  return { config, problem };
+}
+
+/** As tables have it; also the name of its batches, as of a file that `gate batch run` is given. */
+export function nameOf({ name, file, benchmark, split }: RunQuestions): string {
+  if (name !== undefined) return name;
+  if (file !== undefined) return (file.split(/[/\\]/).at(-1) ?? file).replace(/\.[^.]+$/, '');
+  return [benchmark, split].filter((part) => part !== undefined).join(' ');
+}
+
+/** Where each mistake stands in the text, and what it is. */
+function problems(document: Document, issue: z.core.$ZodIssue): [number, string][] {
+  const path = issue.path.filter((part) => typeof part !== 'symbol');
+  const where = path.join('.');
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const keys = path[0] === 'questions' && path.length === 2 ? Questions : path.length === 0 ? RunConfig : null;
+      const allowed = keys === null ? '' : `; allowed: ${Object.keys(keys.shape).join(', ')}`;
+      return issue.keys.map((key) => [
+        keyOffset(document, path, key),
+        `${[...path, key].join('.')}: unknown key${allowed}`,
+      ]);
+    }
+    case 'invalid_union':
+      return [[offset(document, path), `${where}: ${unionText(issue)}`]];
+    case 'invalid_value':
+      return [[offset(document, path), `${where}: allowed: ${issue.values.map(String).join(', ')}`]];
+    default: {
+      const message = issue.message.replace(/^Invalid input: /, '');
+      return [[offset(document, path), where === '' ? message : `${where}: ${message}`]];
+    }
+  }
+}
+
+/** The alternative that came closest says what is wrong. */
+function unionText(issue: z.core.$ZodIssueInvalidUnion): string {
+  if (!issue.message.startsWith('Invalid input')) return issue.message;
+  const texts = issue.errors.flatMap((errors) => {
+    const [first] = errors;
+    if (first === undefined) return [];
+    if (first.code === 'unrecognized_keys') return [`unknown key ${first.keys.join(', ')}`];
+    return [
+      first.code === 'invalid_value'
+        ? first.values.map(String).join(', ')
+        : first.message.replace(/^Invalid input: /, ''),
+    ];
+  });
+  return `is none of: ${[...new Set(texts)].join('; ')}`;
+}
+
+/** Of the value there, or of what holds it. */
+function offset(document: Document, path: readonly (string | number)[]): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}
+
+function keyOffset(document: Document, path: readonly (string | number)[], key: string): number {
+  const map: unknown = path.length === 0 ? document.contents : document.getIn(path, true);
+  const pair = isMap(map) ? map.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
+  return pair !== undefined && isScalar(pair.key) && pair.key.range ? pair.key.range[0] : offset(document, path);
+}
+
+/** What the flags of a batch call them. */
+export function limitFlags(config: RunConfig): LimitFlags {
+  const named = {
+    ...{ maxCost: config['max-cost'], maxCalls: config['max-calls'], maxTokens: config['max-tokens'] },
+    ...{ maxMinutes: config['max-minutes'], maxSql: config['max-sql'] },
+    ...{ maxSqlSeconds: config['max-sql-seconds'], maxRows: config['max-rows'] },
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,53 @@
+/** What a run was made with: hashes of data and prompts, and versions, so that anyone can make it again. */
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { ResolvedDatabase } from '../config/databases';
+import { each } from '../limiter';
+import type { RunSet } from '../report/run';
+import { sha256 } from '../sha256';
+import type { Composition } from '../workers/composition';
+import { checkDatabase } from './check-database';
+import { CommandFailed } from './errors';
+
+/** Every database that cannot be used is named, before anything is asked. */
+export async function checkedDatabases(
+  composition: Composition,
+  databases: readonly ResolvedDatabase[],
+): Promise<ReadonlyMap<string, RunSet['databases'][number]>> {
+  const problems: string[] = [];
+  const found = await each(databases, async (database) => {
+    const { name, dialect, address } = database;
+    try {
+      const { fingerprint } = await checkDatabase(composition, name);
+      const hash = address.kind === 'path' ? await fileHash(address.path) : null;
+      return [[name, { name, dialect, sha256: hash, schema: fingerprint }] as const];
+    } catch (error) {
+      problems.push((error as Error).message);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new CommandFailed([...new Set(problems)].join('\n'));
+  return new Map(found.flat());
+}
+
+async function fileHash(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Of each file of prompts, as this version was built. */
+export function promptHashes(): Record<string, string> {
+  const folder = join(__dirname, '..', 'prompts');
+  const files = readdirSync(folder).filter((name) => /^[a-z-]+\.(js|ts)$/.test(name));
+  return Object.fromEntries(
+    files.sort().map((name) => [name.replace(/\..*$/, ''), sha256(readFileSync(join(folder, name), 'utf8'))]),
+  );
+}
+
+export function temporalSdk(): string {
+  const file = join(dirname(require.resolve('@temporalio/client')), '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+}

@@ -1,0 +1,154 @@
+/** The sets of questions of a run: a file, or a benchmark with its official scorer, each with its databases. */
+import { resolve } from 'node:path';
+import type { BenchmarkItem, OpenBenchmark, Prediction } from '../benchmarks';
+import { BENCHMARKS } from '../benchmarks/boards';
+import type { Config } from '../config';
+import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
+import type { AnswerRecord } from '../domain';
+import type { SqlEngine } from '../ports';
+import type { RunSet } from '../report/run';
+import { checkWeb } from './ask-input';
+import { batchDatabases, type BatchDatabases } from './batch-databases';
+import { selectItems } from './batch-plan';
+import type { Scorer } from './batch-results';
+import { questionsOf } from './batch-run';
+import type { Asked, Comparing } from './compare-arms';
+import { limitFlags, nameOf, type RunConfig, type RunQuestions, type RunSettings } from './run-config';
+import type { ScoringEngines } from './score-engines';
+import { specsOf } from './score-run';
+
+export interface RunFlags {
+  readonly out?: string;
+  readonly db?: readonly string[];
+  readonly data?: string;
+  readonly model?: NonNullable<Comparing['flags']['model']>;
+  readonly concurrency?: number;
+  readonly limit?: number;
+  readonly maxTotalCost?: number;
+  readonly dryRun?: boolean;
+  readonly fresh?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+export interface SetToRun {
+  readonly asked: Asked;
+  readonly flags: Comparing['flags'];
+  readonly file: string;
+  readonly note: string | null;
+  readonly benchmark: RunSet['benchmark'];
+  readonly board: OpenBenchmark | null;
+}
+
+interface Opening {
+  readonly config: Config;
+  readonly run: RunConfig;
+  readonly flags: RunFlags;
+  /** Where relative paths of the file begin. */
+  readonly base: string;
+  readonly cwd: string;
+  /** Further databases that a question is scored on. */
+  readonly engines: ScoringEngines;
+}
+
+export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRun> {
+  const { config, run, flags, base, cwd, engines } = at;
+  const name = nameOf(entry);
+  const settings: RunSettings = { ...run, ...entry };
+  const { docs, web, memory, knowledge, judge, output = 'sql' } = settings;
+  const [limit, model] = [flags.limit ?? settings.limit, flags.model ?? run.model];
+  const maxTotalCost = flags.maxTotalCost ?? run['max-total-cost'];
+  const own: Comparing['flags'] = {
+    ...{ methods: '', seeds: run.seeds.length, concurrency: flags.concurrency ?? run.concurrency, ...limitFlags(run) },
+    ...(model && { model }),
+    ...(knowledge !== undefined && { knowledge }),
+    ...(docs !== undefined && { docs }),
+    ...(web !== undefined && { web }),
+    ...(memory !== undefined && { memory }),
+    ...(judge && { judge: judge.mode, ...(judge.model !== undefined && { judgeModel: judge.model }) }),
+    ...(maxTotalCost !== undefined && { maxTotalCost }),
+    ...(flags.fresh && { fresh: true }),
+    ...(flags.debug && { debug: true }),
+  };
+  checkWeb(config, own);
+  const { items, benchmark, board } = await readSet(entry, base, knowledge ?? false);
+  const ids = entry.ids === undefined ? {} : { ids: entry.ids };
+  const selected = selectItems(items, { ...ids, ...(limit !== undefined && { limit }) });
+  const given = flags.db ?? settings.databases ?? [];
+  const specs = board === null ? given : specsOf(board, selected, given);
+  const found = batchDatabases(config, specs, { selected, others: [] }, flags.db === undefined ? base : cwd);
+  const databases = board === null ? found : documented(found, board, selected);
+  const asked = { name, items: selected, databases, output };
+  return {
+    asked:
+      board === null
+        ? asked
+        : { ...asked, score: scorerOf(board, (address) => engines.of(resolveDatabase(config, address, base))) },
+    ...{ flags: own, benchmark, board, note: entry.note ?? null, file: entry.file ?? entry.data ?? '' },
+  };
+}
+
+async function readSet(
+  { file, benchmark: wanted, data, split, draw }: RunQuestions,
+  base: string,
+  hiddenKnowledge: boolean,
+) {
+  if (file !== undefined)
+    return {
+      items: await questionsOf(resolve(base, file), { knowledge: hiddenKnowledge }),
+      benchmark: null,
+      board: null,
+    };
+  const opened = await BENCHMARKS[wanted ?? '']?.();
+  if (opened === undefined || data === undefined) throw new TypeError('neither a file nor a benchmark');
+  const board = await opened.open(resolve(base, data), {
+    hiddenKnowledge,
+    ...(split !== undefined && { split }),
+    ...(draw !== undefined && { seed: draw }),
+  });
+  const { name, title, source, licence, splits } = opened;
+  return { items: board.items, board, benchmark: { name, title, source, licence, split: split ?? splits[0] ?? '' } };
+}
+
+/** What the benchmark says of a database stands where a configuration would say it. */
+function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly BenchmarkItem[]): BatchDatabases {
+  const docs = new Map(items.map((item) => [found.of(item).name, board.docs?.(item) ?? null]));
+  const withDocs = (database: ResolvedDatabase): ResolvedDatabase => {
+    const path = docs.get(database.name) ?? null;
+    return path === null || database.docs.length > 0 ? database : { ...database, docs: [path] };
+  };
+  return {
+    of: (item) => withDocs(found.of(item)),
+    find: (item) => {
+      const database = found.find(item);
+      return database && withDocs(database);
+    },
+    all: found.all.map(withDocs),
+  };
+}
+
+function scorerOf(board: OpenBenchmark, open: (address: string) => SqlEngine): Scorer {
+  return async (item, record, engine, options) => {
+    const prediction = predictionOf(record);
+    const { status, reason } = record;
+    if (prediction === null)
+      return { verdict: status === 'cancelled' ? 'cancelled' : 'infrastructure', points: {}, reason: reason ?? status };
+    return board.score(item.id, prediction, engine, { ...options, open });
+  };
+}
+
+/** null: it ended for a reason outside the search, which says nothing of an answer. */
+function predictionOf({ status, sql }: AnswerRecord): Prediction | null {
+  switch (status) {
+    case 'answered':
+      return sql === null || sql.trim() === '' ? { kind: 'none' } : { kind: 'sql', statements: [sql] };
+    case 'abstained':
+    case 'unanswerable':
+      return { kind: 'abstained' };
+    case 'cancelled':
+    case 'failed':
+      return null;
+    default:
+      return status satisfies never;
+  }
+}

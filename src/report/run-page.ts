@@ -1,0 +1,165 @@
+/** A run as Markdown and as one self-contained page: nothing is loaded, no script runs (`html.ts`, `render.ts`). */
+import { accuracyPlot, differencePlot } from './comparison-plots';
+import { drawBars } from './chart/bars';
+import { markup, type Html } from './html';
+import { details, head, table } from './parts';
+import { counted, utc, visible } from './printable';
+import { page } from './render';
+import type { Run, RunSet } from './run';
+import { mainTable, setTables, type Table } from './run-tables';
+
+export function runPage(run: Run): string {
+  const { name, sets, config } = run;
+  return page(
+    `${name.slice(0, 120)} · GATE`,
+    markup`<header>
+        <p class="status"><span class="soft">GATE run</span></p>
+        <h1>${name}</h1>
+        <ul class="meta">
+          ${aboutRun(run).map((line) => markup`<li>${line}</li>`)}
+        </ul>
+      </header>
+      <main id="main">
+        ${sets.length > 1 && drawn(mainTable(run))}
+        ${sets.map(
+          (set) =>
+            markup`<h2>${set.name}</h2>
+              ${aboutSet(set).map((line) => markup`<p class="soft small">${line}</p>`)} ${accuracyPlot(set.comparison.methods)}
+              ${differencePlot(set.comparison.methods)} ${difficultyPlot(set)} ${reusePlot(set)} ${setTables(set).map(drawn)}`,
+        )}
+        <h2>How to make it again</h2>
+        <p>Save this file and run <code>${run.command}</code>.</p>
+        <pre><code>${config.text}</code></pre>
+        ${provenance(run).map((one) => details(one.title, drawn(one)))}
+      </main>
+      <footer><p>Made by <code>gate batch run</code>. <code>run.json</code> beside it has every figure.</p></footer>`,
+    null,
+  );
+}
+
+function drawn({ title, heads, rows, note }: Table): Html {
+  const shown = (value: string | number, at: number): Html =>
+    at > 0 && (typeof value === 'number' || /^[-+$\d]/.test(value))
+      ? markup`<td class="num">${String(value).replaceAll(' ', NO_BREAK)}</td>`
+      : markup`<td>${value}</td>`;
+  return markup`<h3>${title}</h3>
+    ${note !== undefined && markup`<p class="soft small">${note}</p>`}
+    ${table(
+      title,
+      heads.map(head),
+      rows.map((row) => markup`<tr>${row.map(shown)}</tr>`),
+    )}`;
+}
+
+const NO_BREAK = '\u00a0';
+
+function difficultyPlot({ figures }: RunSet): Html | null {
+  if (figures.every(({ byDifficulty }) => byDifficulty.length < 2)) return null;
+  const bars = figures.flatMap(({ method, byDifficulty }) =>
+    byDifficulty.map(({ name, calls }) => ({ label: `${name === '' ? 'not stated' : name}, ${method}`, value: calls })),
+  );
+  return plot('Model calls of a question', 'by difficulty and method', bars);
+}
+
+function reusePlot({ figures }: RunSet): Html | null {
+  const bars = figures.flatMap(({ method, reuse }) =>
+    reuse === null
+      ? []
+      : [
+          { label: `${method}: updates of a search`, value: reuse.updates / reuse.searches },
+          { label: `${method}: of them reused`, value: reuse.reused / reuse.searches },
+        ],
+  );
+  return bars.length === 0 ? null : plot('Grounding updates', 'of a search, and how many another plan took over', bars);
+}
+
+function plot(what: string, by: string, bars: Parameters<typeof drawBars>[0]): Html {
+  const label = `${what} ${by}: ${bars.map((bar) => `${bar.label} ${bar.value?.toFixed(1) ?? 'none'}`).join('; ')}`;
+  return markup`<figure class="chart">
+    <figcaption><b>${what}</b> ${by}</figcaption>
+    ${drawBars(bars, 'wide', label)} ${drawBars(bars, 'narrow', label)}
+  </figure>`;
+}
+
+export function runMarkdown(run: Run): string {
+  const { name, sets, config, command } = run;
+  return [
+    `# ${text(name)}`,
+    '',
+    ...aboutRun(run).map((line) => `- ${text(line)}`),
+    ...(sets.length > 1 ? ['', ...markdown(mainTable(run))] : []),
+    ...sets.flatMap((set) => [
+      ...['', `## ${text(set.name)}`, '', ...aboutSet(set).map((line) => `- ${text(line)}`)],
+      ...setTables(set).flatMap((one) => ['', ...markdown(one)]),
+    ]),
+    ...['', '## How to make it again', '', `Save this file and run \`${command.replaceAll('`', "'")}\`.`, ''],
+    ...config.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => `    ${visible(line)}`),
+    ...provenance(run).flatMap((one) => ['', ...markdown(one)]),
+    '',
+  ].join('\n');
+}
+
+function markdown({ title, heads, rows, note }: Table): string[] {
+  const line = (cells: readonly (string | number)[]): string =>
+    `| ${cells.map((cell) => text(String(cell))).join(' | ')} |`;
+  return [
+    ...[`### ${text(title)}`, ''],
+    ...(note === undefined ? [] : [text(note), '']),
+    ...[line(heads), line(heads.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)],
+  ];
+}
+
+/** On one line; what Markdown would read as markup stays text. */
+function text(value: string): string {
+  return visible(value)
+    .replace(/\s+/g, ' ')
+    .replace(/[\\`*_[\]<>|#]/g, '\\$&');
+}
+
+function aboutRun(run: Run): string[] {
+  const { startedAt, endedAt, versions, models, endpoint, sets, complete } = run;
+  const seeds = Math.max(...sets.map(({ comparison }) => comparison.seeds));
+  return [
+    `${utc(startedAt)} to ${utc(endedAt)}${complete ? '' : '; not complete: some questions have not ended'}`,
+    `${counted(
+      sets.reduce((sum, { comparison }) => sum + comparison.questions, 0),
+      'question',
+    )}, ${counted(seeds, 'seed')}`,
+    `Model ${models.join(', ')} at ${endpoint}`,
+    `GATE ${versions.gate}, Node.js ${versions.node}, Temporal ${versions.temporalServer ?? 'not used: all answers were stored'} (SDK ${versions.temporalSdk})`,
+    ...sets.flatMap(({ name, note }) => (note === null ? [] : [`${name}: ${note}`])),
+  ];
+}
+
+function aboutSet({ note, benchmark, comparison }: RunSet): string[] {
+  const { questions, seeds, file } = comparison;
+  return [
+    ...(note === null ? [] : [note]),
+    `${counted(questions, 'question')}, ${counted(seeds, 'seed')}`,
+    benchmark === null
+      ? `From ${file}, scored by its gold`
+      : `${benchmark.title}, split ${benchmark.split}, scored by the rules of ${benchmark.source}; licence: ${benchmark.licence}`,
+  ];
+}
+
+function provenance({ sets, prompts, config }: Run): Table[] {
+  const hashes = sets.flatMap((set) => [
+    [set.name, 'questions and gold', set.questionsSha256],
+    ...set.databases.map(({ name, sha256, schema }) => [set.name, `database ${name}`, sha256 ?? `schema ${schema}`]),
+  ]);
+  const settings = sets.flatMap((set) =>
+    Object.entries(set.settings).map(([method, own]) => [set.name, method, JSON.stringify(own)]),
+  );
+  return [
+    {
+      title: 'Data and configuration',
+      heads: ['set', 'what', 'SHA-256'],
+      rows: [['', 'configuration', config.sha256], ...hashes],
+    },
+    { title: 'Settings', heads: ['set', 'method', 'settings'], rows: settings },
+    { title: 'Prompts', heads: ['file', 'SHA-256'], rows: Object.entries(prompts) },
+  ];
+}

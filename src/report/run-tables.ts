@@ -1,0 +1,194 @@
+/** The tables of a run, the same on its page and in Markdown. */
+import { VERDICTS, type ComparedMethod, type Group, type MethodFigures, type Spread } from '../benchmarks';
+import { accuracyText, differenceText, JUDGED, shareText } from './comparison-figures';
+import { dollars, duration } from './printable';
+import type { Run, RunSet } from './run';
+import { auditFigures } from './update-audit-view';
+
+export interface Table {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+  /** What has to be known to read it. */
+  readonly note?: string;
+}
+
+/** `62.0 ± 1.2`: in percent unless `scale` is given. */
+function spreadText(spread: Spread | null | undefined, scale = 100, digits = 1): string {
+  if (!spread) return '';
+  const { mean, sd } = spread;
+  const middle = (scale * mean).toFixed(digits);
+  return sd === null ? middle : `${middle} ± ${(scale * sd).toFixed(digits)}`;
+}
+
+/** Methods by sets, as papers have it. */
+export function mainTable({ sets }: Run): Table {
+  const methods = [...new Set(sets.flatMap(({ figures }) => figures.map(({ method }) => method)))];
+  return {
+    title: 'Accuracy',
+    heads: ['method', ...sets.map(({ name, note }) => (note === null ? name : `${name} (${note})`))],
+    rows: methods.map((method) => [
+      method,
+      ...sets.map(({ figures }) => {
+        const own = figures.find((one) => one.method === method);
+        return own === undefined ? '' : spreadText(own.judged ?? own.accuracy);
+      }),
+    ]),
+    note: 'Percent, mean ± standard deviation over seeds; right abstentions count. By the judge where one was asked for, else by the official scorer or the gold.',
+  };
+}
+
+export function setTables(set: RunSet): Table[] {
+  const { figures, comparison, audits = {} } = set;
+  const compared = new Map(comparison.methods.map((one) => [one.method, one]));
+  const both = figures.flatMap((own) => {
+    const other = compared.get(own.method);
+    return other === undefined ? [] : [{ ...own, compared: other }];
+  });
+  return [
+    accuracyTable(both, comparison.methods[0]?.method ?? ''),
+    ...metricsTable(figures),
+    ...judgeTable(set),
+    outcomesTable(both),
+    costTable(both),
+    seedTable(figures),
+    ...groupTable('By database', figures, ({ byDatabase }) => byDatabase),
+    ...groupTable('By difficulty', figures, ({ byDifficulty }) => byDifficulty),
+    ...reuseTable(figures),
+    ...Object.entries(audits).map(([method, audit]) => ({
+      ...{ title: `Updates of ${method}`, heads: ['figure', 'value'], rows: auditFigures(audit) },
+    })),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+type Both = MethodFigures & { readonly compared: ComparedMethod };
+
+function accuracyTable(methods: readonly Both[], first: string): Table {
+  return {
+    title: 'Accuracy',
+    heads: ['method', 'mean ± SD over seeds', '95 % interval by question', 'difference', 'judge'],
+    rows: methods.map(({ method, accuracy, judged, compared }) => [
+      ...[method, spreadText(accuracy), accuracyText(compared.perQuestion.accuracy)],
+      ...[differenceText(compared.difference?.accuracy ?? null), spreadText(judged)],
+    ]),
+    note: `Differences are to ${first} in percentage points, paired by question, with 95 % bootstrap intervals.`,
+  };
+}
+
+function metricsTable(methods: readonly MethodFigures[]): Table[] {
+  const names = [...new Set(methods.flatMap(({ metrics }) => Object.keys(metrics)))];
+  if (names.length === 0) return [];
+  return [
+    {
+      title: 'Official figures',
+      heads: ['method', ...names],
+      rows: methods.map(({ method, metrics }) => [method, ...names.map((name) => spreadText(metrics[name], 1, 2))]),
+      note: 'As the scorer of the benchmark gives them, mean ± standard deviation over seeds.',
+    },
+  ];
+}
+
+function judgeTable({ comparison: { judge, methods } }: RunSet): Table[] {
+  if (judge === undefined) return [];
+  return [
+    {
+      title: 'By the judge',
+      heads: ['method', ...JUDGED.map(([name]) => name)],
+      rows: methods.map(({ method, judged }) => [method, ...JUDGED.map(([, of]) => (judged ? of(judged) : ''))]),
+      note: `The ${judge.mode} judge, version ${judge.version}, ${judge.model}.`,
+    },
+  ];
+}
+
+function outcomesTable(methods: readonly Both[]): Table {
+  const seen = VERDICTS.filter((verdict) => methods.some(({ verdicts }) => (verdicts[verdict] ?? 0) > 0));
+  return {
+    title: 'How answers ended',
+    heads: ['method', ...seen, 'open'],
+    rows: methods.map(({ method, verdicts, compared }) => [
+      ...[method, ...seen.map((verdict) => verdicts[verdict] ?? 0), compared.missing],
+    ]),
+    note: 'Answers over all seeds. correct-abstained: unanswerable, and said so; wrong-abstained: no answer although there is one; wrong-answered: an answer to an unanswerable question. infrastructure, cancelled, gold-failed, undecided and no-gold are in no score.',
+  };
+}
+
+function costTable(methods: readonly Both[]): Table {
+  const whole = (value: number | undefined): string =>
+    value === undefined ? '' : Math.round(value).toLocaleString('en-US');
+  return {
+    title: 'Cost',
+    heads: [
+      ...['method', 'calls of a question', 'difference', 'calls of a right answer', 'tokens in', 'tokens out'],
+      ...['cost of a question', 'cost of a right answer', 'time', 'proved'],
+    ],
+    rows: methods.map(({ method, calls, perCorrect, compared }) => {
+      const { promptTokens, completionTokens, costUsd, wallMs } = compared.perQuestion;
+      return [
+        ...[method, spreadText(calls, 1), differenceText(compared.difference?.calls ?? null, 1)],
+        ...[perCorrect.calls?.toFixed(1) ?? '', whole(promptTokens?.value), whole(completionTokens?.value)],
+        costUsd === null ? '' : dollars(costUsd.value),
+        perCorrect.costUsd === null ? '' : dollars(perCorrect.costUsd),
+        ...[wallMs === null ? '' : duration(wallMs.value), shareText(compared.proved)],
+      ];
+    }),
+    note: 'Means of a question; of a right answer: all calls and cost, by the number of right answers. US dollars.',
+  };
+}
+
+function seedTable(methods: readonly MethodFigures[]): Table {
+  return {
+    title: 'By seed',
+    heads: ['method', 'seed', 'accuracy', 'right', 'wrong', 'declined', 'failed', 'apart', 'calls', 'batch'],
+    rows: methods.flatMap(({ method, bySeed }) =>
+      bySeed.map(({ seed, batchId, ...counts }) => [method, seed, ...countCells(counts), batchId]),
+    ),
+  };
+}
+
+type Counts = Omit<Group, 'name' | 'questions'>;
+
+function countCells({ accuracy, right, wrong, declined, failed, notScored, calls }: Counts): (string | number)[] {
+  const share = accuracy === null ? '' : (100 * accuracy).toFixed(1);
+  return [share, right, wrong, declined, failed, notScored, calls?.toFixed(1) ?? ''];
+}
+
+function groupTable(
+  title: string,
+  methods: readonly MethodFigures[],
+  groupsOf: (method: MethodFigures) => readonly Group[],
+): Table[] {
+  if (methods.every((method) => groupsOf(method).length < 2)) return [];
+  return [
+    {
+      title,
+      heads: [
+        ...['method', title.slice(3), 'questions'],
+        ...['accuracy', 'right', 'wrong', 'declined', 'failed', 'apart', 'calls'],
+      ],
+      rows: methods.flatMap((method) =>
+        groupsOf(method).map(({ name, questions, ...counts }) => [
+          ...[method.method, name === '' ? 'not stated' : name, questions, ...countCells(counts)],
+        ]),
+      ),
+    },
+  ];
+}
+
+function reuseTable(methods: readonly MethodFigures[]): Table[] {
+  const rows = methods.flatMap(({ method, reuse }) => {
+    if (reuse === null) return [];
+    const { searches, updates, reused, reuses } = reuse;
+    return [
+      [
+        method,
+        searches,
+        updates,
+        (updates / searches).toFixed(2),
+        shareText(reused / updates),
+        (reuses / updates).toFixed(2),
+      ],
+    ];
+  });
+  const heads = ['method', 'searches with updates', 'updates', 'of a search', 'reused', 'reuses of an update'];
+  return [{ title: 'Reuse of grounding updates', heads, rows }];
+}

@@ -1,0 +1,200 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { Run } from '../../src/report/run';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { violations } from '../helpers/json-schema';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(300_000);
+
+let data: TestData;
+let model: SimulatedModel;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, latencyMs: 10 });
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+beforeEach(() => model.reset());
+
+/** Three questions as a file, and all of them as the benchmark of anyone's own questions. */
+function config(home: GateHome, more = ''): string {
+  const lines = data.questions.map((question) => JSON.stringify({ ...question, difficulty: 'easy' }));
+  writeFileSync(join(home.folder, 'three.jsonl'), `${lines.slice(0, 3).join('\n')}\n`);
+  writeFileSync(join(home.folder, 'more.jsonl'), `${lines.slice(0, 5).join('\n')}\n`);
+  const databases = data.databases.map((spec) => `  - ${spec}`).join('\n');
+  writeFileSync(
+    join(home.folder, 'run.yaml'),
+    `name: two sets
+methods: [gate:fast, react]
+seeds: 2
+concurrency: 6
+databases:
+${databases}
+questions:
+  - file: three.jsonl
+    note: made up
+  - { benchmark: questions, data: more.jsonl, limit: 2 }
+${more}`,
+  );
+  return 'run.yaml';
+}
+const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder, 'out', 'run.json'), 'utf8')) as Run;
+
+it('methods × sets × seeds run at once, each scored by its own rules; done before, the run costs nothing', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = ['batch', 'run', config(home), '--out', 'out'];
+  const first = await home.here(args);
+  expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
+  const run = runIn(home);
+  expect(violations('run', run)).toEqual([]);
+  expect(run).toMatchObject({ name: 'two sets', complete: true, models: ['simulated'] });
+  expect(run.versions.temporalServer).toMatch(/^\d+\.\d+/);
+  expect(run.prompts['look']).toMatch(/^[0-9a-f]{64}$/);
+  const [three, questions] = run.sets;
+  expect(three).toMatchObject({ name: 'three', note: 'made up', benchmark: null });
+  expect(questions).toMatchObject({ benchmark: { name: 'questions' }, comparison: { questions: 2 } });
+  for (const { figures, comparison, databases } of run.sets) {
+    expect(databases[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
+    for (const { accuracy, calls, bySeed, verdicts } of figures) {
+      expect([accuracy?.seeds, calls?.seeds, bySeed.length]).toEqual([2, 2, 2]);
+      const answers = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+      expect(answers).toBe(comparison.questions * 2);
+    }
+  }
+  expect(Object.keys(questions?.figures[0]?.metrics ?? {}).length).toBeGreaterThan(0);
+  // The two sets have names of their own, so their searches are not shared.
+  const calls = run.sets.flatMap(({ comparison }) => comparison.answers.map((answer) => answer.calls ?? 0));
+  expect(calls.reduce((sum, count) => sum + count, 0)).toBe(model.ledger().totals.billed);
+  const page = readFileSync(join(home.folder, 'out', 'report.html'), 'utf8');
+  for (const said of ['Accuracy against model calls', 'made up', 'name: two sets']) expect(page).toContain(said);
+  expect(page).not.toMatch(/<script|src=|url\(/);
+  expect(readFileSync(join(home.folder, 'out', 'report.md'), 'utf8')).toContain('## three');
+  expect(parse(readFileSync(join(home.folder, 'out', 'report.csv')))).toHaveLength(1 + 5 * 2 * 2);
+  const paid = model.ledger().totals.asked;
+  const again = await home.here(args);
+  expect([again.code, model.ledger().totals.asked]).toEqual([0, paid]);
+  expect(runIn(home)).toEqual(run);
+  // The same batches as of the file alone.
+  const databases = data.databases.flatMap((spec) => ['--db', spec]);
+  const alone = await home.here([
+    'batch',
+    'run',
+    'three.jsonl',
+    ...databases,
+    '--method',
+    'react',
+    '--out',
+    'alone',
+    '--seed',
+    '1',
+  ]);
+  expect([alone.code, model.ledger().totals.asked]).toEqual([0, paid]);
+});
+
+it('killed in the middle it goes on where it was, and pays what an undisturbed one pays', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = ['batch', 'run', config(home), '--out', 'out', '--concurrency', '2'];
+  const first = home.start(args);
+  await first.said(/2\/3 /);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = await home.here(args);
+  expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
+  const billed = model.ledger().totals.billed;
+  const verdicts = (run: Run) => run.sets.flatMap(({ comparison }) => comparison.answers.map(({ verdict }) => verdict));
+  model.reset();
+  const calm = gateHome({ baseUrl: model.baseUrl });
+  expect((await calm.here(['batch', 'run', config(calm), '--out', 'out'])).code).toBe(0);
+  expect(verdicts(runIn(home))).toEqual(verdicts(runIn(calm)));
+  // Only the calls in flight are asked again.
+  expect(billed - model.ledger().totals.billed).toBeLessThanOrEqual(2);
+});
+
+it('an outage is no wrong answer: it is told, and the same command asks again what it left', async () => {
+  const home = gateHome({ baseUrl: 'http://127.0.0.1:9/v1' });
+  const args = ['batch', 'run', config(home), '--out', 'out'];
+  const down = await home.here(args);
+  expect(down.code).not.toBe(0);
+  expect(down.err).toContain('does not answer');
+  expect((await home.here(args, { OPENAI_BASE_URL: model.baseUrl })).code).toBe(0);
+});
+
+it('audit: true counts the updates of the searches; --dry-run asks nothing', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const path = config(home, 'audit: true\n');
+  const text = readFileSync(join(home.folder, path), 'utf8')
+    .replace('[gate:fast, react]', '[gate:paper]')
+    .replace('seeds: 2', 'seeds: [3]');
+  writeFileSync(join(home.folder, path), text);
+  const estimate = await home.here(['batch', 'run', path, '--dry-run', '--limit', '1']);
+  expect([estimate.code, model.ledger().totals.asked]).toEqual([0, 0]);
+  expect(estimate.out).toContain('Nothing was asked');
+  const { code, out, err } = await home.here(['batch', 'run', path, '--out', 'out', '--limit', '4', '--json']);
+  expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+  const [set] = (JSON.parse(out) as Run).sets;
+  const { updates, reused, reuses, searches } = set?.audits?.['gate:paper'] ?? {};
+  expect([searches, set?.figures[0]?.reuse]).toMatchObject([3, { updates, reused, reuses }]);
+  expect(set?.figures[0]?.bySeed).toMatchObject([{ seed: 3 }]);
+});
+
+it.each([
+  ['methods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'run.yaml, line 1: name: expected string, received undefined'],
+  [
+    'name: a\nmethod: [gate]\nmethods: [gate]\nquestions: [{ file: q.jsonl }]\n',
+    'run.yaml, line 2: method: unknown key; allowed: databases, ',
+  ],
+  [
+    'name: a\nmethods:\n  - gate\n  - raect\nquestions: [{ file: q.jsonl }]\n',
+    'run.yaml, line 4: methods.1: there is no method raect',
+  ],
+  [
+    'name: a\nmethods: [gate]\nquestions:\n  - file: q.jsonl\n    splitt: dev\n',
+    'run.yaml, line 5: questions.0.splitt: unknown key; allowed: ',
+  ],
+  [
+    'name: a\nmethods: [gate]\nquestions:\n  - benchmark: birds\n',
+    'run.yaml, line 4: questions.0.benchmark: allowed: questions, ',
+  ],
+  [
+    'name: a\nmethods: [gate]\nquestions:\n  - benchmark: ehrsql2024\n',
+    'run.yaml, line 4: questions.0: give the folder of ehrsql2024 as data',
+  ],
+  [
+    'name: a\nmethods: [gate, gate]\nquestions: [{ file: q.jsonl }]\n',
+    'run.yaml: methods: gate stands twice; leave one out',
+  ],
+  [
+    'name: a\nmethods: [gate]\nquestions: [{ file: q.jsonl }, { file: x/q.jsonl }]\n',
+    'run.yaml: questions: two entries are called q; give one of them another name',
+  ],
+  ['name: a\nname: b\n', 'run.yaml, line 2: not YAML: Map keys must be unique'],
+  ['name: a\nmethods: [gate]\nquestions: [{ file: none.jsonl }]\n', 'none.jsonl cannot be read (it does not exist)'],
+  ['name: a\nmethods: [gate]\nquestions: [{ benchmark: ehrsql2024, data: . }]\n', 'is no folder of EHRSQL-2024'],
+  ['name: a\nmethods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'no database is given for'],
+])('%j is said before anything is asked', async (text, line) => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  writeFileSync(join(home.folder, 'run.yaml'), text);
+  writeFileSync(join(home.folder, 'q.jsonl'), `${JSON.stringify({ question: 'Why?', database: 'd' })}\n`);
+  const { code, out, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out']);
+  expect([code === 0, out]).toEqual([false, '']);
+  expect(err).toContain(line);
+  expect(err.trim().split('\n')).toHaveLength(1);
+  expect(model.ledger().totals.asked).toBe(0);
+});
+
+it('a flag that the file has a key for, and --data without one, are refused', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const method = await home.here(['batch', 'run', config(home), '--out', 'out', '--method', 'react']);
+  expect([method.code, method.err]).toEqual([
+    2,
+    'gate: --method: leave it out; the file of a run says what is asked\n',
+  ]);
+  const folder = await home.here(['batch', 'run', 'three.jsonl', '--out', 'out', '--data', '.']);
+  expect([folder.code, folder.err]).toEqual([2, 'gate: --data is for the .yaml of a run; leave it out\n']);
+});
