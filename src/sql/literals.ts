@@ -1,0 +1,215 @@
+/**
+ * The literals of a statement, each with the part that it plays: what is compared with data, what is only written about it
+ * (a format, a factor, a label), and what is given back as it stands. Limits, positions and sizes of types are left out,
+ * because they hold no value of the data.
+ */
+import type { Dialect } from '../domain';
+import { tokensOf } from './lexer';
+import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, readsRows, statementsOf, type Node } from './tree';
+
+export type LiteralRole =
+  /** Compared with data, or a row of its own. */
+  | 'value'
+  /** Of LIKE or a regular expression. */
+  | 'pattern'
+  /** Of a computation. */
+  | 'factor'
+  /** A position or a number of places, as in `round(x, 2)`. */
+  | 'count'
+  /** Of a date, or the unit of one: `%Y-%m`. */
+  | 'format'
+  /** How far a date is moved: `-1 month`. */
+  | 'shift'
+  /** What a case is called. */
+  | 'label'
+  /** Of a row that is written out, in a query without FROM. */
+  | 'row'
+  /** Given back by the outermost query, which reads no row for it. */
+  | 'constant';
+
+export interface Literal {
+  readonly kind: 'text' | 'number';
+  readonly value: string;
+  readonly role: LiteralRole;
+}
+
+/** Null where the parser cannot read the statement. */
+export function literalsIn(sql: string, dialect: Dialect): readonly Literal[] | null {
+  let statements: readonly Node[];
+  try {
+    statements = statementsOf(sql, dialect);
+  } catch (error) {
+    // What cannot be parsed, or is nested too deeply, is the caller's to judge.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+  const found = new Collector(dialect);
+  for (const statement of statements) {
+    found.constants(statement);
+    found.visit(statement, 'value');
+  }
+  return found.all();
+}
+
+/** Every string and number of a text that cannot be parsed; each counts as a value, but for `substring(x from '…')`. */
+export function literalTokens(sql: string, dialect: Dialect): readonly Literal[] {
+  return tokensOf(sql, dialect).flatMap(({ kind, raw }, at, tokens): Literal[] => {
+    if (kind === 'number') return [{ kind, value: raw, role: 'value' }];
+    if (kind !== 'string') return [];
+    const role = tokens[at - 1]?.text.toLowerCase() === 'from' ? 'pattern' : 'value';
+    return [{ kind: 'text', value: raw.replace(/^[^']*'|'$/g, ''), role }];
+  });
+}
+
+/** Arguments that are formats or units, by the function's name. */
+const FORMATS: Readonly<Record<string, number>> = {
+  ...{ strftime: 0, date_trunc: 0, date_part: 0, datediff: 0, dateadd: 0, timestampdiff: 0, timestampadd: 0 },
+  ...{ format: 0, printf: 0, to_char: 1, to_date: 1, to_timestamp: 1, to_number: 1, trunc: 1 },
+};
+/** SQLite's functions of dates: from this argument on, a date is moved. */
+const SHIFTS: Readonly<Record<string, number>> = {
+  date: 1,
+  time: 1,
+  datetime: 1,
+  julianday: 1,
+  unixepoch: 1,
+  strftime: 2,
+};
+const COUNTS = new Set(
+  'substr substring left right round trunc lpad rpad split_part nth_value ntile lag lead power mod percentile_cont percentile_disc repeat width_bucket generate_series'.split(
+    ' ',
+  ),
+);
+const PATTERNS = new Set(
+  ['LIKE', 'ILIKE', 'GLOB', 'REGEXP', 'RLIKE', 'SIMILAR TO'].flatMap((name) => [name, `NOT ${name}`]),
+).add('~');
+const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '||', '^', '&', '|']);
+
+/** Whether a column of the list depends on rows. */
+function givesRows(clause: Node | undefined): boolean {
+  const columns = clause?.type === 'select_clause' ? (clause.columns?.items ?? []) : [];
+  return columns.some((column: Node) => readsRows(column.type === 'alias' ? column.expr : column));
+}
+
+class Collector {
+  private readonly found: Literal[] = [];
+  private readonly named = new Set<string>();
+  private readonly fixed = new Set<Node>();
+
+  constructor(private readonly dialect: Dialect) {}
+
+  all(): readonly Literal[] {
+    return this.found.filter(({ kind, value }) => kind !== 'text' || !this.named.has(value.toLowerCase()));
+  }
+
+  /** Marks what the outermost query gives back without reading a row. */
+  constants(node: Node): void {
+    const query = bare(node);
+    if (query.type === 'compound_select_stmt') [query.left, query.right].forEach((arm) => this.constants(arm));
+    if (query.type !== 'select_stmt') return;
+    for (const clause of query.clauses)
+      if (clause.type === 'select_clause' && !givesRows(clause)) this.fixed.add(clause);
+  }
+
+  visit(node: Node, role: LiteralRole): void {
+    const isFixed = role === 'constant' || role === 'row';
+    const inside = this.fixed.has(node) ? 'constant' : role;
+    switch (node.type) {
+      case 'string_literal':
+      case 'number_literal':
+        this.found.push({ kind: node.type === 'string_literal' ? 'text' : 'number', value: String(node.value), role });
+        return;
+      case 'identifier':
+        // In SQLite a name in double quotes that is no column is a text.
+        if (this.dialect === 'sqlite' && node.text.startsWith('"'))
+          this.found.push({ kind: 'text', value: node.name, role });
+        return;
+      case 'alias':
+        this.name(node.alias);
+        this.visit(node.expr, role);
+        return;
+      case 'common_table_expr':
+        this.name(node.table);
+        this.visit(node.expr, role);
+        return;
+      case 'limit_clause':
+      case 'offset_clause':
+      case 'fetch_clause':
+      case 'sort_specification':
+        for (const child of childrenOf(node)) if (child.type !== 'number_literal') this.visit(child, role);
+        return;
+      case 'group_by_clause':
+        for (const child of childrenOf(node.columns)) if (child.type !== 'number_literal') this.visit(child, role);
+        return;
+      case 'modified_data_type':
+        return;
+      case 'interval_literal':
+        this.under(node, 'shift');
+        return;
+      case 'case_when':
+        this.visit(node.condition, 'value');
+        this.visit(node.result, isFixed ? role : 'label');
+        return;
+      case 'case_else':
+        this.visit(node.result, isFixed ? role : 'label');
+        return;
+      case 'binary_expr':
+        this.binary(node, inside);
+        return;
+      case 'func_call':
+        this.call(node, inside);
+        return;
+      case 'paren_expr':
+      case 'list_expr':
+      case 'cast_expr':
+      case 'cast_arg':
+      case 'cast_operator_expr':
+      case 'prefix_op_expr':
+        this.under(node, inside);
+        return;
+      case 'select_stmt': {
+        const types = node.clauses.map(({ type }) => type);
+        const isRow = !types.includes('from_clause') && !givesRows(node.clauses[0]);
+        for (const clause of node.clauses)
+          this.visit(clause, isRow && clause.type === 'select_clause' ? 'row' : 'value');
+        return;
+      }
+      default:
+        this.under(node, isQuery(node) || !(isFixed || inside === 'constant') ? 'value' : inside);
+    }
+  }
+
+  private under(node: Node, role: LiteralRole): void {
+    for (const child of childrenOf(node)) this.visit(child, role);
+  }
+
+  private name(node: Node | undefined): void {
+    if (node?.type === 'identifier') this.named.add(node.name.toLowerCase());
+  }
+
+  private binary(node: Extract<Node, { type: 'binary_expr' }>, role: LiteralRole): void {
+    const operator = operatorOf(node).toUpperCase();
+    const isFixed = role === 'constant' || role === 'row';
+    const side = isFixed ? role : ARITHMETIC.has(operator) ? 'factor' : 'value';
+    this.visit(node.left, side);
+    this.visit(
+      node.right,
+      PATTERNS.has(operator.replace(/^!?~+\*?$/, '~')) ? 'pattern' : operator === 'AT TIME ZONE' ? 'format' : side,
+    );
+  }
+
+  private call(node: Extract<Node, { type: 'func_call' }>, role: LiteralRole): void {
+    const name = nameOf(node);
+    const args = argumentsOf(node);
+    const roleOf = (at: number): LiteralRole => {
+      if (FORMATS[name] === at) return 'format';
+      if (at >= (SHIFTS[name] ?? Infinity)) return 'shift';
+      if (COUNTS.has(name)) return 'count';
+      if (name.startsWith('regexp')) return 'pattern';
+      if (name === 'iif' || name === 'if') return at === 0 ? 'value' : 'label';
+      return role === 'constant' || role === 'row' ? role : 'value';
+    };
+    args.forEach((argument, at) => this.visit(argument, roleOf(at)));
+    for (const child of childrenOf(node)) if (child !== node.name && child !== node.args) this.visit(child, 'value');
+  }
+}
