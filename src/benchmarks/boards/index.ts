@@ -10,4 +10,8 @@ export const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   defog: async () => (await import('./defog')).defog,
   'spider2-lite': async () => (await import('./spider2')).spider2Lite,
   'spider2-snow': async () => (await import('./spider2')).spider2Snow,
+  'livesqlbench-base-lite': async () => (await import('./livesqlbench')).livesqlbenchBaseLite,
+  'livesqlbench-base-full': async () => (await import('./livesqlbench')).livesqlbenchBaseFull,
+  'livesqlbench-large': async () => (await import('./livesqlbench')).livesqlbenchLarge,
+  'ls-hard': async () => (await import('./livesqlbench')).lsHard,
 };
