@@ -21,7 +21,7 @@ import {
   type ScoreOptions,
 } from '../benchmark';
 import { describeFailure } from '../execution-match';
-import { loadQuestions, objectsIn, type BenchmarkItem, type Gold } from '../question-file';
+import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
 import { compareFrames } from './defog-frames';
 import { meanOf, resultOf, runBoth, scored, statementOf, tooLarge, unanswered, whileConnected } from './execution';
 import { firstPath, someOf } from './files';
@@ -47,8 +47,9 @@ const Entry = z.object({
 
 interface Question {
   readonly item: BenchmarkItem;
-  /** All gold queries as they are published. */
-  readonly gold: string | null;
+  readonly golds: readonly string[];
+  /** All of them as they are published. */
+  readonly published: string;
 }
 
 const format: PredictionFormat = {
@@ -103,12 +104,11 @@ async function questionsIn(folder: string, { split, hiddenKnowledge = false }: O
   const own = firstPath(folder, 'questions.jsonl');
   if (own === null || split !== undefined)
     throw new BenchmarkDataError(`${folder} is incomplete: ${name}.csv is missing`);
-  return (await loadQuestions(own, { hiddenKnowledge })).map((item) => ({ item, gold: goldOf(item.gold) }));
-}
-
-function goldOf(gold: Gold | null): string | null {
-  if (typeof gold?.abstainText === 'string') return sentenceQuery(gold.abstainText);
-  return gold === null || gold.sql.length === 0 ? null : gold.sql.join(';');
+  return (await loadQuestions(own, { hiddenKnowledge })).map((item) => {
+    const sentence = item.gold?.abstainText ?? null;
+    const golds = sentence === null ? (item.gold?.sql ?? []) : [sentenceQuery(sentence)];
+    return { item, golds, published: golds.join(';') };
+  });
 }
 
 /** Instructions are part of the official prompt, so a solver sees them. */
@@ -127,6 +127,7 @@ async function fromCsv(path: string, engine: Dialect): Promise<Question[]> {
     if (seen.has(key)) throw new BenchmarkDataError(`${path}, line ${String(number)}: the question is there twice`);
     seen.add(key);
     const abstainText = sentenceIn(query);
+    const golds = choicesOf(query);
     const gold = {
       answer: null,
       text: null,
@@ -138,9 +139,9 @@ async function fromCsv(path: string, engine: Dialect): Promise<Question[]> {
     return {
       item: {
         ...{ id: String(at), question, context: null, instructions: instructions ?? null, engine, database },
-        gold: { ...gold, sql: abstainText === null ? choicesOf(query) : [] },
+        gold: { ...gold, sql: abstainText === null ? golds : [] },
       },
-      gold: query,
+      ...{ golds, published: query },
     };
   });
 }
@@ -175,16 +176,15 @@ function scoreDefog(
   options: ScoreOptions,
 ): Promise<BoardScore> {
   return whileConnected(async () => {
-    const gold = question?.gold ?? null;
-    if (question === undefined || gold === null)
+    if (question === undefined || question.golds.length === 0)
       return scored('no-gold', 'the benchmark has no gold for this question');
-    const { item } = question;
+    const { item, golds, published } = question;
     const isSaid = prediction.kind === 'abstained' && item.gold?.answerable === false;
     if (isSaid) return scored('correct-abstained', 'abstained', { ex: 1, exact: 1 });
     const settled = unanswered(prediction);
     if (settled !== null) return { ...settled, points: MISSED };
     const sql = prediction.kind === 'sql' ? statementOf(prediction.statements) : 'SELECT 1';
-    const ran = await runBoth(sql, choicesOf(gold), engine, options);
+    const ran = await runBoth(sql, golds, engine, options);
     const predicted = prediction.kind === 'rows' ? resultOf(prediction) : ran.predicted;
     if (predicted.kind !== 'rows') return scored('wrong', describeFailure(predicted), MISSED);
     const asked = { question: item.question, category: item.gold?.category ?? null };
@@ -192,7 +192,7 @@ function scoreDefog(
     for (const result of ran.golds) {
       if (result.kind !== 'rows') return scored('gold-failed', `a gold query: ${describeFailure(result)}`);
       if (result.truncated || predicted.truncated) return tooLarge();
-      const gives = { result, sql: gold };
+      const gives = { result, sql: published };
       const match = compareFrames(gives, { result: predicted, sql }, asked, engine.dialect);
       if (match === 'exact') return scored('correct', 'equal results', { ex: 1, exact: 1 });
       if (match === 'incomparable') return scored('wrong', 'pandas could not compare the results', MISSED);
