@@ -34,6 +34,8 @@ export interface OpenBenchmark {
   readonly remarks?: readonly string[];
   /** Where the question's database lies in the folder, as --db takes it; null: it has to be given with --db. */
   database(item: BenchmarkItem): string | null;
+  /** SQL of this question is not run here, so it needs no database; left out: every question needs one. */
+  isUnrun?(item: BenchmarkItem): boolean;
   /** Where that database is documented in the folder, as --docs takes it; null or left out: nowhere. */
   docs?(item: BenchmarkItem): string | null;
   /** The official verdict on one prediction. Only the caller's abort is thrown. */

@@ -68,6 +68,7 @@ export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   if (benchmark === undefined) throw new UsageError(`no benchmark ${flags.benchmark}`);
   const { split = benchmark.splits[0] ?? '', seed } = flags;
   const board = await benchmark.open(resolve(io.cwd, flags.data), { split, seed });
+  for (const remark of board.remarks ?? []) io.err(`note: ${remark}\n`);
   const path = resolve(io.cwd, flags.predictions);
   const predictions = await benchmark.format.read(path, board.items);
   const problems = await benchmark.format.check(path, board.items);
@@ -90,7 +91,9 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
   const { items } = board;
   const predictionOf = ({ id }: BenchmarkItem): Prediction => predictions.get(id) ?? { kind: 'none' };
   // BIRD runs the place of an abstention too. A database in the folder costs nothing to name.
-  const asking = items.filter((item) => predictionOf(item).kind === 'sql' || board.database(item) !== null);
+  const asking = items.filter(
+    (item) => board.database(item) !== null || (predictionOf(item).kind === 'sql' && board.isUnrun?.(item) !== true),
+  );
   const databases = batchDatabases(
     config,
     specsOf(board, items, flags.db ?? []),

@@ -98,6 +98,7 @@ async function open(board: Board, folder: string, options: OpenOptions): Promise
       dialect === 'sqlite' && database !== null
         ? firstPath(folder, `${database}/${database}.sqlite`, `database/${database}/${database}.sqlite`)
         : null,
+    isUnrun: ({ gold }) => gold === null,
     docs: ({ database }) => {
       const place = join(folder, database ?? '');
       return shown ? place : join(place, `${database ?? ''}_column_meaning_base.json`);

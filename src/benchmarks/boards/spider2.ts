@@ -12,6 +12,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { z } from 'zod';
 import type { Dialect } from '../../domain';
+import { CONTEXT_CHARS } from '../../input-limits';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports';
 import {
   BenchmarkDataError,
@@ -52,6 +53,8 @@ const Standard = z.object({
 });
 type Standard = z.infer<typeof Standard>;
 
+/** Of a document: a context may not be longer. */
+const KNOWLEDGE_CHARS = CONTEXT_CHARS - 1_000;
 const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz');
 
 async function open(suite: Suite, folder: string): Promise<OpenBenchmark> {
@@ -69,20 +72,20 @@ async function open(suite: Suite, folder: string): Promise<OpenBenchmark> {
     join(gold, 'exec_result'),
     lines.map((line) => line.instance_id),
   );
-  const items = await Promise.all(lines.map((line) => itemOf(line, results, join(gold, 'sql'))));
+  const unread = lines.flatMap(({ external_knowledge: name }) => {
+    const file = documentOf(base, name);
+    return file === null || existsSync(file) ? [] : [basename(file)];
+  });
+  const items = await Promise.all(lines.map((line) => itemOf(line, results, base)));
   const database = ({ database: named, engine }: BenchmarkItem): string | null =>
     engine === 'sqlite'
       ? firstPath(join(base, 'resource', 'databases'), `${named ?? ''}.sqlite`, `spider2-localdb/${named ?? ''}.sqlite`)
       : null;
-  const documents = new Map(lines.map((line) => [line.instance_id, line.external_knowledge ?? null]));
   return {
     items,
-    remarks: remarksOn(items, database),
+    remarks: [...remarksOn(items, database), ...missing('resource/documents', unread)],
     database,
-    docs: ({ id }) => {
-      const document = documents.get(id) ?? null;
-      return document === null ? null : join(base, 'resource', 'documents', document);
-    },
+    isUnrun: ({ id }) => isUnrun(suite, id),
     score: async (id, prediction, engine, options) => {
       const standard = standards.get(id);
       if (standard === undefined) throw new TypeError(`no question ${id}`);
@@ -105,14 +108,32 @@ async function goldResults(folder: string, ids: readonly string[]): Promise<Read
 async function itemOf(
   line: Line,
   results: ReadonlyMap<string, readonly string[]>,
-  sqlFolder: string,
+  base: string,
 ): Promise<BenchmarkItem> {
   const { instance_id: id, question, db } = line;
-  const file = join(sqlFolder, `${id}.sql`);
+  const file = join(base, 'evaluation_suite', 'gold', 'sql', `${id}.sql`);
   const sql = existsSync(file) ? [await textIn(file)] : [];
   const about = { answer: null, text: null, answerable: true, abstainText: null, category: null, difficulty: null };
   const gold: Gold | null = (results.get(id) ?? []).length === 0 ? null : { sql, ...about };
-  return { id, question, context: null, instructions: null, engine: engineOf(id), database: db, gold };
+  const context = await knowledgeFor(line, base);
+  return { id, question, context, instructions: null, engine: engineOf(id), database: db, gold };
+}
+
+/** The document that the benchmark gives with the question; null: none, or the folder lacks it. */
+async function knowledgeFor({ external_knowledge: name }: Line, base: string): Promise<string | null> {
+  const file = documentOf(base, name);
+  if (file === null || !existsSync(file)) return null;
+  const text = (await textIn(file)).trim();
+  return `External knowledge (${name ?? ''}):\n${text.length > KNOWLEDGE_CHARS ? `${text.slice(0, KNOWLEDGE_CHARS)}\n…` : text}`;
+}
+
+const documentOf = (base: string, name: string | null | undefined): string | null =>
+  typeof name === 'string' ? join(base, 'resource', 'documents', name) : null;
+
+/** There is no BigQuery here, and the official scorer of lite runs no SQL for Snowflake. */
+function isUnrun(suite: Suite, id: string): boolean {
+  const engine = engineOf(id);
+  return engine === null || (suite === 'lite' && engine === 'snowflake');
 }
 
 /** null: BigQuery. */
@@ -125,7 +146,7 @@ function remarksOn(items: readonly BenchmarkItem[], database: (item: BenchmarkIt
   const cloud = items.filter(({ engine }) => engine === null).length;
   const ungraded = items.filter(({ gold }) => gold === null).map(({ id }) => id);
   const closed = items.filter((item) => item.engine === 'sqlite' && database(item) === null);
-  const absent = [...new Set(closed.map((item) => `${item.database ?? ''}.sqlite`))];
+  const absent = closed.map((item) => `${item.database ?? ''}.sqlite`);
   return [
     ...(cloud === 0
       ? []
@@ -133,8 +154,12 @@ function remarksOn(items: readonly BenchmarkItem[], database: (item: BenchmarkIt
           `${cloud} of ${items.length} questions need BigQuery, which is not run here: they are scored from ID.csv only`,
         ]),
     ...(ungraded.length === 0 ? [] : [`the publisher gives no gold result for ${someOf(ungraded)}`]),
-    ...(absent.length === 0 ? [] : [`resource/databases lacks ${someOf(absent)}: ${closed.length} questions use them`]),
+    ...missing('resource/databases', absent),
   ];
+}
+
+function missing(folder: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${folder} lacks ${someOf([...new Set(names)])}`];
 }
 
 async function scored(

@@ -144,7 +144,7 @@ describe('the loader of lite', () => {
     { instance_id: 'ga001', db: 'ga4', question: 'q', external_knowledge: null },
     { instance_id: 'sf_bq029', db: 'PATENTS', question: 'q', external_knowledge: null },
     { instance_id: 'local003', db: 'E_commerce', question: 'q', external_knowledge: 'RFM.md' },
-    { instance_id: 'local004', db: 'Pagila', question: 'q', external_knowledge: null },
+    { instance_id: 'local004', db: 'Pagila', question: 'q', external_knowledge: 'absent.md' },
   ];
   const gold = 'evaluation_suite/gold';
   const folder = put(join(base, 'small'), {
@@ -160,6 +160,7 @@ describe('the loader of lite', () => {
     ),
     [`${gold}/sql/local003.sql`]: 'SELECT 1 AS a',
     'resource/databases/spider2-localdb/E_commerce.sqlite': '',
+    'resource/documents/RFM.md': 'Recency is …\n',
   });
   let open: OpenBenchmark;
   beforeAll(async () => {
@@ -183,15 +184,16 @@ describe('the loader of lite', () => {
     expect(item('local004').gold).toBeNull();
     expect(open.database(item('local003'))).toBe(join(folder, 'resource/databases/spider2-localdb/E_commerce.sqlite'));
     expect(open.database(item('bq001'))).toBeNull();
-    expect(open.docs?.(item('local003'))).toBe(join(folder, 'resource/documents/RFM.md'));
-    expect(open.docs?.(item('bq001'))).toBeNull();
+    expect(item('local003').context).toBe('External knowledge (RFM.md):\nRecency is …');
+    expect(open.items.filter((one) => open.isUnrun?.(one)).map(({ id }) => id)).toEqual(['bq001', 'ga001', 'sf_bq029']);
   });
 
   test('what cannot be scored is told', () => {
     expect(open.remarks).toEqual([
       '2 of 5 questions need BigQuery, which is not run here: they are scored from ID.csv only',
       'the publisher gives no gold result for "local004"',
-      'resource/databases lacks "Pagila.sqlite": 1 questions use them',
+      'resource/databases lacks "Pagila.sqlite"',
+      'resource/documents lacks "absent.md"',
     ]);
   });
 
