@@ -151,13 +151,16 @@ function csvObjects(text: string, path: string): Numbered[] {
   }
 }
 
+/** How a solver is told what the benchmark knows beside the question. */
+export function knownText(knowledge: string): string {
+  return `Known about this database: ${knowledge}`;
+}
+
 function toItem(line: Line, path: string, number: number, options: LoadOptions): BenchmarkItem {
   const instructions = [
     line.instructions,
     options.abstainInstruction ? line.abstain_instruction : null,
-    options.hiddenKnowledge && line.hidden_knowledge !== null
-      ? `Known about this database: ${line.hidden_knowledge}`
-      : null,
+    options.hiddenKnowledge && line.hidden_knowledge !== null ? knownText(line.hidden_knowledge) : null,
   ].filter((text) => text !== null);
   const instructed = instructions.length === 0 ? null : instructions.join('\n\n');
   const problem = questionProblem(line.question) ?? contextProblem(line.context, instructed);

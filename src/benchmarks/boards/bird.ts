@@ -18,7 +18,7 @@ import {
   type Prediction,
   type ScoreOptions,
 } from '../benchmark';
-import type { BenchmarkItem } from '../question-file';
+import { knownText, type BenchmarkItem } from '../question-file';
 import { birdFormat } from './bird-format';
 import { rewardOf, sameSet, softF1 } from './bird-measures';
 import { comparable, meanOf, resultOf, runBoth, scored, statementOf, unanswered, whileConnected } from './execution';
@@ -136,7 +136,7 @@ function itemOf(entry: Entry, at: number, sql: string | null, engine: Dialect, o
     id: String(at),
     question: entry.question,
     context: null,
-    instructions: evidence === '' ? null : `Known about this database: ${evidence}`,
+    instructions: evidence === '' ? null : knownText(evidence),
     engine,
     database: entry.db_id,
     gold: sql === null ? null : { ...gold, sql: [sql], difficulty: entry.difficulty ?? null },

@@ -95,15 +95,15 @@ export const defog: Benchmark = {
 };
 
 async function questionsIn(folder: string, { split, hiddenKnowledge = false }: OpenOptions): Promise<Question[]> {
-  const name = split ?? 'questions_gen_postgres';
+  const [first = ''] = Object.keys(SPLITS);
+  const name = split ?? first;
   const dialect = SPLITS[name];
   if (dialect === undefined)
     throw new BenchmarkDataError(`defog has no split "${name}": it is one of ${Object.keys(SPLITS).join(', ')}`);
   const path = firstPath(folder, `${name}.csv`, `data/${name}.csv`);
   if (path !== null) return fromCsv(path, dialect);
   const own = firstPath(folder, 'questions.jsonl');
-  if (own === null || split !== undefined)
-    throw new BenchmarkDataError(`${folder} is incomplete: ${name}.csv is missing`);
+  if (own === null || name !== first) throw new BenchmarkDataError(`${folder} is incomplete: ${name}.csv is missing`);
   return (await loadQuestions(own, { hiddenKnowledge })).map((item) => {
     const sentence = item.gold?.abstainText ?? null;
     const golds = sentence === null ? (item.gold?.sql ?? []) : [sentenceQuery(sentence)];

@@ -167,7 +167,8 @@ describe('a folder as sql-eval has it', () => {
     const board = await defog.open(join(folder, 'own'), {});
     expect(board.items[0]).toMatchObject({ id: 'd-1', instructions: null });
     expect((await board.score('d-1', sql('SELECT name FROM t'), engine, SQL_OPTIONS)).verdict).toBe('correct');
-    const { items } = await defog.open(join(folder, 'own'), { hiddenKnowledge: true });
+    const { items } = await defog.open(join(folder, 'own'), { split: 'questions_gen_postgres', hiddenKnowledge: true });
+    await expect(defog.open(join(folder, 'own'), { split: 'idk' })).rejects.toThrow('idk.csv is missing');
     expect(items[0]?.instructions).toContain('k');
   });
 
