@@ -178,6 +178,8 @@ function presetOf(config: Pick<Config, 'preset'>, { preset, method }: SearchFlag
   return preset ?? method.preset ?? config.preset;
 }
 
+export const hasNoWeb = (method: string): boolean => method.startsWith('reforce-');
+
 /** Left out where none are allowed, so that such a search keeps its id. */
 function lookupsOf(
   config: Config,
@@ -185,7 +187,7 @@ function lookupsOf(
   { tools }: Question,
 ): { readonly lookups?: number } {
   const asksWeb = tools.some((tool) => tool !== 'execute_sql');
-  if (asksWeb && method.startsWith('reforce-'))
+  if (asksWeb && hasNoWeb(method))
     throw new UsageError(`--web: method ${method} has no web, as its source; leave it out`);
   return asksWeb && method === 'gate' ? { lookups: config.web?.lookups ?? LOOKUPS } : {};
 }

@@ -123,6 +123,7 @@ const OF_RUN = [
   'model',
   'concurrency',
   'limit',
+  'seed',
   'maxTotalCost',
   'dryRun',
   'fresh',

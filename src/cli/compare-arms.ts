@@ -14,6 +14,7 @@ import { each } from '../limiter';
 import { counted } from '../report/printable';
 import { provedShare } from '../text/answer-text';
 import { compose, type Composition } from '../workers/composition';
+import { hasNoWeb } from './ask-input';
 import type { Asking } from './ask-start';
 import type { BatchDatabases } from './batch-databases';
 import { checkedDatabases, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
@@ -124,7 +125,9 @@ export async function armsOf(
   const arms: Arm[] = [];
   for (const seed of seeds) {
     for (const spec of specs) {
-      const ofArm: BatchFlags = { ...flags, method: spec, seed, output };
+      const withoutWeb = flags.web === true && hasNoWeb(spec.method);
+      if (withoutWeb) told.err(`${asked.name}: ${spec.method} has no web, as its source; it goes without\n`);
+      const ofArm: BatchFlags = { ...flags, method: spec, seed, output, ...(withoutWeb && { web: false }) };
       const batch = await withComposition(at, scopeOf(spec, seed), (composition) => {
         if (files.replay !== undefined && isEmpty(composition))
           throw new UsageError(

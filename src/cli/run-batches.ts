@@ -55,7 +55,8 @@ export async function runBatches(file: string, flags: RunFlags, args: readonly s
   if (flags.out === undefined && !flags.dryRun)
     throw new UsageError('where does the report go? add --out FOLDER (or --dry-run for an estimate)');
   const path = resolve(io.cwd, file);
-  const read = readRunConfig(path, file);
+  const { text, config: asWritten } = readRunConfig(path, file);
+  const read = { text, config: flags.seed === undefined ? asWritten : { ...asWritten, seeds: [flags.seed] } };
   const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
   const services = openServices(io);
   const { config } = services;

@@ -1,4 +1,5 @@
 /** The sets of questions of a run: a file, or a benchmark with its official scorer, each with its databases. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { BenchmarkItem, OpenBenchmark, Prediction } from '../benchmarks';
 import { BENCHMARKS } from '../benchmarks/boards';
@@ -24,6 +25,7 @@ export interface RunFlags {
   readonly model?: NonNullable<Comparing['flags']['model']>;
   readonly concurrency?: number;
   readonly limit?: number;
+  readonly seed?: number;
   readonly maxTotalCost?: number;
   readonly dryRun?: boolean;
   readonly fresh?: boolean;
@@ -59,7 +61,12 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
   const [limit, model] = [flags.limit ?? settings.limit, flags.model ?? run.model];
   const maxTotalCost = flags.maxTotalCost ?? run['max-total-cost'];
   const own: Comparing['flags'] = {
-    ...{ methods: '', seeds: run.seeds.length, concurrency: flags.concurrency ?? run.concurrency, ...limitFlags(run) },
+    ...{
+      methods: '',
+      seeds: run.seeds.length,
+      concurrency: flags.concurrency ?? run.concurrency,
+      ...limitFlags(run),
+    },
     ...(model && { model }),
     ...(knowledge !== undefined && { knowledge }),
     ...(docs !== undefined && { docs }),
@@ -74,9 +81,14 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
   const { items, benchmark, board } = await readSet(entry, base, knowledge ?? false);
   const ids = entry.ids === undefined ? {} : { ids: entry.ids };
   const selected = selectItems(items, { ...ids, ...(limit !== undefined && { limit }) });
-  const given = flags.db ?? settings.databases ?? [];
+  const names = new Set(selected.map(({ database }) => database));
+  const typed = (flags.db ?? []).filter((spec) => {
+    const named = /^([\w.-]+)=/.exec(spec)?.[1];
+    return named === undefined || names.has(named);
+  });
+  const given = typed.length > 0 ? typed : (settings.databases ?? []);
   const specs = board === null ? given : specsOf(board, selected, given);
-  const found = batchDatabases(config, specs, { selected, others: [] }, flags.db === undefined ? base : cwd);
+  const found = batchDatabases(config, specs, { selected, others: [] }, typed.length > 0 ? cwd : base);
   const databases = board === null ? found : documented(found, board, selected);
   const asked = { name, items: selected, databases, output };
   return {
@@ -112,7 +124,12 @@ async function readSet(
 
 /** What the benchmark says of a database stands where a configuration would say it. */
 function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly BenchmarkItem[]): BatchDatabases {
-  const docs = new Map(items.map((item) => [found.of(item).name, board.docs?.(item) ?? null]));
+  const docs = new Map(
+    items.map((item) => {
+      const path = board.docs?.(item) ?? null;
+      return [found.of(item).name, path !== null && existsSync(path) ? path : null];
+    }),
+  );
   const withDocs = (database: ResolvedDatabase): ResolvedDatabase => {
     const path = docs.get(database.name) ?? null;
     return path === null || database.docs.length > 0 ? database : { ...database, docs: [path] };
