@@ -1,10 +1,19 @@
 /**
  * `--docs`: files and folders that explain a database. Markdown and text become documents; column descriptions (CSV) and
- * dbt properties (YAML) become notes on tables and columns. Whatever is wrong is one line with file and line.
+ * dbt properties (YAML) become notes on tables and columns; so does what LiveSQLBench gives with a database. Whatever is wrong is one line with file and line.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, relative, resolve } from 'node:path';
-import { describesTables, DocumentationError, notesOfCsv, notesOfDbt } from '../schema/documentation';
+import {
+  describesTables,
+  DocumentationError,
+  isColumnMeanings,
+  isKnowledgeBase,
+  notesOfColumnMeanings,
+  notesOfCsv,
+  notesOfDbt,
+  textOfKnowledgeBase,
+} from '../schema/documentation';
 import type { DocumentNote, Question } from '../domain';
 import { UsageError } from './errors';
 
@@ -40,6 +49,10 @@ export function readDocumentation(paths: readonly string[], cwd: string, flag = 
     else if (extension === '.yml' || extension === '.yaml') {
       if (file.found && !describesTables(text)) continue;
       notes.push(...parsed(flag, () => notesOfDbt(file.name, text)));
+    } else if (isColumnMeanings(file.name)) notes.push(...parsed(flag, () => notesOfColumnMeanings(file.name, text)));
+    else if (isKnowledgeBase(file.name)) {
+      const knowledge = parsed(flag, () => textOfKnowledgeBase(file.name, text));
+      documents.push({ name: file.name, text: shortEnough(file, knowledge, flag) });
     } else documents.push({ name: file.name, text: shortEnough(file, text, flag) });
   }
   return { documents, notes };
@@ -66,15 +79,22 @@ function filesOf(given: string, cwd: string, flag: string): DocFile[] {
 
 function walk(folder: string, depth: number): string[] {
   if (depth > MAX_DEPTH) return [];
-  return readdirSync(folder, { withFileTypes: true })
+  const entries = readdirSync(folder, { withFileTypes: true });
+  // LiveSQLBench's copy of the schema would be a second one.
+  const isLiveSqlBench = entries.some(({ name }) => isColumnMeanings(name));
+  return entries
     .filter(({ name }) => !name.startsWith('.') && !SKIPPED.has(name))
+    .filter(({ name }) => !(isLiveSqlBench && name.endsWith('_schema.txt')))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return walk(path, depth + 1);
-      return entry.isFile() && READ.includes(extname(entry.name).toLowerCase()) ? [path] : [];
+      return entry.isFile() && isRead(entry.name) ? [path] : [];
     });
 }
+
+const isRead = (name: string): boolean =>
+  READ.includes(extname(name).toLowerCase()) || isColumnMeanings(name) || isKnowledgeBase(name);
 
 function textOf({ path, name }: DocFile, flag: string): string {
   let bytes: Buffer;

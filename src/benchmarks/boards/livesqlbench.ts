@@ -100,8 +100,8 @@ async function open(board: Board, folder: string, options: OpenOptions): Promise
         : null,
     isUnrun: ({ gold }) => gold === null,
     docs: ({ database }) => {
-      const place = join(folder, database ?? '');
-      return shown ? place : join(place, `${database ?? ''}_column_meaning_base.json`);
+      const name = database ?? '';
+      return firstPath(folder, shown ? name : `${name}/${name}_column_meaning_base.json`);
     },
     score: async (id, prediction, engine, asked) => {
       const line = byId.get(id);

@@ -2,3 +2,4 @@
 export { notesOfCsv, parseCsv } from './csv';
 export { describesTables, notesOfDbt } from './dbt';
 export { DocumentationError } from './error';
+export { isColumnMeanings, isKnowledgeBase, notesOfColumnMeanings, textOfKnowledgeBase } from './livesqlbench';

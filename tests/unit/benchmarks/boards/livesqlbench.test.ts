@@ -131,6 +131,7 @@ const whole = put('whole', {
   'livesqlbench_data_sqlite.jsonl': jsonl(LINES.slice(0, 1)),
   'livesqlbench_gt_kg_testcases_0528.jsonl': jsonl(GOLD),
   'alien/alien.sqlite': '',
+  'alien/alien_column_meaning_base.json': '{}',
 });
 
 describe('the loader', () => {
