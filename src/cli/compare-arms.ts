@@ -162,7 +162,7 @@ export interface Ran {
 
 export interface RanArm extends Pick<Ran, 'answers' | 'records'> {
   readonly arm: Arm;
-  /** By the benchmark's scorer, if it has one; infrastructure failures have none. */
+  /** By the benchmark's scorer, if it has one; infrastructure failures and what was cancelled have none. */
   readonly scores: ReadonlyMap<string, BoardScore>;
 }
 
@@ -239,7 +239,7 @@ async function runArm(arm: Arm, costs: Map<string, number>, io: Io) {
     score &&
     (async (item, ...rest) => {
       const found = await score(item, ...rest);
-      if (found.verdict !== 'infrastructure') scores.set(item.id, found);
+      if (found.verdict !== 'infrastructure' && found.verdict !== 'cancelled') scores.set(item.id, found);
       return found;
     });
   return withComposition(at, scopeOf(spec, seed), async (composition) => {

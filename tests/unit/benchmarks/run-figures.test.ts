@@ -1,0 +1,107 @@
+import { compareMethods, figuresOf, type ComparedAnswer, type Verdict } from '../../../src/benchmarks';
+import type { Run } from '../../../src/report/run';
+import { runMarkdown, runPage } from '../../../src/report/run-page';
+
+const answer = (id: string, seed: number, verdict: Verdict, more: Partial<ComparedAnswer> = {}): ComparedAnswer => ({
+  ...{
+    method: 'm',
+    id,
+    seed,
+    verdict,
+    database: 'd',
+    searchId: `q-${id}-${seed}`,
+    status: 'answered',
+    reason: verdict,
+  },
+  ...{
+    sql: null,
+    calls: 2,
+    promptTokens: 10,
+    cachedTokens: null,
+    completionTokens: 1,
+    costUsd: 0.5,
+    wallMs: 5,
+    proved: 1,
+  },
+  ...more,
+});
+const seeds = [0, 1].map((seed) => ({ seed, batchId: `b-${seed}`, metrics: { ex: seed === 0 ? 50 : 100 } }));
+
+test('mean and sample deviation are over seeds, and an infrastructure failure is in none of them', () => {
+  const figures = figuresOf(
+    'm',
+    [
+      ...[answer('1', 0, 'correct'), answer('2', 0, 'wrong'), answer('3', 0, 'infrastructure', { calls: 90 })],
+      ...[answer('1', 1, 'correct'), answer('2', 1, 'correct-abstained', { calls: 6 })],
+    ],
+    seeds,
+  );
+  expect(figures.accuracy?.mean).toBe(0.75);
+  expect(figures.accuracy?.sd).toBeCloseTo(Math.SQRT1_2 / 2, 10);
+  expect(figures.calls).toMatchObject({ mean: 3, seeds: 2 });
+  expect(figures.metrics['ex']).toMatchObject({ mean: 75, seeds: 2 });
+  expect(figures.bySeed.map(({ accuracy, failed }) => [accuracy, failed])).toEqual([
+    [0.5, 1],
+    [1, 0],
+  ]);
+  expect(figures.verdicts).toEqual({ correct: 2, wrong: 1, infrastructure: 1, 'correct-abstained': 1 });
+});
+
+test('a right answer costs what all answers cost by the number of right ones; without one it has no cost', () => {
+  const some = [answer('1', 0, 'correct'), answer('2', 0, 'wrong'), answer('3', 0, 'wrong-abstained')];
+  expect(figuresOf('m', some, seeds.slice(0, 1)).perCorrect).toEqual({ calls: 6, costUsd: 1.5 });
+  expect(figuresOf('m', some.slice(1), seeds.slice(0, 1)).perCorrect).toEqual({ calls: null, costUsd: null });
+  expect(figuresOf('m', some, seeds.slice(0, 1)).accuracy).toEqual({ mean: 1 / 3, sd: null, seeds: 1 });
+});
+
+test('groups are by database and by difficulty, easiest first; updates are summed', () => {
+  const reuse = { updates: 4, reused: 3, reuses: 9 };
+  const {
+    byDatabase,
+    byDifficulty,
+    reuse: all,
+  } = figuresOf(
+    'm',
+    [
+      answer('1', 0, 'correct', { difficulty: 'challenging', reuse }),
+      answer('2', 0, 'wrong', { difficulty: 'simple', database: 'e', reuse }),
+      answer('3', 0, 'correct', { difficulty: 'moderate' }),
+    ],
+    seeds.slice(0, 1),
+  );
+  expect(byDatabase.map(({ name, questions, accuracy }) => [name, questions, accuracy])).toEqual([
+    ['d', 2, 1],
+    ['e', 1, 0],
+  ]);
+  expect(byDifficulty.map(({ name }) => name)).toEqual(['simple', 'moderate', 'challenging']);
+  expect(all).toEqual({ searches: 2, updates: 8, reused: 6, reuses: 18 });
+});
+
+test('what names and reasons hold stays text, on the page and in Markdown', () => {
+  const hostile = '<script>alert(1)</script> | [x](http://e) `y`';
+  const answers = [answer('1', 0, 'correct', { difficulty: hostile }), answer('2', 0, 'wrong', { difficulty: 'easy' })];
+  const entrant = { method: 'm', name: 'gate', preset: 'paper', models: { default: 'model' } } as const;
+  const run: Run = {
+    ...{ schemaVersion: 1, name: hostile, startedAt: '2026-01-01T00:00:00Z', endedAt: '2026-01-01T00:00:00Z' },
+    ...{ complete: true, command: 'gate', config: { text: hostile, sha256: '0' }, endpoint: 'here', models: [hostile] },
+    versions: { gate: '1', node: '22', temporalServer: null, temporalSdk: '1' },
+    prompts: {},
+    sets: [
+      {
+        ...{ name: hostile, note: hostile, benchmark: null, questionsSha256: '0', databases: [], settings: {} },
+        figures: [figuresOf('m', answers, seeds.slice(0, 1))],
+        comparison: {
+          ...{ schemaVersion: 1, file: hostile, questions: 2, seeds: 1, replayed: false, resamples: 100 },
+          ...{ methods: compareMethods([entrant], answers, 2), answers },
+        },
+      },
+    ],
+  };
+  const page = runPage(run);
+  expect(page).not.toContain('<script>');
+  expect(page).toContain('Model calls of a question');
+  const markdown = runMarkdown(run)
+    .split('\n')
+    .filter((line) => !line.startsWith('    '));
+  expect(markdown.join('\n')).not.toMatch(/<script>|[^\\]\]\(http/);
+});
