@@ -1,9 +1,8 @@
 /** `gate batch run --detach`: workers elsewhere, or one in the background, work on the batch; this process only starts it. */
-import { isConclusive } from '../domain';
 import { counted } from '../report/printable';
 import { batchWorkflowId } from '../workflows/ids';
 import { servedDetached } from './background';
-import { batchPreflight, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
+import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
 import { databaseQueues, ownQueues, takeOverBatch } from './batch-queues';
 import { startOrJoin, untilCancelled } from './batch-start';
 import { decodedInUi } from './codec-server';
@@ -14,7 +13,7 @@ export async function detachBatch(ready: ReadyBatch): Promise<ExitCode> {
   const { services, batch, flags, io } = ready;
   const note = (line: string): void => io.err(`${line}\n`);
   const records = await storedRecords(ready);
-  const pending = new Set(records.flatMap((record, n) => (record !== null && isConclusive(record) ? [] : [n])));
+  const pending = await openSearches(ready, records);
   const again = `the same command without --detach${flags.fresh ? ' and --fresh' : ''}`;
   const told = (status: 'running' | 'completed', ui: string | null): void => {
     const shown = { id: batch.batchId, status, ui, questions: batch.questions.length };
@@ -69,7 +68,16 @@ async function startDetached(
   const who = await servedDetached(config, toServe, session, ready.io);
   const { concurrency } = flags;
   const { requestTimeoutMs: modelTimeoutMs } = config.models;
-  const start = { session, store, batch, pending, concurrency, modelTimeoutMs, queues };
+  const start = {
+    session,
+    store,
+    batch,
+    pending,
+    concurrency,
+    modelTimeoutMs,
+    queues,
+    only: flags.retryOf !== undefined,
+  };
   await untilCancelled(session, batch.batchId, note);
   return { who, joined: (await startOrJoin(start)) === 'joined' };
 }

@@ -42,6 +42,10 @@ export interface BatchFlags extends SearchFlags {
   readonly fresh?: boolean;
   readonly json?: boolean;
   readonly events?: boolean;
+  /** The batch whose failures alone are asked again (`gate batch retry`). */
+  readonly retryOf?: string;
+  /** With it: what was cancelled as well. */
+  readonly undecided?: boolean;
   readonly debug?: boolean;
 }
 

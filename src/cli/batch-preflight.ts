@@ -1,5 +1,5 @@
 /** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
-import type { AnswerRecord } from '../domain';
+import { isConclusive, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import type { ResolvedDatabase } from '../config/databases';
 import type { Composition } from '../workers/composition';
@@ -13,6 +13,7 @@ import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './noti
 import { checkModel, unpricedModels } from './preflight';
 import { noteSeen } from './seen-databases';
 import { addToIndex, recordOf, saveInput, type Services } from './services';
+import { isCancelled, isFailure, storedBatch } from './stored-batches';
 
 /** A batch that is about to run. */
 export interface ReadyBatch {
@@ -33,6 +34,19 @@ export interface ReadyBatch {
 /** The record of each search, in their order; null: it has none yet. */
 export function storedRecords({ services, batch }: ReadyBatch): Promise<(AnswerRecord | null)[]> {
   return each(batch.searches, ({ searchId }) => recordOf(services.store, searchId));
+}
+
+/** Positions of the searches to ask: those that have not ended well, or in a retry those that failed. */
+export async function openSearches(
+  { services, batch, flags }: ReadyBatch,
+  records: readonly (AnswerRecord | null)[],
+): Promise<Set<number>> {
+  const open = new Set(records.flatMap((record, n) => (record !== null && isConclusive(record) ? [] : [n])));
+  if (flags.retryOf === undefined || open.size === 0) return open;
+  const { questions } = await storedBatch(services.store, { id: batch.batchId, startedMs: 0 });
+  const isAgain = ({ outcome }: (typeof questions)[number]): boolean =>
+    isFailure(outcome) || (flags.undecided === true && isCancelled(outcome));
+  return new Set(questions.flatMap((question, n) => (open.has(n) && isAgain(question) ? [n] : [])));
 }
 
 /** What a worker reads of the questions, and what lists them. */

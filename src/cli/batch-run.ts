@@ -17,7 +17,7 @@ import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
-import { batchPreflight, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
+import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
 import { replaceFile, ResultFile, SUMMARY, withResultFolder, resultLine, type Ended } from './batch-results';
 import { withBatchServed } from './batch-serve';
 import { batchSummary, shownCommand, summaryText } from './batch-summary';
@@ -31,6 +31,7 @@ import { limiter } from '../limiter';
 import { unpricedModels } from './preflight';
 import { recogniseAll } from './seen-databases';
 import { openServices, recordOf, type Services } from './services';
+import { keepCommand } from './stored-batches';
 
 export async function runBatchCommand(
   file: string,
@@ -56,9 +57,15 @@ export async function runBatchCommand(
     const name = batchName(file, flags);
     const batch = await plannedBatch({ services, composition, databases, items: selected, flags, name, io });
     const run = { services, composition, databases: databases.all, batch, flags, files: {}, io };
+    if (flags.retryOf !== undefined && flags.retryOf !== batch.batchId)
+      throw new UsageError(
+        `${flags.retryOf}: its file, settings or databases have changed since; the same command is another batch now`,
+      );
     if (flags.dryRun) return await dryRun(run);
-    if (flags.detach) return await (await import('./batch-detached')).detachBatch(run);
     const folder = resolve(io.cwd, flags.out ?? '.');
+    const out = flags.out === undefined ? null : folder;
+    await keepCommand(services.store, batch.batchId, { name, cwd: io.cwd, out, args });
+    if (flags.detach) return await (await import('./batch-detached')).detachBatch(run);
     return await withResultFolder(folder, async () => {
       const results = new ResultFile(
         folder,
@@ -160,10 +167,11 @@ export class BatchRun {
   /** What is answered already is scored anew; the file of results is whole before anything is added. */
   private async readStore(): Promise<void> {
     const { batch } = this.at;
-    for (const [n, record] of (await storedRecords(this.at)).entries()) {
+    const records = await storedRecords(this.at);
+    for (const n of await openSearches(this.at, records)) this.pending.add(n);
+    for (const [n, record] of records.entries()) {
       if (record !== null) this.costs.set(batch.searches[n]?.searchId ?? '', record.usage.costUsd);
       if (record !== null && isConclusive(record)) this.settled.push({ n, record });
-      else this.pending.add(n);
     }
     if (this.settled.length > 0 && this.pending.size > 0) {
       this.display.note(
@@ -197,6 +205,7 @@ export class BatchRun {
         ...{ store, batch, pending: this.pending, concurrency: flags.concurrency },
         ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
         modelTimeoutMs: config.models.requestTimeoutMs,
+        only: flags.retryOf !== undefined,
         ended: (n, outcome) => {
           this.endedHere.add(n);
           this.scoring.add(async () => {
@@ -283,9 +292,11 @@ function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode
     io.err(`${counted(summary.notAsked, 'question')} not asked: ${why} to continue\n`);
     return EXIT.cancelled;
   }
-  const { count } = summary.infrastructureFailures;
-  if (count === 0 && summary.complete) return EXIT.ok;
-  io.err(`${counted(count + summary.notAsked, 'infrastructure failure')}: the same command asks them again\n`);
+  // A retry leaves open what nobody asked.
+  const missing = flags.retryOf === undefined ? summary.notAsked : 0;
+  const failures = summary.infrastructureFailures.count + missing;
+  if (failures === 0) return EXIT.ok;
+  io.err(`${counted(failures, 'infrastructure failure')}: the same command asks them again\n`);
   return EXIT.failed;
 }
 

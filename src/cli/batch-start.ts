@@ -23,6 +23,8 @@ export interface StartBatch {
   readonly batch: Batch;
   /** Positions of the searches that have not ended well. */
   readonly pending: ReadonlySet<number>;
+  /** Whether the pending ones are all that is asked, and what else is open stays so. */
+  readonly only: boolean;
   readonly concurrency: number;
   readonly modelTimeoutMs: number;
   readonly queues: BatchQueues;
@@ -76,6 +78,7 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
     {
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
       ...(pause && { pause }),
+      ...(start.only && { only: [...pending] }),
       question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
     queues.batch,

@@ -191,8 +191,12 @@ export function percent(share: number | null): string {
 /** As it can be typed again, without passwords. */
 export function shownCommand(args: readonly string[]): string {
   const quoted = args.map((argument) => {
-    const text = withoutPasswords(argument).replace(/([?&][^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*/gi, '$1***');
+    const text = withoutSecrets(argument);
     return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   });
   return ['gate', ...quoted].join(' ');
+}
+
+export function withoutSecrets(argument: string): string {
+  return withoutPasswords(argument).replace(/([?&][^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*/gi, '$1***');
 }

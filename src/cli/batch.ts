@@ -2,8 +2,11 @@
 import { Command, Option } from 'commander';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import type { BatchJudgeFlags } from './batch-judge';
+import type { ControlFlags } from './batch-control';
 import type { BatchFlags } from './batch-plan';
 import { UsageError } from './errors';
+import type { BatchStatusFlags } from './batch-status';
+import type { Io } from './io';
 import {
   addJudgeOptions,
   addSearchOptions,
@@ -15,6 +18,7 @@ import {
   type CommandFactory,
 } from './options';
 import type { RunFlags } from './run-sets';
+import { addSteerOptions } from './steer';
 
 export const batchCommand: CommandFactory = (io, outcome) =>
   withExamples(
@@ -74,6 +78,8 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           .option('--fresh', 'ask every question again even if it was answered before')
           .option('--data <folder>', 'with a .yaml: where its relative paths begin (default: its own folder)')
           .option('--json', 'print the summary as JSON')
+          .addOption(new Option('--retry-of <id>').hideHelp())
+          .addOption(new Option('--undecided').hideHelp())
           .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
           .action(async (file: string, flags: BatchFlags & Pick<RunFlags, 'data'>, command: Command) => {
             if (/\.ya?ml$/i.test(file)) {
@@ -112,7 +118,12 @@ export const batchCommand: CommandFactory = (io, outcome) =>
           .action(async (results: string, flags: BatchJudgeFlags) => {
             outcome.code = await (await import('./batch-judge')).judgeBatch(results, flags, io);
           }),
-      ),
+      )
+      .addCommand(batchStatusCommand(io, outcome))
+      .addCommand(controlCommand('pause', io))
+      .addCommand(controlCommand('resume', io))
+      .addCommand(controlCommand('cancel', io))
+      .addCommand(batchRetryCommand(io, outcome)),
     'gate batch run questions.jsonl --db sales=./sales.sqlite --out results/',
   );
 
@@ -139,6 +150,59 @@ function runFlags(command: Command): RunFlags {
   if (flag !== undefined) throw new UsageError(`${flag}: leave it out; the file of a run says what is asked`);
   return Object.fromEntries(given);
 }
+
+const BATCH_ARGUMENT = ['<id>', 'batch id, its beginning, or last'] as const;
+
+const batchStatusCommand: CommandFactory = (io) =>
+  withExamples(
+    new Command('status')
+      .description('show where a batch stands, or list the batches of the store')
+      .argument('[id]', BATCH_ARGUMENT[1])
+      .option('--watch', 'go on showing it until it has ended')
+      .option('--limit <n>', 'without an id: at most this many', positiveInteger, 20)
+      .option('--json', 'print JSON')
+      .action(async (wanted: string | undefined, flags: BatchStatusFlags) =>
+        (await import('./batch-status')).showBatchStatus(wanted, flags, io),
+      ),
+    'gate batch status',
+    'gate batch status last --watch',
+  );
+
+const CONTROL = {
+  pause: 'start no further question of a batch; those in flight finish',
+  resume: 'go on with a paused batch',
+  cancel: 'cancel a batch and its questions in flight; the same command as before continues it',
+};
+
+function controlCommand(kind: keyof typeof CONTROL, io: Io): Command {
+  const command = addSteerOptions(new Command(kind).description(CONTROL[kind]).argument(...BATCH_ARGUMENT));
+  if (kind === 'pause') command.option('--now', 'pause the questions in flight as well, as gate pause does');
+  command.action(async (wanted: string, flags: ControlFlags) =>
+    (await import('./batch-control')).controlBatch(wanted, kind, flags, io),
+  );
+  return withExamples(command, `gate batch ${kind} last`);
+}
+
+const batchRetryCommand: CommandFactory = (io, outcome) =>
+  withExamples(
+    new Command('retry')
+      .description('ask the infrastructure failures of an ended batch again, and nothing else; nothing is paid twice')
+      .argument(...BATCH_ARGUMENT)
+      .option('--undecided', 'also what was cancelled before it was decided')
+      .option('--json', 'print the summary as JSON')
+      .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
+      .action(async (wanted: string, flags: { undecided?: boolean; json?: boolean; events?: boolean }) => {
+        const again = await (await import('./batch-control')).retryCommand(wanted, flags, io);
+        if (again === null) {
+          io.err(`no question of ${wanted} is to be asked again\n`);
+          return;
+        }
+        const told = [...(flags.json ? ['--json'] : []), ...(flags.events ? ['--events'] : [])];
+        const program = new Command('gate').addCommand(batchCommand({ ...io, cwd: again.cwd }, outcome));
+        await program.parseAsync([...again.args, ...told], { from: 'user' });
+      }),
+    'gate batch retry last',
+  );
 
 /** What was typed after `gate`. */
 function argumentsOf(command: Command): readonly string[] {

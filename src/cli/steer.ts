@@ -109,7 +109,7 @@ const cancelCommand: CommandFactory = (io) =>
 
 const BATCH_ID = /^b-[0-9a-f]{16}$/;
 
-const onRunningBatch: typeof onRunning = async (batchId, io, work) => {
+export const onRunningBatch: typeof onRunning = async (batchId, io, work) => {
   const { openServices } = await import('./services');
   const session = await openSession(openServices(io), batchId, io);
   try {

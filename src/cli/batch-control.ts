@@ -1,0 +1,68 @@
+/**
+ * `gate batch pause`, `resume`, `cancel` and `retry`. A pause and its end are signals: they wait for the worker if none
+ * works on the batch. A retry is the command that began the batch, for its failures alone.
+ */
+import { signalBatch } from '../workers/client';
+import { runningWorkflow } from '../workers/workflow-views';
+import { batchWorkflowId } from '../workflows/ids';
+import { CommandFailed } from './errors';
+import type { Io } from './io';
+import { openServices } from './services';
+import { authorOf, onRunningBatch, type SteerFlags } from './steer';
+import { findBatch, isCancelled, isFailure, storedBatch, type BatchCommand } from './stored-batches';
+import { openRunning, sayStoreOnly } from './temporal-session';
+
+export interface ControlFlags extends SteerFlags {
+  readonly now?: boolean;
+}
+
+const DONE = {
+  pause: 'starts no further question until gate batch resume; those in flight finish',
+  now: 'is paused, with its questions in flight, until gate batch resume',
+  resume: 'goes on',
+  cancel: 'is being cancelled',
+};
+
+export async function controlBatch(
+  wanted: string,
+  kind: 'pause' | 'resume' | 'cancel',
+  flags: ControlFlags,
+  io: Io,
+): Promise<void> {
+  const author = authorOf(flags, io);
+  const { id } = await findBatch(openServices(io).store, wanted);
+  await onRunningBatch(id, io, async (session) => {
+    const now = flags.now === true;
+    const { gate } = session;
+    const told =
+      kind === 'cancel'
+        ? await session.cancelBatch(id)
+        : (await runningWorkflow(gate, batchWorkflowId(id))) !== null &&
+          (await signalBatch(gate, id, kind, kind === 'pause' ? { author, now } : { author }));
+    if (told) io.out(flags.json ? `${JSON.stringify({ id, kind, author })}\n` : `${id} ${DONE[now ? 'now' : kind]}\n`);
+    return told;
+  });
+}
+
+/** Null: no question is to be asked again. */
+export async function retryCommand(
+  wanted: string,
+  { undecided = false }: { readonly undecided?: boolean },
+  io: Io,
+): Promise<BatchCommand | null> {
+  const { config, store } = openServices(io);
+  const batch = await storedBatch(store, await findBatch(store, wanted));
+  const { id, command, questions } = batch;
+  const session = await openRunning(config, io.env, sayStoreOnly(io));
+  try {
+    if (session !== null && (await runningWorkflow(session.gate, batchWorkflowId(id))) !== null)
+      throw new CommandFailed(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
+  } finally {
+    await session?.close();
+  }
+  if (!questions.some(({ outcome }) => isFailure(outcome) || (undecided && isCancelled(outcome)))) return null;
+  const again = 'run the same command again, which asks the failures and all that is open';
+  if (command === null) throw new CommandFailed(`the command of ${id} is not in the store: ${again}`);
+  if (command.isMasked) throw new CommandFailed(`the command of ${id} held a password, which is not kept: ${again}`);
+  return { ...command, args: [...command.args, '--retry-of', id, ...(undecided ? ['--undecided'] : [])] };
+}

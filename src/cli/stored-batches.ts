@@ -1,0 +1,117 @@
+/** Batches as the store has them: which there are, what each asks, how its questions ended, and the command that began it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { BatchOutcome, BatchResult } from '../activities/batch';
+import { groupBy } from '../group-by';
+import { parsedJson } from '../json';
+import { each } from '../limiter';
+import type { ObjectStore } from '../ports';
+import { RESULTS } from './batch-results';
+import { isPageKey, ManifestPage } from './batch-pages';
+import { withoutSecrets } from './batch-summary';
+import { CommandFailed, UsageError } from './errors';
+
+const Header = z.object({ total: z.number() });
+
+/** How `gate batch run` was called; batches of `gate compare` have none. */
+const BatchCommand = z.object({
+  schemaVersion: z.literal(1),
+  name: z.string(),
+  /** From `batch` on, without `--fresh`, `--json` and `--events`. */
+  args: z.array(z.string()).readonly(),
+  /** An argument held a password, which is not kept. */
+  isMasked: z.boolean(),
+  cwd: z.string(),
+  /** Where its results go; null: it was started detached. */
+  out: z.string().nullable(),
+});
+export type BatchCommand = z.infer<typeof BatchCommand>;
+
+const ONCE = new Set(['--fresh', '--json', '--events', '--undecided']);
+
+export async function keepCommand(
+  store: ObjectStore,
+  batchId: string,
+  { args, ...told }: Pick<BatchCommand, 'name' | 'cwd' | 'out' | 'args'>,
+): Promise<void> {
+  const own = args.filter((argument, at) => !ONCE.has(argument) && ![argument, args[at - 1]].includes('--retry-of'));
+  const shown = own.map(withoutSecrets);
+  const isMasked = shown.some((argument, at) => argument !== own[at]);
+  const command: BatchCommand = { schemaVersion: 1, ...told, args: shown, isMasked };
+  await store.put(commandKey(batchId), JSON.stringify(command), { overwrite: true });
+}
+
+const commandKey = (batchId: string): string => `batches/${batchId}/command.json`;
+
+export interface ListedBatch {
+  readonly id: string;
+  /** When it was last started. */
+  readonly startedMs: number;
+}
+
+/** Newest first. */
+export async function listBatches(store: ObjectStore): Promise<ListedBatch[]> {
+  const headers = (await store.entries('batches/')).filter(({ key }) => key.endsWith('/manifest.json'));
+  return headers
+    .map(({ key, modifiedMs }) => ({ id: key.split('/')[1] ?? '', startedMs: modifiedMs }))
+    .sort((a, b) => b.startedMs - a.startedMs);
+}
+
+/** By its id, an unambiguous beginning of it, or `last`. */
+export async function findBatch(store: ObjectStore, wanted: string): Promise<ListedBatch> {
+  if (wanted !== 'last' && !/^b-[0-9a-f]{0,16}$/.test(wanted))
+    throw new UsageError(
+      `'${wanted}' is not a batch id; give b-…, its beginning, or last (gate batch status shows them)`,
+    );
+  const batches = await listBatches(store);
+  const found = wanted === 'last' ? batches.slice(0, 1) : batches.filter(({ id }) => id.startsWith(wanted));
+  if (found.length > 1)
+    throw new UsageError(`'${wanted}' is the beginning of ${found.length} batch ids; give more of the id`);
+  if (found[0] === undefined)
+    throw new CommandFailed(`no batch ${wanted} in the store; gate batch status shows the known ones`);
+  return found[0];
+}
+
+export interface StoredBatch extends ListedBatch {
+  readonly total: number;
+  /** By position; no outcome: it has not ended. */
+  readonly questions: readonly { readonly searchId: string; readonly outcome: BatchOutcome | null }[];
+  readonly command: BatchCommand | null;
+}
+
+export async function storedBatch(store: ObjectStore, listed: ListedBatch): Promise<StoredBatch> {
+  const { id } = listed;
+  const json = async (key: string): Promise<unknown> => parsedJson((await store.get(key)) ?? 'null');
+  const keys = await store.list(`batches/${id}/`);
+  const pages = await each(keys.filter(isPageKey).sort(), async (key) => ManifestPage.parse(await json(key)));
+  const results = await each(
+    keys.filter((key) => key.includes('/results/')),
+    async (key) => (await json(key)) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null },
+  );
+  const outcomes = groupBy(results, ({ n }) => n);
+  const { total } = Header.parse(await json(`batches/${id}/manifest.json`));
+  const questions = pages
+    .flat()
+    .slice(0, total)
+    .map(({ searchId }, n) => ({
+      searchId,
+      outcome: outcomes.get(n)?.find((one) => one.searchId === searchId)?.outcome ?? null,
+    }));
+  const command = BatchCommand.nullable().parse(await json(commandKey(id)));
+  return { ...listed, total, questions, command };
+}
+
+export function isFailure(outcome: BatchOutcome | null): boolean {
+  return outcome?.kind === 'infrastructure-failure' || (outcome?.kind === 'answer' && outcome.status === 'failed');
+}
+
+export function isCancelled(outcome: BatchOutcome | null): boolean {
+  return outcome?.kind === 'answer' && outcome.status === 'cancelled';
+}
+
+/** Null: nothing is there, or on another machine. */
+export function resultFolder({ command }: StoredBatch): string | null {
+  const out = command?.out ?? null;
+  return out !== null && existsSync(join(out, RESULTS)) ? out : null;
+}

@@ -1,0 +1,190 @@
+/** `gate batch status`, `pause`, `resume`, `cancel` and `retry` of a batch that another command runs, and a file that grew. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { BatchSummary } from '../../src/cli/batch-summary';
+import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
+import { violations } from '../helpers/json-schema';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(240_000);
+
+let data: TestData;
+let model: SimulatedModel;
+let failing: { readonly server: Server; question: string | null; readonly bodies: string[] };
+let home: GateHome;
+
+/** In front of the model: gone for one question. */
+async function startFailing(): Promise<typeof failing> {
+  const told = { server: createServer(), question: null as string | null, bodies: [] as string[] };
+  told.server.on('request', (request, response) => {
+    void (async () => {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      told.bodies.push(body);
+      if (told.question !== null && body.includes(JSON.stringify(told.question).slice(1, -1))) {
+        response.writeHead(404, { 'content-type': 'application/json' });
+        return response.end(JSON.stringify({ error: { message: 'gone', code: 'model_not_found' } }));
+      }
+      const { method = 'GET', url = '/' } = request;
+      const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' };
+      const answer = await fetch(new URL(url, model.baseUrl), { method, headers, ...(body === '' ? {} : { body }) });
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' });
+      return response.end(await answer.text());
+    })();
+  });
+  await new Promise<void>((resolve) => told.server.listen(0, '127.0.0.1', resolve));
+  return told;
+}
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases });
+  failing = await startFailing();
+});
+beforeEach(() => {
+  model.reset();
+  failing.question = null;
+  const { port } = failing.server.address() as AddressInfo;
+  home = gateHome({ baseUrl: `http://127.0.0.1:${String(port)}/v1` });
+  writeQuestions(6);
+});
+afterAll(async () => {
+  failing.server.closeAllConnections();
+  failing.server.close();
+  await model.close();
+  data.close();
+});
+
+const questions = () => data.questions.filter(({ engine }) => engine === 'sqlite');
+
+function writeQuestions(count: number): void {
+  const lines = questions()
+    .slice(0, count)
+    .map(({ id, question, database, gold_sql: gold }) => JSON.stringify({ id, question, database, gold_sql: gold }));
+  writeFileSync(join(home.folder, 'q.jsonl'), lines.join('\n'));
+}
+
+const run = (...more: readonly string[]): string[] => {
+  const database = data.databases.flatMap((spec) => ['--db', spec]);
+  return ['batch', 'run', 'q.jsonl', ...database, '--out', 'out', '--concurrency', '2', ...more];
+};
+const summary = (): BatchSummary =>
+  JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
+
+async function statusOf(id = 'last'): Promise<Record<string, unknown> & { status: string; done: number; id: string }> {
+  const { code, out, err } = await home.here(['batch', 'status', id, '--json']);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as Awaited<ReturnType<typeof statusOf>>;
+}
+
+async function until(holds: (status: Awaited<ReturnType<typeof statusOf>>) => boolean) {
+  for (;;) {
+    const status = await statusOf();
+    if (holds(status)) return status;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+test('a batch that runs is paused and resumed from elsewhere; its status says so, and its end is told as events', async () => {
+  const release = model.holdAfter(2);
+  const running: Promise<Ended> = home.here(run('--events'));
+  await model.billed(2);
+  const { id } = await until(({ status }) => status === 'running');
+  expect(await home.here(['batch', 'pause', id.slice(0, 8), '--author', 'ann'])).toMatchObject({
+    code: 0,
+    out: `${id} starts no further question until gate batch resume; those in flight finish\n`,
+  });
+  release();
+  const paused = await until(({ status, running: inFlight }) => status === 'paused' && inFlight === 0);
+  expect(paused).toMatchObject({ name: 'q', total: 6, failed: 0, next: `gate batch resume ${id}`, secondsLeft: null });
+  expect(paused.done).toBeLessThan(6);
+  expect((await home.here(['batch', 'resume', 'last'])).out).toBe(`${id} goes on\n`);
+  const { code, err } = await running;
+  expect(code).toBe(0);
+  const events = err
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly event: string });
+  expect(events.flatMap((event) => violations('batch-event', event))).toEqual([]);
+  expect(events.filter(({ event }) => event === 'ended')).toHaveLength(6);
+  expect(events.some((event) => event.event === 'stopped' && (event as { done?: number }).done === 6)).toBe(true);
+  const { calls, correct, judged, ...ended } = await statusOf(id);
+  expect(ended).toMatchObject({ status: 'ended', done: 6, running: 0, next: null });
+  expect([calls, judged]).toEqual([model.ledger().totals.billed, summary().judged]);
+  expect(correct).toBe(Math.round((summary().ex ?? 0) * summary().judged));
+  const listed = await home.here(['batch', 'status']);
+  expect(listed.out).toMatch(new RegExp(`^${id} +ended +\\S+ \\S+ UTC +q +6 +6 +0$`, 'm'));
+  expect(await home.here(['batch', 'pause', id])).toMatchObject({ code: 1, err: `gate: ${id} is not running\n` });
+  expect(await home.here(['batch', 'retry', id])).toMatchObject({
+    code: 0,
+    err: `no question of ${id} is to be asked again\n`,
+  });
+});
+
+test('a retry asks the failures of a batch alone, and not what was cancelled or never asked', async () => {
+  failing.question = questions()[1]?.question ?? '';
+  const release = model.holdAfter(3);
+  const running = home.here(run());
+  await model.billed(1);
+  const { id } = await until(({ failed }) => failed === 1);
+  expect(await home.here(['batch', 'retry', id])).toMatchObject({
+    ...{ code: 1, err: `gate: ${id} has not ended: retry its failures once it has (gate batch status ${id})\n` },
+  });
+  expect(await home.here(['batch', 'cancel', id])).toMatchObject({ code: 0, out: `${id} is being cancelled\n` });
+  release();
+  expect((await running).code).toBe(3);
+  const before = await statusOf(id);
+  expect(before).toMatchObject({ status: 'cancelled', failed: 1 });
+  expect(Object.values(before['failures'] as object)).toEqual([1]);
+  failing.question = null;
+  failing.bodies.length = 0;
+  const retried = await home.here(['batch', 'retry', id]);
+  expect([retried.code, retried.err]).toEqual([0, expect.stringContaining('results.jsonl')]);
+  const isAsked = ({ question }: { readonly question: string }): boolean =>
+    failing.bodies.some((body) => body.includes(JSON.stringify(question).slice(1, -1)));
+  expect(questions().filter(isAsked)).toEqual([questions()[1]]);
+  expect(await statusOf(id)).toMatchObject({ failed: 0, done: before.done });
+  expect((await home.here(run())).code).toBe(0);
+  expect(summary()).toMatchObject({ complete: true, infrastructureFailures: { count: 0 } });
+  expect(model.ledger().totals.billedAgain).toBe(0);
+});
+
+test('a file that grew goes on under its name and pays only its new questions', async () => {
+  writeQuestions(3);
+  expect((await home.here(run())).code).toBe(0);
+  const paid = model.ledger().totals.billed;
+  const first = summary();
+  writeQuestions(6);
+  const grown = await home.here(run());
+  expect([grown.code, grown.err]).toEqual([
+    0,
+    expect.stringContaining('3 of 6 questions answered before; they cost nothing'),
+  ]);
+  const { totals } = model.ledger();
+  expect(summary().usage.total.llmCalls).toBe(totals.billed);
+  expect([first.usage.total.llmCalls, totals.billedAgain]).toEqual([paid, 0]);
+});
+
+test.each<[string, string[], string]>([
+  [
+    'an id that is none',
+    ['pause', 'x'],
+    "gate: 'x' is not a batch id; give b-…, its beginning, or last (gate batch status shows them)",
+  ],
+  [
+    'an unknown batch',
+    ['status', 'b-0123456789abcdef'],
+    'gate: no batch b-0123456789abcdef in the store; gate batch status shows the known ones',
+  ],
+  [
+    'a store without batches',
+    ['retry', 'last'],
+    'gate: no batch last in the store; gate batch status shows the known ones',
+  ],
+])('%s is one line', async (_claim, args, line) => {
+  const { code, out, err } = await home.here(['batch', ...args]);
+  expect([code === 0, out, err]).toEqual([false, '', `${line}\n`]);
+});
