@@ -18,6 +18,7 @@ import type { Io } from './io';
 import { layerCommand } from './layer';
 import { scoreCommand } from './score';
 import { STEERING_COMMANDS } from './steer';
+import { submitCommand } from './submit';
 import { temporalCommand } from './temporal';
 import { workerCommand } from './worker';
 import { packageVersion } from '../workers/package-folder';
@@ -27,6 +28,7 @@ const COMMANDS: readonly CommandFactory[] = [
   batchCommand,
   compareCommand,
   scoreCommand,
+  submitCommand,
   demoCommand,
   listCommand,
   statusCommand,

@@ -1,0 +1,283 @@
+/**
+ * What `gate submit` does: takes the stored answers of a batch, writes them in a benchmark's format, and has the format check
+ * them. Nothing is asked again.
+ *
+ * 1. Every question of the benchmark has a place. Abstentions and failures are told apart in the manifest alone.
+ * 2. SQL with a literal of unknown origin is not submitted (`benchmarks/literal-origins.ts`): all such questions are named,
+ *    and nothing is written until a person has looked at each (`--allow-literals`).
+ */
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { loadQuestions, type BenchmarkItem } from '../benchmarks';
+import { BenchmarkDataError, type Benchmark, type Prediction } from '../benchmarks/benchmark';
+import { BENCHMARKS } from '../benchmarks/boards';
+import { unknownLiterals } from '../benchmarks/literal-origins';
+import type { AnswerRecord, Dialect, SearchInput } from '../domain';
+import { canonical } from '../domain/canonical';
+import { parsedJson } from '../json';
+import { each } from '../limiter';
+import type { ObjectStore } from '../ports';
+import { createRunStore } from '../record/run-store';
+import { SCHEMA_ID } from '../record/contents';
+import { seenValues } from '../record/seen-values';
+import { counted } from '../report/printable';
+import { packageVersion } from '../workers/package-folder';
+import { resultsIn } from './batch-judge';
+import { isPageKey, ManifestPage } from './batch-pages';
+import { SUMMARY } from './batch-results';
+import { AlreadyTold, CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
+import type { Io } from './io';
+import { promptHashes } from './run-provenance';
+import { inputOf, openServices, recordOf, sha256 } from './services';
+
+export interface SubmitFlags {
+  readonly format: string;
+  readonly data?: string;
+  readonly split?: string;
+  readonly seed: number;
+  readonly out?: string;
+  readonly rows?: boolean;
+  readonly allowLiterals?: readonly string[];
+  readonly json?: boolean;
+}
+
+interface Entry {
+  /** As the file of the batch names it; null: only the store is known. */
+  readonly id: string | null;
+  readonly searchId: string;
+}
+
+interface Answered {
+  readonly item: BenchmarkItem;
+  readonly record: AnswerRecord | null;
+  readonly input: SearchInput | null;
+}
+
+export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Promise<ExitCode> {
+  const { store } = openServices(io);
+  const { entries, batch, file } = await batchOf(store, given, io.cwd);
+  const { benchmark, items, split } = await questionsFor(flags, file, given, io);
+  const answered = await answersOf(store, entries, items, given);
+  const allowed = new Set((flags.allowLiterals ?? []).flatMap((ids) => ids.split(',')).map((id) => id.trim()));
+  const known = new Set(items.map(({ id }) => id));
+  const strange = [...allowed].filter((id) => !known.has(id));
+  if (strange.length > 0) throw new UsageError(`--allow-literals: no question ${strange.join(', ')}`);
+  const suspects = flags.rows ? [] : await suspectsIn(store, answered);
+  const refused = suspects.filter(({ id }) => !allowed.has(id));
+  if (refused.length > 0) throw refusal(refused, flags, io);
+  const predictions = new Map(answered.map(({ item, record }) => [item.id, predictionOf(item, record, flags)]));
+  const to = resolve(io.cwd, flags.out ?? `submission-${flags.format}`);
+  const manifestFile = `${to}.manifest.json`;
+  const written = [...(await benchmark.format.write(to, items, predictions))];
+  const [first = to] = written;
+  const checked = benchmark.name === 'ehrsql2024' ? first : to;
+  const problems = await benchmark.format.check(checked, items);
+  if (benchmark.name === 'ehrsql2024') written.push(await zipped(first));
+  const manifest = {
+    schemaVersion: 1,
+    ...{ benchmark: benchmark.name, source: benchmark.source, split, batch },
+    gate: packageVersion(),
+    ...methodOf(answered),
+    prompts: promptHashes(),
+    candidates: candidatesOf(answered),
+    data: sha256(canonical(items.map(({ id, question, database }) => ({ id, question, database })))),
+    files: await each(written, async (path) => ({
+      file: relative(dirname(manifestFile), path),
+      sha256: createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex'),
+    })),
+    questions: items.length,
+    answered: answered.filter(({ record }) => record?.status === 'answered').length,
+    abstained: idsOf(answered, ['abstained', 'unanswerable']),
+    failed: idsOf(answered, ['failed', 'cancelled']),
+    notAnswered: answered.filter(({ record }) => record === null).map(({ item }) => item.id),
+    literals: suspects,
+    problems,
+  };
+  await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
+  io.out(
+    flags.json ? `${JSON.stringify(manifest, null, 2)}\n` : `${written.slice(0, 20).join('\n')}\n${manifestFile}\n`,
+  );
+  const { abstained, failed, notAnswered } = manifest;
+  io.err(
+    `${counted(items.length, 'question')}: ${manifest.answered} answered, ${abstained.length} abstained, ${failed.length} failed, ${notAnswered.length} without an answer\n`,
+  );
+  for (const problem of problems) io.err(`gate: the official checker would refuse it: ${problem}\n`);
+  return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+const Told = z.object({ file: z.string().optional(), batchId: z.string().optional() });
+
+async function batchOf(
+  store: ObjectStore,
+  given: string,
+  cwd: string,
+): Promise<{ readonly entries: readonly Entry[]; readonly batch: string | null; readonly file: string | null }> {
+  const folder = resolve(cwd, given);
+  if (existsSync(folder) && statSync(folder).isDirectory()) {
+    const entries = resultsIn(folder, given).map(({ id, searchId }) => ({ id, searchId }));
+    const path = join(folder, SUMMARY);
+    const told = Told.safeParse(existsSync(path) ? parsedJson(await readFile(path, 'utf8')) : null).data;
+    return { entries, batch: told?.batchId ?? null, file: told?.file ?? null };
+  }
+  if (given !== 'last' && !/^b-[0-9a-f]{2,16}$/.test(given))
+    throw new UsageError(
+      `'${given}' is no folder and no batch id; give b-…, last, or the --out folder of gate batch run`,
+    );
+  const stored = (await store.entries('batches/'))
+    .filter(({ key }) => key.endsWith('/manifest.json'))
+    .sort((a, b) => b.modifiedMs - a.modifiedMs)
+    .map(({ key }) => key.split('/')[1] ?? '');
+  const found = given === 'last' ? stored.slice(0, 1) : stored.filter((id) => id.startsWith(given));
+  const [id, second] = found;
+  if (id === undefined) throw new CommandFailed(`no batch ${given} in the store`);
+  if (second !== undefined)
+    throw new UsageError(`'${given}' is the beginning of several batch ids; give more of the id`);
+  const pages = (await store.list(`batches/${id}/`)).filter(isPageKey).sort();
+  const texts = await each(pages, async (key) => ManifestPage.parse(JSON.parse((await store.get(key)) ?? '[]')));
+  return { entries: texts.flat().map(({ searchId }) => ({ id: null, searchId })), batch: id, file: null };
+}
+
+interface Questions {
+  readonly benchmark: Benchmark;
+  readonly items: readonly BenchmarkItem[];
+  readonly split: string | null;
+}
+
+async function questionsFor(flags: SubmitFlags, file: string | null, given: string, io: Io): Promise<Questions> {
+  const benchmark = await BENCHMARKS[flags.format]?.();
+  if (benchmark === undefined) throw new UsageError(`no benchmark ${flags.format}`);
+  if (flags.data !== undefined) {
+    const { split = benchmark.splits[0] ?? '', seed } = flags;
+    return { benchmark, split, items: (await benchmark.open(resolve(io.cwd, flags.data), { split, seed })).items };
+  }
+  if (file === null)
+    throw new UsageError(
+      `give the folder of ${flags.format} with --data: ${given} does not say which questions it has`,
+    );
+  return { benchmark, split: null, items: await loadQuestions(resolve(io.cwd, file)) };
+}
+
+/** By the id of the question, or by its words, context and database. */
+async function answersOf(
+  store: ObjectStore,
+  entries: readonly Entry[],
+  items: readonly BenchmarkItem[],
+  given: string,
+): Promise<Answered[]> {
+  const found = await each(entries, async (entry) => {
+    const [record, input] = await Promise.all([recordOf(store, entry.searchId), inputOf(store, entry.searchId)]);
+    return { ...entry, record, input, asked: input?.question.text ?? record?.question ?? null };
+  });
+  const byId = new Map(found.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
+  const used = new Set<string>();
+  const answered = items.map((item): Answered => {
+    const same = (one: (typeof found)[number]): boolean => one.asked === item.question;
+    const own = byId.get(item.id);
+    const alike = own !== undefined && (own.asked === null || same(own)) ? [own] : found.filter(same);
+    const fitting = alike.filter(({ input }) => input === null || input.question.context === item.context);
+    const named = fitting.filter(
+      ({ input, record }) => (input?.question.database ?? record?.database) === item.database,
+    );
+    const [one, second] = new Set(fitting.map(({ searchId }) => searchId)).size > 1 ? named : fitting;
+    if (second !== undefined && second.searchId !== one?.searchId)
+      throw new UsageError(`${given} has several answers to question ${item.id}: give the --out folder of one batch`);
+    if (one === undefined) return { item, record: null, input: null };
+    used.add(one.searchId);
+    return { item, record: one.record, input: one.input };
+  });
+  if (used.size > 0 || entries.length === 0) return answered;
+  throw new UsageError(`none of the questions of ${given} is one of these ${items.length}: check --data and --split`);
+}
+
+interface Suspect {
+  readonly id: string;
+  readonly literals: readonly string[];
+  readonly unparsed: boolean;
+}
+
+async function suspectsIn(store: ObjectStore, answered: readonly Answered[]): Promise<Suspect[]> {
+  const found = await each(answered, async ({ item, record, input }): Promise<Suspect[]> => {
+    if (record?.status !== 'answered' || record.sql === null) return [];
+    if (input === null)
+      throw new CommandFailed(`${record.id} has no input in the store, so the origin of its literals is unknown`);
+    const origins = await seenValues(store, { record, input }, sha256);
+    const unknown = unknownLiterals(record.sql, await dialectOf(store, item, record.id), origins);
+    return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown }];
+  });
+  return found.flat();
+}
+
+async function dialectOf(store: ObjectStore, { engine }: BenchmarkItem, searchId: string): Promise<Dialect> {
+  const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
+  return schema?.description.dialect ?? engine ?? 'sqlite';
+}
+
+function refusal(refused: readonly Suspect[], flags: SubmitFlags, io: Io): Error {
+  if (flags.json) io.out(`${JSON.stringify({ schemaVersion: 1, refused }, null, 2)}\n`);
+  for (const { id, literals, unparsed } of refused)
+    io.err(
+      `gate: question ${id}: ${literals.join(', ')} in its SQL ${literals.length === 1 ? 'comes' : 'come'} from neither the question nor a probe${unparsed ? ' (the SQL could not be parsed)' : ''}\n`,
+    );
+  const ids = refused.map(({ id }) => id).join(',');
+  io.err(`gate: nothing was written; look at these, then say --allow-literals ${ids}\n`);
+  return new AlreadyTold(EXIT.failed);
+}
+
+function predictionOf(item: BenchmarkItem, record: AnswerRecord | null, { rows }: SubmitFlags): Prediction {
+  if (record === null) return { kind: 'none' };
+  if (record.status === 'unanswerable' || record.status === 'abstained') return { kind: 'abstained' };
+  if (record.status !== 'answered' || record.sql === null) return { kind: 'none' };
+  if (!rows) return { kind: 'sql', statements: [record.sql] };
+  if (record.truncated)
+    throw new BenchmarkDataError(`question ${item.id}: only the first rows of its result are stored; submit SQL`);
+  return { kind: 'rows', columns: record.columns.map(({ name }) => name), rows: record.rows };
+}
+
+function methodOf(answered: readonly Answered[]) {
+  const settings = new Map(
+    answered.flatMap(({ input }) => (input === null ? [] : [[canonical(input.settings), input.settings] as const])),
+  );
+  const [first] = settings.values();
+  return {
+    method: first?.method ?? null,
+    models: first?.models ?? null,
+    // All with which the questions were answered.
+    settings: [...settings.values()],
+  };
+}
+
+/** As BIRD's board asks: how many candidates a question had. */
+function candidatesOf(answered: readonly Answered[]) {
+  const counts = answered.flatMap(({ item, record }) =>
+    record === null ? [] : [[item.id, record.candidates.length] as const],
+  );
+  const numbers = counts.map(([, count]) => count);
+  const most = Math.max(0, ...numbers);
+  return {
+    mean: numbers.length === 0 ? null : numbers.reduce((sum, count) => sum + count, 0) / numbers.length,
+    most,
+    selfConsistency: most <= 1 ? 'none' : most <= 7 ? 'few (1–7)' : most <= 32 ? 'many (8–32)' : 'scale (more than 32)',
+    perQuestion: Object.fromEntries(counts),
+  };
+}
+
+function idsOf(answered: readonly Answered[], statuses: readonly AnswerRecord['status'][]): string[] {
+  return answered.flatMap(({ item, record }) => (record !== null && statuses.includes(record.status) ? [item.id] : []));
+}
+
+/** `predictions.zip` with `prediction.json` alone, as Codabench takes it. */
+async function zipped(file: string): Promise<string> {
+  const { ZipFile } = await import('yazl');
+  const path = join(dirname(file), 'predictions.zip');
+  const zip = new ZipFile();
+  zip.addBuffer(await readFile(file), 'prediction.json');
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(path));
+  return path;
+}
