@@ -6,6 +6,7 @@ import { batchCommand } from './batch';
 import { compareCommand } from './compare';
 import { codecServerCommand } from './codec-server';
 import { type CommandFactory, type Outcome, withExamples } from './options';
+import { dataCommand } from './data';
 import { dbCommand, sqlCommand } from './db';
 import { deployCommand } from './deploy';
 import { devCommand } from './dev';
@@ -29,6 +30,7 @@ const COMMANDS: readonly CommandFactory[] = [
   compareCommand,
   scoreCommand,
   submitCommand,
+  dataCommand,
   demoCommand,
   listCommand,
   statusCommand,

@@ -16,6 +16,8 @@ import { WebError } from '../../ports';
 /** For tests only: ports of this machine that serve as the web. */
 export interface Loopback {
   readonly ports: ReadonlySet<number>;
+  /** The certificate authority that their certificates are of. */
+  readonly ca?: string;
 }
 
 export const LONGEST_URL = 2_000;

@@ -31,6 +31,8 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   readonly accept: string;
+  /** Takes the body piece by piece, instead of `body`. */
+  readonly sink?: (chunk: Buffer) => Promise<void>;
   /** JSON to post; left out: GET. */
   readonly post?: string;
   /** A host that the configuration allows, wherever it is. */
@@ -48,9 +50,10 @@ export const systemResolve: Resolve = async (host) =>
 
 /** `url` must have passed `checkedUrl`. */
 export async function exchange(url: URL, options: ExchangeOptions): Promise<Exchange> {
+  const { loopback } = options;
   const addresses = await checkedAddresses(url, options);
   const agent = new Agent({
-    connect: { lookup: fixedLookup(addresses) },
+    connect: { lookup: fixedLookup(addresses), ...(loopback?.ca === undefined ? {} : { ca: loopback.ca }) },
     connections: 1,
     pipelining: 0,
     allowH2: false,
@@ -75,7 +78,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Exch
     const { statusCode: status } = response;
     const hasBody = status >= 200 && status < 300;
     const read = hasBody
-      ? await readBody(response.body, header('content-encoding'), options.maxBytes)
+      ? await readBody(response.body, header('content-encoding'), options)
       : { body: Buffer.alloc(0), truncated: false };
     return { status, header, ...read };
   } catch (error) {
@@ -118,7 +121,7 @@ function fixedLookup(addresses: readonly string[]): LookupFunction {
 async function readBody(
   body: Readable,
   encoding: string | null,
-  maxBytes: number,
+  { maxBytes, sink }: Pick<ExchangeOptions, 'maxBytes' | 'sink'>,
 ): Promise<{ readonly body: Buffer; readonly truncated: boolean }> {
   let received = 0;
   const counted = async function* (): AsyncGenerator<Buffer> {
@@ -133,7 +136,8 @@ async function readBody(
   let size = 0;
   try {
     for await (const chunk of unpacked(counted(), encoding)) {
-      chunks.push(chunk);
+      if (sink === undefined) chunks.push(chunk);
+      else await sink(chunk);
       size += chunk.length;
       if (size > maxBytes) break;
     }

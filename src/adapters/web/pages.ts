@@ -77,7 +77,7 @@ export function createPages(options: PagesOptions = {}): FetchPage {
   };
 }
 
-function redirectOf({ status, header }: Exchange): string | null {
+export function redirectOf({ status, header }: Exchange): string | null {
   return [301, 302, 303, 307, 308].includes(status) ? header('location') : null;
 }
 

@@ -1,0 +1,130 @@
+/**
+ * Where the data of each benchmark come from, under which licence, and what only a person can get: a form, an e-mail, a click
+ * on Google Drive. A hash is given where the file stands at a commit and was read there; other files are recorded when they
+ * are fetched first.
+ */
+export interface Download {
+  readonly url: string;
+  /** In the folder of the benchmark. */
+  readonly path: string;
+  readonly sha256: string | null;
+  /** Refused beyond this. */
+  readonly maxMb: number;
+}
+
+export interface DataSource {
+  readonly home: string;
+  readonly licence: string;
+  readonly downloads: readonly Download[];
+  /** What has to be asked of the publisher, or got by hand. */
+  readonly byHand: readonly string[];
+  /** What a local collection calls its folder. */
+  readonly folders: readonly string[];
+}
+
+const EHRSQL = 'https://raw.githubusercontent.com/glee4810/ehrsql-2024/46597893d9ffc6b9e67785b9c6dcbb06f1b62568';
+const DEFOG = 'https://raw.githubusercontent.com/defog-ai/sql-eval/b83332416ea2d424b0cd12994a0a9ba100f4b4af';
+const SPIDER2 = 'https://codeload.github.com/xlang-ai/Spider2/zip/e12c5f1e6550a5df88995520c3bf00bbe7bad2d2';
+const BIRD = 'https://bird-bench.oss-cn-beijing.aliyuncs.com';
+
+const ehrsql = (name: string, sha256: string | null, maxMb: number): Download => {
+  const path = `data/mimic_iv/${name}`;
+  return { url: `${EHRSQL}/${path}`, path, sha256, maxMb };
+};
+
+const defog = (name: string, sha256: string): Download => {
+  const path = `data/${name}.csv`;
+  return { url: `${DEFOG}/${path}`, path, sha256, maxMb: 5 };
+};
+
+const spider2 = (byHand: readonly string[]): DataSource => ({
+  home: 'https://github.com/xlang-ai/Spider2',
+  licence: 'MIT',
+  downloads: [{ url: SPIDER2, path: 'spider2.zip', sha256: null, maxMb: 4_000 }],
+  byHand,
+  folders: ['spider2'],
+});
+
+const livesqlbench = (set: string, dump: string | null): DataSource => ({
+  home: `https://huggingface.co/datasets/birdsql/${set}`,
+  licence: 'CC-BY-SA-4.0',
+  downloads: [
+    {
+      url: `https://huggingface.co/datasets/birdsql/${set}/resolve/main/livesqlbench_data.jsonl`,
+      ...{ path: 'livesqlbench_data.jsonl', sha256: null, maxMb: 200 },
+    },
+  ],
+  byHand: [
+    `gold SQL and test cases: an e-mail to bird.bench25@gmail.com with the tag of the set in the subject; put the file that comes into the folder`,
+    `the folder of each database (knowledge, meanings of columns, schema): git clone https://huggingface.co/datasets/birdsql/${set}`,
+    ...(dump === null ? [] : [`PostgreSQL dumps: https://drive.google.com/file/d/${dump}/view`]),
+  ],
+  folders: [set, 'livesqlbench'],
+});
+
+export const DATA_SOURCES: Readonly<Record<string, DataSource>> = {
+  ehrsql2024: {
+    home: 'https://github.com/glee4810/ehrsql-2024',
+    licence: 'questions CC-BY-4.0; data ODbL-1.0 (MIMIC-IV demo 2.2, open access)',
+    downloads: [
+      ehrsql('test/data.json', 'b694d389aaf943c2ed7d64bf62d8161b9919a3191501831e2ca767237eb44960', 5),
+      ehrsql('test/label.json', '307d8666440e45d35aa7852e19d32160844025592352f47a2aa0325178005450', 5),
+      ehrsql('test/answer.json', '98c21b3a484fa7b4ed2c79edefbafac78b5ed7d940d26e14d0e5fcba759c1f56', 5),
+      ehrsql('test/annotated.json', 'dd8149e98677aa6a4fccab995399585d19edbc8ee839ae7c99bbd9c9788a90c0', 5),
+      ehrsql('valid/data.json', '106fe2d679dc66daa3b2e0797fef7badd1f9264db4e64b40677ebceda736acdc', 5),
+      ehrsql('valid/label.json', '9addafb996119b0e4a1b05928a6d4d42f33c073fa6d72edbdf8273faa40a6db0', 5),
+      ehrsql('valid/answer.json', 'd8339672bb752bde0bbda4ed4359db0fb64fb8d9e81cb7a782866b7cca17484b', 5),
+      ehrsql('valid/annotated.json', '1696733652f25718b95d81cba94f5a59149e1246470a92e9e71f103262faafb0', 5),
+      ehrsql('mimic_iv.sqlite', null, 500),
+    ],
+    byHand: [],
+    folders: ['ehrsql_2024', 'ehrsql-2024', 'ehrsql2024'],
+  },
+  bird: {
+    home: 'https://bird-bench.github.io',
+    licence: 'CC-BY-SA-4.0',
+    downloads: [{ url: `${BIRD}/dev.zip`, path: 'dev.zip', sha256: null, maxMb: 4_000 }],
+    byHand: ['the test split is not given out: send code and model to bird.bench23@gmail.com'],
+    folders: ['bird', 'bird_dev'],
+  },
+  'bird-mini-dev': {
+    home: 'https://github.com/bird-bench/mini_dev',
+    licence: 'CC-BY-SA-4.0',
+    downloads: [{ url: `${BIRD}/minidev.zip`, path: 'minidev.zip', sha256: null, maxMb: 4_000 }],
+    byHand: [],
+    folders: ['bird-mini-dev', 'minidev', 'MINIDEV'],
+  },
+  'spider2-lite': spider2([
+    'SQLite files: https://drive.usercontent.google.com/download?id=1coEVsCZq-Xvj9p2TnhBFoFTsY-UoYGmG, unpacked into spider2-lite/resource/databases/spider2-localdb',
+    'Snowflake questions: an account by the form in the README; BigQuery questions: credentials of your own (they are not run here)',
+  ]),
+  'spider2-snow': spider2(["an account on the publisher's Snowflake by the form in the README"]),
+  'livesqlbench-base-lite': livesqlbench('livesqlbench-base-lite', '1QIGQlRKbkqApAOrQXPqFJgUg8rQ7HRRZ'),
+  'livesqlbench-base-full': livesqlbench('livesqlbench-base-full-v1', '1V9SFIWebi27JtaDUAScG1xE9ELbYcWLR'),
+  'livesqlbench-large': livesqlbench('livesqlbench-large-v1', '1u1L-SvJtOZGfcIST-dINw8DnGEQDMu6C'),
+  spider1: {
+    home: 'https://yale-lily.github.io/spider',
+    licence: 'CC-BY-SA-4.0',
+    downloads: [],
+    byHand: [
+      'questions and databases: the Google Drive link on the page of Spider',
+      'test suites: https://drive.google.com/file/d/1mkCx2GOFIqNesD4y8TDAO1yX1QZORP5w/view, unpacked over database',
+    ],
+    folders: ['spider', 'spider1'],
+  },
+  defog: {
+    home: 'https://github.com/defog-ai/sql-eval',
+    licence: 'Apache-2.0',
+    downloads: [
+      defog('questions_gen_postgres', 'fee829a042766f3e75d1a453cf6ffd7f6830ae9d68967156caa00c647b5efd0d'),
+      defog('questions_gen_sqlite', '58fdaaf6b551542e8a5dc773fdc3a6c9a59f81563a7d3839cb0273704816260d'),
+      defog('instruct_basic_postgres', '5a4e6112a5c2554c2963939440af6db41dfcaa3697dc131c380e7f9a1b70d5f7'),
+      defog('instruct_advanced_postgres', '566f5267119df0eceb32054037280c2fd5bc8c21b27e9ff6b068d11a47011934'),
+      defog('instruct_basic_sqlite', '7c62dafc8cf46e694a4cabc7cf3512c5e69e17c7df20ec3ce6fee116f94518d4'),
+      defog('instruct_advanced_sqlite', '7837ab0a513ab81b6376f0cae3f98ed50ffe5eba32eb38382a4564282278d19f'),
+      defog('idk', '14f00f2075f7357645b78da463f1f57745c4ecb3c4f038d5f95ba22914ed0ff9'),
+    ],
+    byHand: ['the PostgreSQL databases: git clone https://github.com/defog-ai/defog-data and its setup.sh'],
+    folders: ['defog_postgres', 'sql-eval', 'defog'],
+  },
+};

@@ -1,0 +1,141 @@
+/** `gate data` with a local folder, and with downloads from an HTTPS server of the test. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { ZipFile } from 'yazl';
+import { download } from '../../../src/adapters/web/download';
+import { fetchData } from '../../../src/cli/data-run';
+import { sha256 } from '../../../src/sha256';
+import { createAuthority } from '../../helpers/certificates';
+import { testProcess } from './test-io';
+
+let server: Server;
+let port: number;
+let ca: string;
+const answers = new Map<string, { status?: number; location?: string; body?: Buffer | string }>();
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-data-ca-'));
+  const authority = createAuthority(folder, 'test-ca');
+  const { cert, key } = authority.issue('leaf', 'files.gate-sql.dev');
+  ca = readFileSync(authority.cert, 'utf8');
+  server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) => {
+    const { status = 200, location, body = '' } = answers.get(request.url ?? '') ?? { status: 404 };
+    response.writeHead(status, location === undefined ? {} : { location }).end(body);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+});
+afterAll(() => new Promise((resolve) => void server.close(resolve)));
+
+const at = (path: string): string => `https://files.gate-sql.dev:${port}${path}`;
+const local = () => ({
+  loopback: { ports: new Set([port]), ca },
+  resolve: () => Promise.resolve(['127.0.0.1']),
+  signal: AbortSignal.timeout(10_000),
+});
+const folder = (): string => mkdtempSync(join(tmpdir(), 'gate-data-'));
+
+test('a file is written as it comes, with its hash, also after a redirect', async () => {
+  const body = Buffer.alloc(300_000, 'abc');
+  answers.set('/moved', { status: 302, location: at('/file') }).set('/file', { body });
+  const to = join(folder(), 'file');
+  expect(await download(at('/moved'), { ...local(), to, maxBytes: 1e6 })).toEqual({
+    sha256: sha256(body.toString()),
+    bytes: 300_000,
+  });
+  expect(readFileSync(to).equals(body)).toBe(true);
+});
+
+test.each<[string, () => string, RegExp]>([
+  ['a file beyond its limit', () => at('/large'), /sends more than 0 MB/],
+  ['an address without HTTPS', () => 'http://files.gate-sql.dev/file', /without HTTPS/],
+  ['a redirect to one', () => at('/plain'), /without HTTPS/],
+  ['a redirect to a private address', () => at('/private'), /no public address/],
+  ['a private address', () => 'https://10.0.0.1/file', /no public address/],
+  ['what is not there', () => at('/nothing'), /answered 404/],
+])('%s is refused, and nothing is left behind', async (_, url, message) => {
+  answers.set('/large', { body: Buffer.alloc(2_000) });
+  answers.set('/plain', { status: 301, location: 'http://files.gate-sql.dev/file' });
+  answers.set('/private', { status: 301, location: 'https://192.168.0.1/file' });
+  const to = folder();
+  await expect(download(url(), { ...local(), to: join(to, 'file'), maxBytes: 1_000 })).rejects.toThrow(message);
+  expect(readdirSync(to)).toEqual([]);
+});
+
+test('a certificate that nobody vouches for is refused', async () => {
+  answers.set('/file', { body: 'x' });
+  const loopback = { ports: new Set([port]) };
+  await expect(
+    download(at('/file'), { ...local(), loopback, to: join(folder(), 'file'), maxBytes: 1_000 }),
+  ).rejects.toThrow(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/);
+});
+
+test('fetch downloads and unpacks a zip without the folder around it, and check names what is not as it was', async () => {
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from('[]'), 'dev_20240627/dev.json');
+  zip.addBuffer(Buffer.from('{}'), 'dev_20240627/more/tables.json');
+  zip.end();
+  answers.set('/dev.zip', { body: await buffer(zip.outputStream) });
+  const { io, gate, home } = testProcess();
+  const asked: string[] = [];
+  const code = await fetchData('bird', { dir: 'bird' }, io, (url, options) => {
+    asked.push(url);
+    return download(at('/dev.zip'), { ...options, ...local() });
+  });
+  expect([code, asked]).toEqual([0, ['https://bird-bench.oss-cn-beijing.aliyuncs.com/dev.zip']]);
+  expect(readFileSync(join(home, 'bird', 'dev.json'), 'utf8')).toBe('[]');
+  expect(await gate('data', 'check', 'bird')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('2 files, as fetched') as string,
+  });
+  rmSync(join(home, 'bird', 'dev.json'));
+  appendFileSync(join(home, 'bird', 'more', 'tables.json'), ' ');
+  expect(await gate('data', 'check', 'bird')).toMatchObject({
+    code: 1,
+    out: 'dev.json is missing\nmore/tables.json has changed since it was fetched\n',
+  });
+});
+
+test('a published file with another hash is refused', async () => {
+  answers.set('/any', { body: 'other' });
+  const { io, home } = testProcess();
+  const fetched = fetchData('defog', {}, io, (_, options) => download(at('/any'), { ...options, ...local() }));
+  await expect(fetched).rejects.toThrow('data/idk.csv has another hash than published');
+  expect(existsSync(join(home, 'defog', 'gate-data.json'))).toBe(false);
+});
+
+test('a local collection serves a benchmark from its folder, databases unpacked', async () => {
+  const { gate, home } = testProcess();
+  mkdirSync(join(home, 'all', 'ehrsql_2024', 'db'), { recursive: true });
+  writeFileSync(join(home, 'all', 'ehrsql_2024', 'questions.jsonl'), '{}\n');
+  writeFileSync(join(home, 'all', 'ehrsql_2024', 'db', 'mimic_iv.sqlite.gz'), gzipSync('rows'));
+  const { code, out } = await gate('data', 'fetch', 'ehrsql2024', '--from', 'all', '--dir', 'mine');
+  expect([code, out]).toEqual([0, `${join(home, 'mine')}: 2 files\n`]);
+  expect(readFileSync(join(home, 'mine', 'db', 'mimic_iv.sqlite'), 'utf8')).toBe('rows');
+});
+
+test('sources, licences and what is got by hand are told; bad input is one line', async () => {
+  const { gate } = testProcess();
+  const { out } = await gate('data', 'list');
+  expect(out).toMatch(/livesqlbench-base-lite {2}https:.*\n {2}licence: CC-BY-SA-4.0\n/);
+  expect(out).toContain('by hand: gold SQL and test cases: an e-mail to bird.bench25@gmail.com');
+  const line = async (...args: string[]) => (await gate('data', ...args)).err;
+  expect(await line('fetch', 'nothing')).toMatch(/'nothing' is invalid.*\n$/);
+  expect(await line('fetch', 'spider1')).toMatch(/^gate: spider1 cannot be downloaded: .*--from\n$/);
+  expect(await line('fetch', 'defog', '--from', 'nowhere')).toContain('--from');
+  expect(await line('check', 'defog')).toMatch(/^gate: .*defog has no gate-data.json: .*\n$/);
+});
