@@ -174,6 +174,8 @@ async function answersOf(
     const [record, input] = await Promise.all([recordOf(store, entry.searchId), inputOf(store, entry.searchId)]);
     return { ...entry, record, input, asked: input?.question.text ?? record?.question ?? null };
   });
+  if (found.every(({ asked }) => asked === null))
+    throw new CommandFailed(`the store has none of the searches of ${given}: use the store that it was run with`);
   const byId = new Map(found.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
   const used = new Set<string>();
   const answered = items.map((item): Answered => {

@@ -129,7 +129,7 @@ test('an answer that stands in the SQL is refused with its question, until a per
 });
 
 test('bad input is one line', async () => {
-  const { gate, put } = await batch({ '0': { sql: 'SELECT count(*) FROM t' } });
+  const { gate, put, home } = await batch({ '0': { sql: 'SELECT count(*) FROM t' } });
   put('other.jsonl', `${JSON.stringify({ id: 'x', question: 'Another?' })}\n`);
   const lines = async (...args: string[]) => {
     const { code, err } = await gate('submit', ...args);
@@ -141,6 +141,10 @@ test('bad input is one line', async () => {
     expect.stringContaining("'nowhere' is no folder") as string,
   ]);
   expect(await lines('last', '--format', 'bird')).toEqual([2, expect.stringContaining('with --data') as string]);
+  const elsewhere = await batch({});
+  elsewhere.put('out/results.jsonl', readFileSync(join(home, 'out', 'results.jsonl'), 'utf8'));
+  const { err } = await elsewhere.gate('submit', 'out', '--format', 'questions', '--data', join(home, 'other.jsonl'));
+  expect(err).toBe('gate: the store has none of the searches of out: use the store that it was run with\n');
   expect(await lines('out', '--format', 'none')).toEqual([2, expect.stringContaining("'none' is invalid") as string]);
   expect(await lines('out', '--format', 'bird', '--allow-literals', '9')).toEqual([
     2,
