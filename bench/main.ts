@@ -20,6 +20,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   score: '1,000 predictions scored by the rules of a benchmark',
   schema: 'the schema context of 1,000 tables with 10,000 columns',
   layer: '10,000 entries of a semantic layer, and 1,000 of its checks',
+  batch: '1,044 questions as one batch, 100 in flight, and the same while its process is killed',
   load: '200 concurrent searches, everything on this machine',
   scale: 'a simulation, held against measured loads, and what a million questions a day need',
   serverless: 'workers that Temporal starts: the packaged function on a Lambda service of our own',

@@ -137,9 +137,12 @@ async function openSprint(folder: string, name: string, postgres: TestPostgres |
   return path;
 }
 
-async function startModel(database: string, { modelMs, rates = RATES }: LoadOptions) {
+export async function startModel(
+  database: string,
+  { modelMs, rates = RATES, questions = QUESTIONS }: Pick<LoadOptions, 'modelMs' | 'rates'> & { questions?: string },
+) {
   const flags = Object.entries(rates).flatMap(([rate, value]) => [`--${rate}-rate`, String(value)]);
-  const args = [MODEL, '--questions', QUESTIONS, '--db', database, '--latency-ms', String(modelMs), ...flags];
+  const args = [MODEL, '--questions', questions, '--db', database, '--latency-ms', String(modelMs), ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const line = await firstLine(child, 'stdout', /^\{/);
   return { child, url: (JSON.parse(line) as { baseUrl: string }).baseUrl };
@@ -190,7 +193,7 @@ function firstLine(child: ChildProcess, from: 'stdout' | 'stderr', pattern: RegE
   });
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
