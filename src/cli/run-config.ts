@@ -172,7 +172,8 @@ function problems(document: Document, issue: z.core.$ZodIssue): [number, string]
     case 'invalid_value':
       return [[offset(document, path), `${where}: allowed: ${issue.values.map(String).join(', ')}`]];
     default: {
-      const message = issue.message.replace(/^Invalid input: /, '');
+      const isMissing = issue.code === 'invalid_type' && path.length > 0 && document.getIn(path) === undefined;
+      const message = isMissing ? 'is missing' : issue.message.replace(/^Invalid input: /, '');
       return [[offset(document, path), where === '' ? message : `${where}: ${message}`]];
     }
   }

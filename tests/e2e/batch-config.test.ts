@@ -144,7 +144,7 @@ it('audit: true counts the updates of the searches; --dry-run asks nothing', asy
 });
 
 it.each([
-  ['methods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'run.yaml, line 1: name: expected string, received undefined'],
+  ['methods: [gate]\nquestions: [{ file: q.jsonl }]\n', 'run.yaml, line 1: name: is missing'],
   [
     'name: a\nmethod: [gate]\nmethods: [gate]\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml, line 2: method: unknown key; allowed: databases, ',
