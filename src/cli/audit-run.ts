@@ -62,10 +62,11 @@ export async function auditOf(
   ids: readonly string[],
   judge: Pick<AuditFlags, 'model' | 'maxCost'> | null,
   io: Io,
-): Promise<{ readonly audit: UpdateAudit; readonly interrupted: boolean }> {
+): Promise<{ readonly audit: UpdateAudit; readonly interrupted: boolean; readonly paidUsd: number }> {
   const searches = await each(ids, (id) => audited(services.store, id), LOADED_AT_ONCE);
   const judged = judge === null ? null : await judgedPairs(services, searches, judge, io);
-  return { audit: updateAudit(searches, judged), interrupted: judged?.interrupted === true };
+  const { interrupted = false, paidUsd = 0 } = judged ?? {};
+  return { audit: updateAudit(searches, judged), interrupted, paidUsd };
 }
 
 const LOADED_AT_ONCE = 4;
@@ -112,7 +113,7 @@ async function judgedPairs(
   searches: readonly AuditedSearch[],
   flags: Pick<AuditFlags, 'model' | 'maxCost'>,
   io: Io,
-): Promise<Judged & { readonly interrupted: boolean }> {
+): Promise<Judged & { readonly interrupted: boolean; readonly paidUsd: number }> {
   const pairs = searches.flatMap((search) => search.pairs);
   const composition = await compose(config);
   const interrupts = watchInterrupts(io);
@@ -135,11 +136,13 @@ async function judgedPairs(
       return [{ pairId, contradictory }];
     });
     const unpriced = unpricedModels(config, [judging.judge.name]);
-    for (const line of paidLines({ paid: judging.paid(), unpricedModels: unpriced })) io.err(`${line}\n`);
+    const paid = judging.paid();
+    for (const line of paidLines({ paid, unpricedModels: unpriced })) io.err(`${line}\n`);
     return {
       ...{ model: judging.judge.name, version: JUDGE_VERSION, verdicts: verdicts.flat() },
       flagged: pairs.flatMap(({ pairId }) => flagged.get(pairId) ?? []),
       interrupted: interrupts.count() > 0,
+      paidUsd: paid.costUsd,
     };
   } finally {
     interrupts.stopListening();

@@ -198,6 +198,8 @@ export async function runArms(
         if (session !== null) io.err(`[${index + 1}/${arms.length}] ${label}\n`);
         const one = await runArm(arm, costs, atOnce === 1 ? io : labelled(io, label)).catch((error: unknown) => {
           state.stopped ??= 'cancelled';
+          // The others finish first, so it would be told late.
+          if (atOnce > 1) io.err(`${label}: ${error instanceof Error ? error.message : String(error)}\n`);
           throw error;
         });
         state.found += arm.batch.searches.length - one.ended;

@@ -15,19 +15,24 @@ import { checkModel, unpricedModels } from './preflight';
 const SCOPE = 'judge';
 
 export type JudgedRun = Pick<Ran, 'answers'> &
-  Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean };
+  Required<Pick<Comparison, 'judge'>> & { readonly isInterrupted: boolean; readonly paidUsd: number };
 
 /** Before anything is asked: there is a model that judges, or a recording of one. */
 export function checkJudge(at: Comparing): Promise<void> {
-  const { services, flags, files } = at;
+  const { services, files } = at;
   return withComposition(at, SCOPE, async (composition) => {
-    const name = judgeName(composition, services.config.models, flags.judgeModel, '--judge-model');
+    const name = judgeName(composition, services.config.models, judgeOf(at), '--judge-model');
     if (files.replay === undefined) return checkModel(services.config, composition, [name]);
     if (isEmpty(composition))
       throw new UsageError(
         `--replay: ${basename(files.replay)} holds no judge; add it with --record, or leave --judge out`,
       );
   });
+}
+
+/** The model that all methods are asked with stands before the configured default. */
+function judgeOf({ services, flags }: Pick<Comparing, 'services' | 'flags'>): string | undefined {
+  return flags.judgeModel ?? services.config.models.roles.judge ?? flags.model?.default;
 }
 
 export function judged(at: Comparing, mode: JudgeMode, ran: Ran): Promise<JudgedRun> {
@@ -42,6 +47,7 @@ async function judgedWith(
 ): Promise<JudgedRun> {
   const items = new Map(asked.items.map((item) => [item.id, item]));
   const spent = [...ran.records.values()].reduce((sum, { usage }) => sum + usage.costUsd, 0);
+  const given = judgeOf({ services, flags });
   const interrupts = watchInterrupts(io);
   try {
     const signal = interrupts.quit;
@@ -49,7 +55,7 @@ async function judgedWith(
       composition,
       services.config,
       {
-        ...(flags.judgeModel !== undefined && { model: flags.judgeModel }),
+        ...(given !== undefined && { model: given }),
         ...{
           maxCost: flags.maxTotalCost === undefined ? 'none' : flags.maxTotalCost - spent,
           limit: '--max-total-cost',
@@ -75,9 +81,11 @@ async function judgedWith(
       return { ...answer, judged: { verdict, reason } };
     });
     const { name: model } = judging.judge;
-    for (const line of paidLines({ paid: judging.paid(), unpricedModels: unpricedModels(services.config, [model]) }))
+    const paid = judging.paid();
+    for (const line of paidLines({ paid, unpricedModels: unpricedModels(services.config, [model]) }))
       io.err(`judge: ${line}\n`);
-    return { answers, judge: { mode, model, version: JUDGE_VERSION }, isInterrupted: interrupts.count() > 0 };
+    const isInterrupted = interrupts.count() > 0;
+    return { answers, judge: { mode, model, version: JUDGE_VERSION }, isInterrupted, paidUsd: paid.costUsd };
   } finally {
     interrupts.stopListening();
   }

@@ -132,12 +132,12 @@ async function recordingOf({ record, replay }: CompareFlags, { cwd }: Io): Promi
 export async function judgedRun(
   at: Comparing,
   ran: Ran,
-): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']> }> {
+): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']>; readonly paidUsd: number }> {
   const { judge: mode } = at.flags;
-  if (mode === undefined || ran.stopped !== null) return { run: ran };
+  if (mode === undefined || ran.stopped !== null) return { run: ran, paidUsd: 0 };
   const { judged } = await import('./compare-judge');
-  const { answers, judge, isInterrupted } = await judged(at, mode, ran);
-  return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge };
+  const { answers, judge, isInterrupted, paidUsd } = await judged(at, mode, ran);
+  return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge, paidUsd };
 }
 
 export function ending(

@@ -24,7 +24,7 @@ import { compose } from '../workers/composition';
 import { packageVersion } from '../workers/package-folder';
 import { auditOf } from './audit-run';
 import { replaceFile, withResultFolder } from './batch-results';
-import { shownCommand } from './batch-summary';
+import { shownCommand, withoutSecrets } from './batch-summary';
 import {
   armsOf,
   entrantsOf,
@@ -33,8 +33,10 @@ import {
   runArms,
   type Arm,
   type Comparing,
+  type Ran,
   type RanArm,
 } from './compare-arms';
+import { checkJudge } from './compare-judge';
 import { ending, judgedRun } from './compare-run';
 import { ANSWER_HEAD, answerCells } from './compare-told';
 import { UsageError, type ExitCode } from './errors';
@@ -76,7 +78,10 @@ export async function runBatches(file: string, flags: RunFlags, args: readonly s
       // Seeds take turns before sets do, and those before methods.
       const arms = seeds.flatMap((seed) => planned.filter((arm) => arm.seed === seed));
       if (flags.dryRun) return await estimated(arms, flags, io);
-      if (await isAnythingOpen(services, arms)) await checkModel(config, composition, modelsOf(arms));
+      const { audit } = read.config;
+      const judges = typeof audit === 'object' ? [audit.judge] : [];
+      if (await isAnythingOpen(services, arms)) await checkModel(config, composition, [...modelsOf(arms), ...judges]);
+      for (const at of ats) if (at.flags.judge !== undefined) await checkJudge(at);
       const endpoint = composition.model.endpoint;
       const folder = resolve(io.cwd, flags.out ?? '.');
       const given = { read, sets, ats, arms, known, endpoint, command: shownCommand(args), folder };
@@ -111,7 +116,8 @@ interface Ready {
 async function asked(ready: Ready): Promise<ExitCode> {
   const { services, flags, io, sets, ats, arms, folder } = ready;
   const concurrency = ats[0]?.flags.concurrency ?? 1;
-  const atOnce = Math.min(AT_ONCE, concurrency, arms.length);
+  const open = (await each(arms, (arm) => isAnythingOpen(services, [arm]))).filter((isOpen) => isOpen).length;
+  const atOnce = Math.max(1, Math.min(AT_ONCE, concurrency, open));
   const shared = arms.map((arm) => ({
     ...arm,
     flags: { ...arm.flags, concurrency: Math.max(1, Math.floor(concurrency / atOnce)) },
@@ -120,12 +126,13 @@ async function asked(ready: Ready): Promise<ExitCode> {
   const { ran, stopped: end, temporal } = await runArms({ services, io }, shared, { atOnce });
   let stopped = end;
   const reported: RunSet[] = [];
+  // Of all searches, then also of the judges, as they come.
+  const spent = { usd: costOf(ran) };
   for (const [n, set] of sets.entries()) {
     const at = ats[n];
     if (at === undefined) continue;
     const own = ran.filter(({ arm }) => arm.at === at);
-    const others = ran.filter(({ arm }) => arm.at !== at);
-    const made = await setOf(ready, set, at, own, { stopped, spent: costOf(others) });
+    const made = await setOf(ready, set, at, own, { stopped, spent });
     stopped ??= made.stopped;
     reported.push(made.set);
   }
@@ -154,13 +161,15 @@ async function setOf(
   set: SetToRun,
   at: Comparing,
   ran: readonly RanArm[],
-  { stopped, spent }: { readonly stopped: 'interrupted' | 'cancelled' | 'ceiling' | null; readonly spent: number },
+  { stopped, spent }: { readonly stopped: Ran['stopped']; readonly spent: { usd: number } },
 ): Promise<{ readonly set: RunSet; readonly stopped: typeof stopped }> {
   const { services, arms, known, read } = ready;
   const { asked: own, file, note, benchmark, board } = set;
   const { maxTotalCost } = at.flags;
-  const left = maxTotalCost === undefined ? at.flags : { ...at.flags, maxTotalCost: maxTotalCost - spent };
-  const { run, judge } = await judgedRun(
+  // The judge itself takes off what the searches of this set cost.
+  const others = spent.usd - costOf(ran);
+  const left = maxTotalCost === undefined ? at.flags : { ...at.flags, maxTotalCost: maxTotalCost - others };
+  const { run, judge, paidUsd } = await judgedRun(
     { ...at, flags: left },
     {
       answers: ran.flatMap(({ answers }) => answers),
@@ -168,6 +177,7 @@ async function setOf(
       stopped,
     },
   );
+  spent.usd += paidUsd;
   const difficulties = new Map(own.items.map(({ id, gold }) => [id, gold?.difficulty ?? null]));
   const answers = await each(run.answers, async (answer): Promise<ComparedAnswer> => {
     const reuse = await reuseOf(services, run.records.get(answer.searchId));
@@ -187,10 +197,11 @@ async function setOf(
       })),
     ),
   );
-  const audits = run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : {};
+  const { audits, interrupted } =
+    run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: {}, interrupted: false };
   const databases = [...new Set(own.items.map((item) => own.databases.of(item).name))];
   return {
-    stopped: run.stopped,
+    stopped: interrupted ? 'interrupted' : run.stopped,
     set: {
       ...{ name: own.name, note, benchmark, questionsSha256: sha256(canonical(own.items)) },
       databases: databases.flatMap((name) => known.get(name) ?? []),
@@ -226,35 +237,37 @@ async function auditsOf(
   { read, services, io, flags }: Ready,
   entrants: readonly Entrant[],
   answers: readonly ComparedAnswer[],
-  spent: number,
-): Promise<NonNullable<RunSet['audits']>> {
+  spent: { usd: number },
+): Promise<{ readonly audits: NonNullable<RunSet['audits']>; readonly interrupted: boolean }> {
   const { audit } = read.config;
-  if (!audit) return {};
-  const ceiling = flags.maxTotalCost ?? read.config['max-total-cost'];
-  const judge =
-    audit === true
-      ? null
-      : { model: audit.judge, maxCost: ceiling === undefined ? ('none' as const) : ceiling - spent };
   const found: Record<string, NonNullable<RunSet['audits']>[string]> = {};
+  if (!audit) return { audits: found, interrupted: false };
+  const ceiling = flags.maxTotalCost ?? read.config['max-total-cost'];
   for (const { method, name } of entrants) {
     if (name !== 'gate') continue;
     const ids = new Set(answers.flatMap((answer) => (answer.method === method ? [answer.searchId] : [])));
-    found[method] = (await auditOf(services, [...ids], judge, io)).audit;
+    const maxCost = ceiling === undefined ? 'none' : ceiling - spent.usd;
+    const made = await auditOf(services, [...ids], audit === true ? null : { model: audit.judge, maxCost }, io);
+    spent.usd += made.paidUsd;
+    // Half of an audit would read as a whole one.
+    if (made.interrupted) return { audits: found, interrupted: true };
+    found[method] = made.audit;
   }
-  return found;
+  return { audits: found, interrupted: false };
 }
 
 function runOf(ready: Ready, sets: readonly RunSet[], ran: readonly RanArm[], temporal: string | null): Run {
   const { read, arms, command, endpoint, folder, io } = ready;
   const records = ran.flatMap(({ records: own }) => [...own.values()]);
   const now = new Date(io.now()).toISOString();
+  const text = read.text.split('\n').map(withoutSecrets).join('\n');
   const times = (of: (record: AnswerRecord) => string): string[] => records.map(of).sort();
   return {
     ...{ schemaVersion: 1, name: read.config.name, command, endpoint },
     startedAt: times(({ startedAt }) => startedAt)[0] ?? now,
     endedAt: times(({ endedAt }) => endedAt).at(-1) ?? now,
     complete: sets.every(({ comparison }) => comparison.methods.every(({ missing }) => missing === 0)),
-    config: { text: read.text, sha256: sha256(read.text) },
+    config: { text, sha256: sha256(text) },
     versions: {
       ...{ gate: packageVersion() ?? 'unknown', node: process.versions.node, temporalSdk: temporalSdk() },
       temporalServer: temporal ?? serverBefore(folder),

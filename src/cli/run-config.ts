@@ -183,9 +183,10 @@ function problems(document: Document, issue: z.core.$ZodIssue): [number, string]
 function unionText(issue: z.core.$ZodIssueInvalidUnion): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
   const texts = issue.errors.flatMap((errors) => {
+    const unknown = errors.find(({ code }) => code === 'unrecognized_keys');
+    if (unknown?.code === 'unrecognized_keys') return [`unknown key ${unknown.keys.join(', ')}`];
     const [first] = errors;
     if (first === undefined) return [];
-    if (first.code === 'unrecognized_keys') return [`unknown key ${first.keys.join(', ')}`];
     return [
       first.code === 'invalid_value'
         ? first.values.map(String).join(', ')

@@ -75,6 +75,8 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
     ...(judge && { judge: judge.mode, ...(judge.model !== undefined && { judgeModel: judge.model }) }),
     ...(maxTotalCost !== undefined && { maxTotalCost }),
     ...(flags.fresh && { fresh: true }),
+    // With --fresh it must begin no new searches.
+    ...(flags.dryRun && { dryRun: true }),
     ...(flags.debug && { debug: true }),
   };
   checkWeb(config, own);

@@ -91,7 +91,7 @@ async function open(suite: Suite, folder: string): Promise<OpenBenchmark> {
       if (standard === undefined) throw new TypeError(`no question ${id}`);
       return scored(suite, standard, prediction, results.get(id) ?? [], engine, options);
     },
-    metrics: (scores) => metricsOf(items.length, scores),
+    metrics: metricsOf,
   };
 }
 
@@ -250,13 +250,13 @@ function score(
   return { verdict, points, reason };
 }
 
-/** In per cent. Both are of what could be run; `unscored` counts the rest. */
-function metricsOf(questions: number, scores: ReadonlyMap<string, BoardScore>): Metrics {
+/** In per cent. Both are of what could be run; `unscored` counts the rest. An id without a prediction has a score of 0. */
+function metricsOf(scores: ReadonlyMap<string, BoardScore>): Metrics {
   const points = [...scores.values()].map((one) => one.points);
   const sum = (name: string): number => points.reduce((total, one) => total + (one[name] ?? 0), 0);
   const percent = (of: number): number | null => (of === 0 ? null : (100 * sum('ex')) / of);
   const unscored = points.filter(({ ex }) => ex === undefined).length;
-  return { ex: percent(questions - unscored), exSubmitted: percent(sum('submitted')), correct: sum('ex'), unscored };
+  return { ex: percent(scores.size - unscored), exSubmitted: percent(sum('submitted')), correct: sum('ex'), unscored };
 }
 
 async function csvIn(path: string): Promise<CsvRows> {
