@@ -4,7 +4,9 @@
  */
 import { parse } from 'csv-parse/sync';
 import type { SqlValue } from '../../domain';
+import { BenchmarkDataError, type Prediction } from '../benchmark';
 import { pythonFloat } from '../python-number';
+import { textIn } from './files';
 
 /** Whole numbers are bigint, numbers that may have a fraction are number; a missing value is NaN. */
 type Cell = bigint | number | string | boolean;
@@ -37,6 +39,15 @@ export function csvRows(text: string): CsvRows {
   return { columns, rows: rows.map((row) => columns.map((_, index) => row[index + labels] ?? '')) };
 }
 
+export async function csvIn(path: string): Promise<CsvRows> {
+  try {
+    return csvRows(await textIn(path));
+  } catch (error) {
+    if (error instanceof BenchmarkDataError) throw error;
+    throw new BenchmarkDataError(`${path} is no CSV that pandas reads: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 export function csvText({ columns, rows }: CsvRows): string {
   const quoted = (field: string): string => (/[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field);
   const line = (fields: readonly string[]): string =>
@@ -49,6 +60,11 @@ export function csvField(value: SqlValue): string {
   if (value === null) return '';
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : pythonText(value);
 }
+
+export const withFields = ({ columns, rows }: Extract<Prediction, { kind: 'rows' }>): CsvRows => ({
+  columns,
+  rows: rows.map((row) => row.map(csvField)),
+});
 
 export function tableOf({ columns, rows }: CsvRows): Table {
   return columns.map((_, index) => columnOf(rows.map((row) => row[index] ?? '')));
