@@ -5,11 +5,12 @@ import type { JudgeMode } from '../domain/judge-modes';
 import { JUDGE_VERSION } from '../prompts/judge';
 import type { Composition } from '../workers/composition';
 import { paidLines } from './batch-judge';
-import { isEmpty, withComposition, type Comparing, type Ran } from './compare-arms';
+import { isEmpty, withComposition, type Comparing } from './compare-arms';
 import { UsageError } from './errors';
 import { watchInterrupts } from './interrupts';
 import { correctAnswerOf, judgedOr, judgeName, openJudge, type CorrectAnswer } from './judging';
 import { checkModel, unpricedModels } from './preflight';
+import type { Ran } from './run-arms';
 
 /** In a recording, beside the methods. */
 const SCOPE = 'judge';

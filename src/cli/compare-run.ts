@@ -18,21 +18,11 @@ import type { Asking } from './ask-start';
 import { batchDatabases } from './batch-databases';
 import { batchName, selectItems } from './batch-plan';
 import { questionsOf } from './batch-run';
-import {
-  armsOf,
-  entrantsOf,
-  estimated,
-  isNew,
-  runArms,
-  tellFound,
-  type Asked,
-  type CompareFlags,
-  type Comparing,
-  type Ran,
-} from './compare-arms';
+import { armsOf, entrantsOf, isNew, tellFound, type Asked, type CompareFlags, type Comparing } from './compare-arms';
 import { answersTold, fileTold } from './compare-told';
 import { EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
+import { estimated, runArms, type Ran } from './run-arms';
 import { openServices, type Services } from './services';
 
 export async function runCompare(words: string, flags: CompareFlags, io: Io): Promise<ExitCode> {

@@ -1,0 +1,136 @@
+/** One set of questions in the report of a run: its answers, judged where a judge is asked for, its figures and its audits. */
+import { compareMethods, figuresOf, RESAMPLES, type ComparedAnswer, type Entrant } from '../benchmarks';
+import type { AnswerRecord } from '../domain';
+import { canonical } from '../domain/canonical';
+import { groupBy } from '../group-by';
+import { each } from '../limiter';
+import type { RunSet } from '../report/run';
+import { sha256 } from '../sha256';
+import { auditOf } from './audit-run';
+import { entrantsOf, type Arm, type Comparing } from './compare-arms';
+import { judgedRun } from './compare-run';
+import type { Io } from './io';
+import type { Ran, RanArm } from './run-arms';
+import type { ReadConfig } from './run-config';
+import type { RunFlags, SetToRun } from './run-sets';
+import { checkpointsOf, type Services } from './services';
+
+export interface ReadyRun {
+  readonly services: Services;
+  readonly flags: RunFlags;
+  readonly io: Io;
+  readonly read: ReadConfig;
+  /** In the order of the file, as `ats` are. */
+  readonly sets: readonly SetToRun[];
+  readonly ats: readonly Comparing[];
+  readonly arms: readonly Arm[];
+  readonly known: ReadonlyMap<string, RunSet['databases'][number]>;
+  readonly endpoint: string;
+  readonly command: string;
+  readonly folder: string;
+}
+
+export function costOf(ran: readonly RanArm[]): number {
+  const costs = new Map(ran.flatMap(({ records }) => [...records].map(([id, { usage }]) => [id, usage.costUsd])));
+  return [...costs.values()].reduce((sum, cost) => sum + cost, 0);
+}
+
+export async function setOf(
+  ready: ReadyRun,
+  set: SetToRun,
+  at: Comparing,
+  ran: readonly RanArm[],
+  { stopped, spent }: { readonly stopped: Ran['stopped']; readonly spent: { usd: number } },
+): Promise<{ readonly set: RunSet; readonly stopped: typeof stopped }> {
+  const { services, arms, known, read } = ready;
+  const { asked: own, file, note, benchmark, board } = set;
+  const { maxTotalCost } = at.flags;
+  // The judge itself takes off what the searches of this set cost.
+  const others = spent.usd - costOf(ran);
+  const left = maxTotalCost === undefined ? at.flags : { ...at.flags, maxTotalCost: maxTotalCost - others };
+  const { run, judge, paidUsd } = await judgedRun(
+    { ...at, flags: left },
+    {
+      answers: ran.flatMap(({ answers }) => answers),
+      records: new Map(ran.flatMap(({ records }) => [...records])),
+      stopped,
+    },
+  );
+  spent.usd += paidUsd;
+  const difficulties = new Map(own.items.map(({ id, gold }) => [id, gold?.difficulty ?? null]));
+  const answers = await each(run.answers, async (answer): Promise<ComparedAnswer> => {
+    const reuse = await reuseOf(services, run.records.get(answer.searchId));
+    return { ...answer, difficulty: difficulties.get(answer.id) ?? null, ...(reuse && { reuse }) };
+  });
+  const mine = arms.filter((arm) => arm.at === at);
+  const entrants = entrantsOf(mine);
+  const seeds = read.config.seeds.length;
+  const byMethod = groupBy(ran, ({ arm }) => arm.spec.spec);
+  const figures = entrants.map(({ method }) =>
+    figuresOf(
+      method,
+      answers.filter((answer) => answer.method === method),
+      (byMethod.get(method) ?? []).map(({ arm, scores }) => ({
+        ...{ seed: arm.seed, batchId: arm.batch.batchId },
+        metrics: board && board.metrics(scores),
+      })),
+    ),
+  );
+  const { audits, interrupted } =
+    run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: {}, interrupted: false };
+  const databases = [...new Set(own.items.map((item) => own.databases.of(item).name))];
+  return {
+    stopped: interrupted ? 'interrupted' : run.stopped,
+    set: {
+      ...{ name: own.name, note, benchmark, questionsSha256: sha256(canonical(own.items)) },
+      databases: databases.flatMap((name) => known.get(name) ?? []),
+      settings: Object.fromEntries(
+        entrants.map(({ method }) => {
+          const arm = mine.find(({ spec }) => spec.spec === method);
+          return [method, { ...arm?.batch.settings }];
+        }),
+      ),
+      figures,
+      comparison: {
+        ...{ schemaVersion: 1, file, questions: own.items.length, seeds, replayed: false, resamples: RESAMPLES },
+        ...(judge && { judge }),
+        methods: compareMethods(entrants, answers, own.items.length * seeds),
+        answers,
+      },
+      ...(Object.keys(audits).length > 0 && { audits }),
+    },
+  };
+}
+
+/** Of the last checkpoint; null: it made no updates. */
+async function reuseOf({ store }: Services, record: AnswerRecord | undefined): Promise<ComparedAnswer['reuse'] | null> {
+  if (record?.method !== 'gate') return null;
+  const updates = (await (await checkpointsOf(store, record.id)).at(-1)?.read())?.updates ?? [];
+  const active = updates.filter(({ status }) => status === 'active');
+  if (active.length === 0) return null;
+  const reused = active.filter(({ reuses }) => reuses > 0).length;
+  return { updates: active.length, reused, reuses: active.reduce((sum, { reuses }) => sum + reuses, 0) };
+}
+
+async function auditsOf(
+  { read, services, io, flags }: ReadyRun,
+  entrants: readonly Entrant[],
+  answers: readonly ComparedAnswer[],
+  spent: { usd: number },
+): Promise<{ readonly audits: NonNullable<RunSet['audits']>; readonly interrupted: boolean }> {
+  const { audit } = read.config;
+  const found: Record<string, NonNullable<RunSet['audits']>[string]> = {};
+  if (!audit) return { audits: found, interrupted: false };
+  const ceiling = flags.maxTotalCost ?? read.config['max-total-cost'];
+  for (const { method, name } of entrants) {
+    if (name !== 'gate') continue;
+    const ids = new Set(answers.flatMap((answer) => (answer.method === method ? [answer.searchId] : [])));
+    const maxCost = ceiling === undefined ? 'none' : ceiling - spent.usd;
+    const made = await auditOf(services, [...ids], audit === true ? null : { model: audit.judge, maxCost }, io);
+    spent.usd += made.paidUsd;
+    // Half of an audit would read as a whole one.
+    if (made.interrupted) return { audits: found, interrupted: true };
+    found[method] = made.audit;
+  }
+  return { audits: found, interrupted: false };
+}
