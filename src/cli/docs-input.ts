@@ -1,6 +1,7 @@
 /**
  * `--docs`: files and folders that explain a database. Markdown and text become documents; column descriptions (CSV) and
- * dbt properties (YAML) become notes on tables and columns; so does what LiveSQLBench gives with a database. Whatever is wrong is one line with file and line.
+ * dbt properties (YAML) become notes on tables and columns; so does what LiveSQLBench gives with a database. Whatever is
+ * wrong is one line with file and line.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, relative, resolve } from 'node:path';
@@ -50,10 +51,10 @@ export function readDocumentation(paths: readonly string[], cwd: string, flag = 
       if (file.found && !describesTables(text)) continue;
       notes.push(...parsed(flag, () => notesOfDbt(file.name, text)));
     } else if (isColumnMeanings(file.name)) notes.push(...parsed(flag, () => notesOfColumnMeanings(file.name, text)));
-    else if (isKnowledgeBase(file.name)) {
-      const knowledge = parsed(flag, () => textOfKnowledgeBase(file.name, text));
-      documents.push({ name: file.name, text: shortEnough(file, knowledge, flag) });
-    } else documents.push({ name: file.name, text: shortEnough(file, text, flag) });
+    else {
+      const shown = isKnowledgeBase(file.name) ? textOfKnowledgeBase(text) : text;
+      documents.push({ name: file.name, text: shortEnough(file, shown, flag) });
+    }
   }
   return { documents, notes };
 }

@@ -18,8 +18,7 @@ export const isColumnMeanings = (file: string): boolean => file.endsWith('_colum
 export const isKnowledgeBase = (file: string): boolean => file.endsWith('_kb.jsonl');
 
 export function notesOfColumnMeanings(file: string, text: string): DocumentNote[] {
-  const meanings = read(file, 1, text, Meanings, 'no column meanings: one object is expected, from DB|table|column');
-  return Object.entries(meanings).flatMap(([key, meaning]) => {
+  return Object.entries(meaningsIn(file, text)).flatMap(([key, meaning]) => {
     const [table, column] = key.split('|').slice(-2);
     const note = typeof meaning === 'string' ? meaning : JSON.stringify(meaning);
     return table === undefined || column === undefined || note === ''
@@ -28,23 +27,23 @@ export function notesOfColumnMeanings(file: string, text: string): DocumentNote[
   });
 }
 
-/** As Markdown. */
-export function textOfKnowledgeBase(file: string, text: string): string {
-  const entries = text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const { knowledge, description, definition } = read(
-      ...([file, index + 1, line, Entry] as const),
-      'no entry of a knowledge base: knowledge, description and definition are expected',
-    );
-    return [`## ${knowledge}\n\n${description}\n\n${definition}\n`];
-  });
-  return entries.join('\n');
+function meaningsIn(file: string, text: string): z.infer<typeof Meanings> {
+  try {
+    return Meanings.parse(JSON.parse(text));
+  } catch (error) {
+    const problem = 'no column meanings: one object is expected, from DB|table|column';
+    throw new DocumentationError(file, 1, problem, { cause: error });
+  }
 }
 
-function read<T>(file: string, line: number, text: string, schema: z.ZodType<T>, problem: string): T {
+/** As Markdown; a file with other lines, which is only called so, as it is. */
+export function textOfKnowledgeBase(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
   try {
-    return schema.parse(JSON.parse(text));
+    const entries = lines.map((line) => Entry.parse(JSON.parse(line)));
+    return entries.map((entry) => `## ${entry.knowledge}\n\n${entry.description}\n\n${entry.definition}\n`).join('\n');
   } catch (error) {
-    throw new DocumentationError(file, line, problem, { cause: error });
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return text;
+    throw error;
   }
 }

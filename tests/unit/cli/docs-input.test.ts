@@ -23,3 +23,14 @@ test("a database's folder of LiveSQLBench gives notes and its knowledge base, an
     rmSync(base, { recursive: true });
   }
 });
+
+test("a user's own …_kb.jsonl of another form is a document as it stands", () => {
+  const base = mkdtempSync(join(tmpdir(), 'docs-input-'));
+  try {
+    const text = '{"term":"churn","text":"no order for 90 days"}\n';
+    writeFileSync(join(base, 'shop_kb.jsonl'), text);
+    expect(readDocumentation(['.'], base)).toEqual({ documents: [{ name: 'shop_kb.jsonl', text }], notes: [] });
+  } finally {
+    rmSync(base, { recursive: true });
+  }
+});

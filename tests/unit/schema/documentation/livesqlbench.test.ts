@@ -23,14 +23,20 @@ test('a knowledge base becomes one text, an entry after the other', () => {
     { id: 0, knowledge: 'SNQI', description: 'Quality.', definition: 'SNQI = SNR - 0.1', children_knowledge: -1 },
     { id: 1, knowledge: 'AOI', description: 'Observability.', definition: 'A value.' },
   ];
-  expect(textOfKnowledgeBase('alien_kb.jsonl', lines.map((line) => JSON.stringify(line)).join('\n\n'))).toBe(
+  expect(textOfKnowledgeBase(lines.map((line) => JSON.stringify(line)).join('\n\n'))).toBe(
     '## SNQI\n\nQuality.\n\nSNQI = SNR - 0.1\n\n## AOI\n\nObservability.\n\nA value.\n',
   );
 });
 
-test('files that are something else are named with the line', () => {
+test('column meanings that are something else are named with the line', () => {
   expect(() => notesOfColumnMeanings('a_column_meaning_base.json', '[')).toThrow(
     'a_column_meaning_base.json:1: no column meanings',
   );
-  expect(() => textOfKnowledgeBase('a_kb.jsonl', '{"knowledge":"x"}\n{"id":')).toThrow('a_kb.jsonl:2: no entry');
 });
+
+test.each(['{"term":"churn","text":"no order for 90 days"}\n', '{"knowledge":"x"}\n{"id":', '# Notes\n', ''])(
+  'what is no knowledge base of LiveSQLBench keeps its text: %j',
+  (text) => {
+    expect(textOfKnowledgeBase(text)).toBe(text);
+  },
+);
