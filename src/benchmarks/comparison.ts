@@ -5,7 +5,9 @@
  * 1. A question counts once: its seeds are averaged before anything is averaged or drawn over questions.
  * 2. Only judged answers enter an accuracy, and only questions judged for both methods a difference. An infrastructure failure
  *    is never a wrong answer; it is counted apart, and so is what cannot be scored.
- * 3. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
+ * 3. Where a judge was asked, it decides: `decidedVerdict` gives the verdict that counts. What execution match says is kept
+ *    beside it, so a comparison has both, and how far they agree.
+ * 4. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
  */
 import { z } from 'zod';
 import { AnswerStatus, MethodName, PresetName } from '../domain';
@@ -84,8 +86,11 @@ export const ComparedMethod = z.object({
       right: z.number().int(),
       wrong: z.number().int(),
       declined: z.number().int(),
-      apart: z.number().int().describe('not judged, or not decided: in no score'),
+      apart: z.number().int().describe('failed, not judged, or not decided: in no score'),
       accuracy: Estimate.nullable(),
+      difference: Estimate.nullable().describe(
+        'of accuracy to the first method, paired by question; null: it is the first',
+      ),
       agreement: Agreement.describe('with the verdicts of execution match, where both decided'),
     })
     .optional()
@@ -120,7 +125,8 @@ export function compareMethods(
 ): ComparedMethod[] {
   const byMethod = groupBy(answers, ({ method }) => method);
   const [first] = entrants;
-  const base = perQuestion(byMethod.get(first?.method ?? '') ?? []);
+  const firstOwn = byMethod.get(first?.method ?? '') ?? [];
+  const base = perQuestion(firstOwn);
   return entrants.map((entrant, at) => {
     const own = byMethod.get(entrant.method) ?? [];
     const values = perQuestion(own);
@@ -139,37 +145,29 @@ export function compareMethods(
       failures: Object.fromEntries(
         [...groupBy(failed, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]),
       ),
-      ...judgedOf(own),
+      ...judgedOf(own, at === 0 ? null : firstOwn),
     };
   });
 }
 
-function judgedOf(answers: readonly ComparedAnswer[]): Pick<ComparedMethod, 'judged'> {
-  const outcomes = answers.flatMap(({ id, verdict, judged }) =>
-    judged === undefined
-      ? []
-      : [
-          {
-            id,
-            byExecution: OUTCOMES[verdict],
-            outcome: judged.verdict === null ? 'not-scored' : OUTCOMES[judged.verdict],
-          },
-        ],
-  );
-  if (outcomes.length === 0) return {};
-  const count = (outcome: Outcome): number => outcomes.filter((one) => one.outcome === outcome).length;
-  const points = [...groupBy(outcomes, ({ id }) => id).values()].flatMap(
-    (seeds) => mean(seeds.flatMap(({ outcome }) => POINTS[outcome] ?? [])) ?? [],
-  );
-  const both = outcomes.filter(({ outcome, byExecution }) => POINTS[outcome] !== null && POINTS[byExecution] !== null);
-  const pairs = both.map(({ outcome, byExecution }) => ({
-    judge: outcome === 'right',
-    execution: byExecution === 'right',
-  }));
+/** `first`: answers of the first method; null: these are they. */
+function judgedOf(
+  answers: readonly ComparedAnswer[],
+  first: readonly ComparedAnswer[] | null,
+): Pick<ComparedMethod, 'judged'> {
+  if (answers.every(({ judged }) => judged === undefined)) return {};
+  const outcomes = answers.map((answer) => ({ judge: outcomeOf(answer), execution: OUTCOMES[answer.verdict] }));
+  const count = (outcome: Outcome): number => outcomes.filter(({ judge }) => judge === outcome).length;
+  const both = outcomes.filter(({ judge, execution }) => POINTS[judge] !== null && POINTS[execution] !== null);
+  const pairs = both.map(({ judge, execution }) => ({ judge: judge === 'right', execution: execution === 'right' }));
+  const pointsOf = (some: readonly ComparedAnswer[]) => byQuestion(some, (answer) => POINTS[outcomeOf(answer)]);
+  const points = pointsOf(answers);
   return {
     judged: {
-      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), apart: count('not-scored') },
-      ...{ accuracy: estimate(points), agreement: agreementOf(pairs) },
+      ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },
+      ...{ apart: count('failed') + count('not-scored'), accuracy: estimate([...points.values()]) },
+      difference: first && estimate(differences(points, pointsOf(first))),
+      agreement: agreementOf(pairs),
     },
   };
 }
@@ -197,26 +195,40 @@ export const POINTS: Readonly<Record<Outcome, number | null>> = {
   'not-scored': null,
 };
 
+/** By the judge where one was asked, else by execution. What it was not asked of is not decided. */
+export function decidedVerdict(answer: ComparedAnswer): Verdict {
+  const { verdict, judged } = answer;
+  if (judged === undefined) return verdict;
+  return judged.verdict ?? (endedItself(answer) ? 'undecided' : verdict);
+}
+
+export const outcomeOf = (answer: ComparedAnswer): Outcome => OUTCOMES[decidedVerdict(answer)];
+
 type Key = keyof Estimates;
 type Measure = Exclude<Key, 'accuracy'>;
 /** By question: the mean over its seeds. */
 type Values = Readonly<Record<Key, ReadonlyMap<string, number>>>;
 
 function perQuestion(answers: readonly ComparedAnswer[]): Values {
-  const byQuestion = groupBy(answers, ({ id }) => id);
-  const valuesOf = (value: (answer: ComparedAnswer) => number | null): ReadonlyMap<string, number> =>
-    new Map(
-      [...byQuestion].flatMap(([id, some]): [string, number][] => {
-        const found = mean(some.flatMap((answer) => value(answer) ?? []));
-        return found === null ? [] : [[id, found]];
-      }),
-    );
-  const used = (measure: Measure) => valuesOf((answer) => (endedItself(answer) ? answer[measure] : null));
+  const used = (measure: Measure) => byQuestion(answers, (answer) => (endedItself(answer) ? answer[measure] : null));
   return {
-    accuracy: valuesOf(({ verdict }) => POINTS[OUTCOMES[verdict]]),
+    accuracy: byQuestion(answers, ({ verdict }) => POINTS[OUTCOMES[verdict]]),
     ...{ calls: used('calls'), promptTokens: used('promptTokens'), completionTokens: used('completionTokens') },
     ...{ costUsd: used('costUsd'), wallMs: used('wallMs') },
   };
+}
+
+/** Means over seeds. A question without a value is left out. */
+function byQuestion(
+  answers: readonly ComparedAnswer[],
+  value: (answer: ComparedAnswer) => number | null,
+): ReadonlyMap<string, number> {
+  return new Map(
+    [...groupBy(answers, ({ id }) => id)].flatMap(([id, some]): [string, number][] => {
+      const found = mean(some.flatMap((answer) => value(answer) ?? []));
+      return found === null ? [] : [[id, found]];
+    }),
+  );
 }
 
 export const endedItself = ({ verdict }: ComparedAnswer): boolean =>

@@ -13,6 +13,7 @@ export {
   compareMethods,
   Comparison,
   OUTCOMES,
+  outcomeOf,
   type ComparedAnswer,
   type ComparedMethod,
   type Entrant,

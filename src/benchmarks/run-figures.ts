@@ -3,12 +3,23 @@
  * seeds, what a right answer cost, how answers ended, and the same by database and by difficulty.
  *
  * 1. Only judged answers enter an accuracy: an infrastructure failure is never a wrong answer (`comparison.ts`).
- * 2. The standard deviation is that of the sample of seeds (n - 1); one seed has none.
+ * 2. Where a judge was asked, it decides: right answers, what one costs, and all groups are by its verdicts. Beside them stand
+ *    accuracy by execution match and the official figures.
+ * 3. The standard deviation is that of the sample of seeds (n - 1); one seed has none.
  */
 import { z } from 'zod';
 import { groupBy } from '../group-by';
 import type { Metrics } from './benchmark';
-import { endedItself, mean, OUTCOMES, POINTS, type ComparedAnswer, type Outcome } from './comparison';
+import {
+  decidedVerdict,
+  endedItself,
+  mean,
+  OUTCOMES,
+  outcomeOf,
+  POINTS,
+  type ComparedAnswer,
+  type Outcome,
+} from './comparison';
 
 const Spread = z.object({
   mean: z.number().describe('over the seeds'),
@@ -32,15 +43,15 @@ export type Group = Readonly<z.infer<typeof Group>>;
 
 export const MethodFigures = z.object({
   method: z.string(),
-  accuracy: Spread.nullable(),
-  judged: Spread.nullable().describe('accuracy by the judge; null: none was asked for'),
+  accuracy: Spread.nullable().describe('by execution match or the official verdicts, also where a judge decides'),
+  judged: Spread.nullable().describe('accuracy by the judge; null: none was asked for, or it decided nothing'),
   calls: Spread.nullable().describe('of a question'),
   costUsd: Spread.nullable().describe('of a question'),
   metrics: z.record(z.string(), Spread.nullable()).describe("by the benchmark's official scorer"),
   perCorrect: z
     .object({ calls: z.number().nullable(), costUsd: z.number().nullable() })
-    .describe('all calls and all cost by the number of right answers; null: none is right'),
-  verdicts: z.record(z.string(), z.number().int()),
+    .describe('all calls and all cost by the number of right answers, as who decides counts them; null: none is right'),
+  verdicts: z.record(z.string(), z.number().int()).describe('by the judge where one was asked for, as in all groups'),
   bySeed: z.array(
     Counts.extend({
       seed: z.number().int(),
@@ -80,30 +91,26 @@ export function figuresOf(
     const own = answers.filter((answer) => answer.seed === seed);
     return { seed, batchId, ...countsOf(own), costUsd: meanOf(own, 'costUsd'), metrics: { ...metrics } };
   });
-  const judged = seeds.map(({ seed }) =>
-    accuracyOf(
-      answers.flatMap(({ seed: own, judged: said }) =>
-        own === seed && said ? [said.verdict === null ? ('not-scored' as const) : OUTCOMES[said.verdict]] : [],
-      ),
-    ),
+  const isJudged = answers.some(({ judged }) => judged !== undefined);
+  const decided = spread(bySeed.map(({ accuracy }) => accuracy));
+  const byExecution = seeds.map(({ seed }) =>
+    accuracyOf(answers.flatMap((answer) => (answer.seed === seed ? [OUTCOMES[answer.verdict]] : []))),
   );
-  const right = answers.filter(({ verdict }) => OUTCOMES[verdict] === 'right').length;
+  const right = answers.filter((answer) => outcomeOf(answer) === 'right').length;
   const perCorrect = (key: 'calls' | 'costUsd'): number | null =>
     right === 0 ? null : answers.reduce((sum, answer) => sum + (answer[key] ?? 0), 0) / right;
   const named = [...new Set(bySeed.flatMap(({ metrics }) => Object.keys(metrics)))];
   return {
     method,
-    accuracy: spread(bySeed.map(({ accuracy }) => accuracy)),
-    judged: spread(judged),
+    accuracy: spread(byExecution),
+    judged: isJudged ? decided : null,
     calls: spread(bySeed.map(({ calls }) => calls)),
     costUsd: spread(bySeed.map(({ costUsd }) => costUsd)),
     metrics: Object.fromEntries(
       named.map((name) => [name, spread(bySeed.map(({ metrics }) => metrics[name] ?? null))]),
     ),
     perCorrect: { calls: perCorrect('calls'), costUsd: perCorrect('costUsd') },
-    verdicts: Object.fromEntries(
-      [...groupBy(answers, ({ verdict }) => verdict)].map(([name, some]) => [name, some.length]),
-    ),
+    verdicts: Object.fromEntries([...groupBy(answers, decidedVerdict)].map(([name, some]) => [name, some.length])),
     bySeed,
     byDatabase: groups(answers, ({ database }) => database ?? ''),
     byDifficulty: groups(answers, ({ difficulty }) => difficulty ?? ''),
@@ -112,7 +119,7 @@ export function figuresOf(
 }
 
 function countsOf(answers: readonly ComparedAnswer[]) {
-  const outcomes = answers.map(({ verdict }) => OUTCOMES[verdict]);
+  const outcomes = answers.map(outcomeOf);
   const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
   return {
     ...{ right: count('right'), wrong: count('wrong'), declined: count('declined') },

@@ -124,7 +124,11 @@ export async function judgedRun(
   ran: Ran,
 ): Promise<{ readonly run: Ran; readonly judge?: NonNullable<Comparison['judge']>; readonly paidUsd: number }> {
   const { judge: mode } = at.flags;
-  if (mode === undefined || ran.stopped !== null) return { run: ran, paidUsd: 0 };
+  if (mode === undefined) return { run: ran, paidUsd: 0 };
+  if (ran.stopped !== null) {
+    at.io.err(`${at.asked.name}: the judge is asked once every question has ended; until then execution decides\n`);
+    return { run: ran, paidUsd: 0 };
+  }
   const { judged } = await import('./compare-judge');
   const { answers, judge, isInterrupted, paidUsd } = await judged(at, mode, ran);
   return { run: { ...ran, answers, stopped: isInterrupted ? 'interrupted' : null }, judge, paidUsd };

@@ -14,7 +14,7 @@ import {
 } from '../benchmarks';
 import type { AnswerRecord } from '../domain';
 import { questionPage, tablePage } from '../report/comparison';
-import { accuracyText, differenceText, JUDGED, shareText } from '../report/comparison-figures';
+import { accuracyText, differenceText, JUDGED, judgedTable, shareText } from '../report/comparison-figures';
 import { cell, counted, dollars, duration, wrapped } from '../report/printable';
 import { STATUS_WORDS } from '../report/words';
 import { provedShare, provedText, reasonTexts } from '../text/answer-text';
@@ -149,12 +149,12 @@ export function tableText(comparison: Comparison, width: number): string {
     Object.entries(reasons).map(([reason, count]) => `${method}: infrastructure failure (${count}): ${reason}`),
   );
   return [
+    ...judgeLines(comparison, width),
     outcomes,
     '',
     `Mean of a question${replayed ? ' (times are those of the replay)' : ''}:`,
     means,
     '',
-    ...judgeLines(comparison, width),
     `${counted(questions, 'question')}${seeds > 1 ? `, ${seeds} seeds each` : ''}. In brackets: 95 % intervals of ${resamples.toLocaleString('en-US')} bootstrap samples, by question.`,
     ...(methods.length > 1
       ? [`Differences are to ${first?.method ?? ''}, paired by question; accuracy in percentage points.`]
@@ -167,13 +167,14 @@ export function tableText(comparison: Comparison, width: number): string {
 
 function judgeLines({ judge, methods }: Comparison, width: number): string[] {
   if (judge === undefined) return [];
-  const rows = methods.map(({ method, judged }) =>
-    judged === undefined ? [method] : [method, ...JUDGED.map(([, of]) => of(judged))],
-  );
+  const tables = [[...JUDGED.counts, ...JUDGED.scores], JUDGED.agreement].map((columns) => {
+    const { heads, rows } = judgedTable(methods, columns);
+    return textTable(heads, rows, { width, whole: 1 });
+  });
   return [
     `By the ${judge.mode} judge (version ${judge.version}, ${judge.model}):`,
-    textTable(['method', ...JUDGED.map(([name]) => name)], rows, { width, whole: 1 }),
-    '',
+    ...tables.flatMap((text) => [text, '']),
+    'By execution match:',
   ];
 }
 

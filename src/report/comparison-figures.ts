@@ -15,23 +15,46 @@ export function differenceText(difference: Estimate | null, scale = 100): string
   return `${signed(scale * value)} [${signed(scale * low)}, ${signed(scale * high)}]`;
 }
 
+/** By the judge where one was asked for, else by execution. */
+export function decided({ judged, perQuestion, difference }: ComparedMethod): {
+  readonly accuracy: Estimate | null;
+  readonly difference: Estimate | null;
+} {
+  return judged ?? { accuracy: perQuestion.accuracy, difference: difference?.accuracy ?? null };
+}
+
 export function shareText(share: number | null): string {
   return share === null ? '' : `${Math.round(100 * share)} %`;
 }
 
+type Judged = NonNullable<ComparedMethod['judged']>;
+type Column = readonly [string, (judged: Judged) => string | number];
+
 /** What a judge found of a method, column by column. */
-export const JUDGED: readonly (readonly [
-  string,
-  (judged: NonNullable<ComparedMethod['judged']>) => string | number,
-])[] = [
-  ['right', ({ right }) => right],
-  ['wrong', ({ wrong }) => wrong],
-  ['declined', ({ declined }) => declined],
-  ['apart', ({ apart }) => apart],
-  ['accuracy', ({ accuracy }) => accuracyText(accuracy)],
-  ['agrees with execution', ({ agreement: { share, compared } }) => `${shareText(share)} of ${compared}`],
-  ['kappa', ({ agreement: { kappa } }) => kappa?.toFixed(2) ?? ''],
-];
+export const JUDGED = {
+  counts: [
+    ['right', ({ right }) => right],
+    ['wrong', ({ wrong }) => wrong],
+    ['declined', ({ declined }) => declined],
+    ['apart', ({ apart }) => apart],
+  ],
+  scores: [
+    ['accuracy', ({ accuracy }) => accuracyText(accuracy)],
+    ['difference', ({ difference }) => differenceText(difference)],
+  ],
+  agreement: [
+    ['agrees with execution', ({ agreement: { share, compared } }) => `${shareText(share)} of ${compared}`],
+    ['kappa', ({ agreement: { kappa } }) => kappa?.toFixed(2) ?? ''],
+  ],
+} as const satisfies Readonly<Record<string, readonly Column[]>>;
+
+export function judgedTable(methods: readonly ComparedMethod[], columns: readonly Column[]) {
+  const rowOf = ({ method, judged }: ComparedMethod): (string | number)[] => [
+    method,
+    ...columns.map(([, of]) => (judged ? of(judged) : '')),
+  ];
+  return { heads: ['method', ...columns.map(([name]) => name)], rows: methods.map(rowOf) };
+}
 
 const percentage = (value: number): string => (100 * value).toFixed(1);
 

@@ -1,7 +1,7 @@
 /** Accuracy against calls, and differences in accuracy, each with its intervals: SVG without scripts. */
 import { scaleLinear } from 'd3-scale';
 import type { ComparedMethod, Estimate } from '../benchmarks';
-import { accuracyText, differenceText } from './comparison-figures';
+import { accuracyText, decided, differenceText } from './comparison-figures';
 import { figure, fitting, room, round, WIDTHS, type Width } from './chart/marks';
 import { markup, type Html } from './html';
 
@@ -19,23 +19,28 @@ interface Placed {
 
 /** null: fewer than one method was judged. */
 export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
-  const placed = methods.flatMap(({ method, perQuestion: { accuracy, calls } }, at): Placed[] =>
-    accuracy === null || calls === null
-      ? []
-      : [{ letter: String.fromCharCode(65 + at), method, colour: (at % COLOURS) + 1, accuracy, calls }],
-  );
+  const placed = methods.flatMap((one, at): Placed[] => {
+    const { accuracy } = decided(one);
+    const { method, perQuestion } = one;
+    if (accuracy === null || perQuestion.calls === null) return [];
+    const [letter, colour] = [String.fromCharCode(65 + at), (at % COLOURS) + 1];
+    return [{ letter, method, colour, accuracy, calls: perQuestion.calls }];
+  });
   if (placed.length === 0) return null;
   const label = placed
     .map(({ method, accuracy, calls }) => `${method} ${accuracyText(accuracy)} with ${calls.value.toFixed(1)} calls`)
     .join('; ');
   return markup`<figure class="chart">
-    <figcaption><b>Accuracy against model calls of a question</b>, with 95 % intervals</figcaption>
+    <figcaption><b>Accuracy against model calls of a question</b>${byJudge(methods)}, with 95 % intervals</figcaption>
     <ul class="legend">
       ${placed.map(({ letter, method }) => markup`<li><b>${letter}</b> ${method}</li>`)}
     </ul>
     ${scatter(placed, 'wide', label)} ${scatter(placed, 'narrow', label)}
   </figure>`;
 }
+
+const byJudge = (methods: readonly ComparedMethod[]): string =>
+  methods.some(({ judged }) => judged !== undefined) ? ', by the judge' : '';
 
 function scatter(placed: readonly Placed[], width: Width, label: string): Html {
   const [total, height] = [WIDTHS[width], HEIGHT[width]];
@@ -65,14 +70,15 @@ function scatter(placed: readonly Placed[], width: Width, label: string): Html {
 /** null: there is nothing to compare. */
 export function differencePlot(methods: readonly ComparedMethod[]): Html | null {
   const [first] = methods;
-  const rows = methods.flatMap(({ method, difference }) =>
-    difference?.accuracy ? [{ method, difference: difference.accuracy }] : [],
-  );
+  const rows = methods.flatMap((one) => {
+    const { difference } = decided(one);
+    return difference === null ? [] : [{ method: one.method, difference }];
+  });
   if (first === undefined || rows.length === 0) return null;
   const label = rows.map(({ method, difference }) => `${method} ${differenceText(difference)}`).join('; ');
   return markup`<figure class="chart">
     <figcaption>
-      <b>Accuracy less that of ${first.method}</b>, in percentage points, paired by question, with 95 % intervals
+      <b>Accuracy less that of ${first.method}</b>${byJudge(methods)}, in percentage points, paired by question, with 95 % intervals
     </figcaption>
     ${forest(rows, 'wide', label)} ${forest(rows, 'narrow', label)}
   </figure>`;

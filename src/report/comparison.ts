@@ -3,7 +3,7 @@
  * Every value is escaped (`html.ts`), so that a hostile one stays text.
  */
 import {
-  OUTCOMES,
+  outcomeOf,
   type ComparedAnswer,
   type ComparedMethod,
   type ComparedQuestion,
@@ -13,7 +13,7 @@ import {
   type RowDifference,
 } from '../benchmarks';
 import { groupBy } from '../group-by';
-import { accuracyText, differenceText, JUDGED, shareText } from './comparison-figures';
+import { accuracyText, differenceText, JUDGED, judgedTable, shareText } from './comparison-figures';
 import { accuracyPlot, differencePlot } from './comparison-plots';
 import { markup, type Html } from './html';
 import { badge, details, head, rowsTable, table } from './parts';
@@ -34,7 +34,8 @@ export function tablePage(comparison: Comparison): string {
       <li>Model ${models.join(', ')}</li>
       ${replayed && markup`<li>Replayed: times are those of the replay</li>`}
     </ul>`,
-    markup`<h2>Outcomes</h2>
+    markup`${judge && judgeTable(judge, methods)}
+      <h2>${judge ? 'By execution match' : 'Outcomes'}</h2>
       ${outcomesTable(methods)}
       <p class="soft small">
         Failed (infrastructure) and apart (no gold, cancelled, not decided) are in no accuracy. In brackets: 95 % intervals of
@@ -43,7 +44,7 @@ export function tablePage(comparison: Comparison): string {
       </p>
       ${methods.map(failureLines)} ${accuracyPlot(methods)} ${differencePlot(methods)}
       <h2>Mean of a question</h2>
-      ${meansTable(methods)} ${judge && judgeTable(judge, methods)}
+      ${meansTable(methods)}
       <h2>Question by question</h2>
       ${details('Every question with its outcome by each method', questionsTable(comparison))}`,
   );
@@ -76,15 +77,13 @@ function judgeTable(
   { mode, model, version }: NonNullable<Comparison['judge']>,
   methods: readonly ComparedMethod[],
 ): Html {
+  const { heads, rows } = judgedTable(methods, [...JUDGED.counts, ...JUDGED.scores, ...JUDGED.agreement]);
   return markup`<h2>By the judge</h2>
     <p class="soft small">The ${mode} judge, version ${version}, ${model}.</p>
     ${table(
       'What the judge found of each method',
-      ['Method', ...JUDGED.map(([name]) => name)].map(head),
-      methods.map(
-        ({ method, judged }) =>
-          markup`<tr><td>${method}</td>${JUDGED.map(([, of]) => number(judged === undefined ? '' : of(judged)))}</tr>`,
-      ),
+      heads.map(head),
+      rows.map(([method, ...cells]) => markup`<tr><td>${method}</td>${cells.map(number)}</tr>`),
     )}`;
 }
 
@@ -150,7 +149,7 @@ function questionsTable({ methods, answers }: Comparison): Html {
 }
 
 function outcomeText(answers: readonly ComparedAnswer[]): string {
-  const counts = [...groupBy(answers, ({ verdict }) => MARKS[OUTCOMES[verdict]])];
+  const counts = [...groupBy(answers, (answer) => MARKS[outcomeOf(answer)])];
   return counts.map(([mark, some]) => (answers.length === 1 ? mark : `${some.length} ${mark}`)).join(', ');
 }
 

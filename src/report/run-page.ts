@@ -135,13 +135,18 @@ function aboutRun(run: Run): string[] {
 }
 
 function aboutSet({ note, benchmark, comparison }: RunSet): string[] {
-  const { questions, seeds, file } = comparison;
+  const { questions, seeds, file, judge } = comparison;
   return [
     ...(note === null ? [] : [note]),
     `${counted(questions, 'question')}, ${counted(seeds, 'seed')}`,
     benchmark === null
       ? `From ${file}, scored by its gold`
       : `${benchmark.title}, split ${benchmark.split}, scored by the rules of ${benchmark.source}; licence: ${benchmark.licence}`,
+    ...(judge === undefined
+      ? []
+      : [
+          `Figures are those of the ${judge.mode} judge, ${judge.model}; what execution or the official scorer says is named so`,
+        ]),
   ];
 }
 

@@ -1,6 +1,13 @@
 /** The tables of a run, the same on its page and in Markdown. */
-import { VERDICTS, type ComparedMethod, type Group, type MethodFigures, type Spread } from '../benchmarks';
-import { accuracyText, differenceText, JUDGED, shareText } from './comparison-figures';
+import {
+  VERDICTS,
+  type ComparedMethod,
+  type Comparison,
+  type Group,
+  type MethodFigures,
+  type Spread,
+} from '../benchmarks';
+import { accuracyText, decided, differenceText, JUDGED, judgedTable, shareText } from './comparison-figures';
 import { dollars, duration } from './printable';
 import type { Run, RunSet } from './run';
 import { auditFigures } from './update-audit-view';
@@ -29,9 +36,9 @@ export function mainTable({ sets }: Run): Table {
     heads: ['method', ...sets.map(({ name, note }) => (note === null ? name : `${name} (${note})`))],
     rows: methods.map((method) => [
       method,
-      ...sets.map(({ figures }) => {
+      ...sets.map(({ figures, comparison: { judge } }) => {
         const own = figures.find((one) => one.method === method);
-        return own === undefined ? '' : spreadText(own.judged ?? own.accuracy);
+        return spreadText(judge === undefined ? own?.accuracy : own?.judged);
       }),
     ]),
     note: 'Percent, mean ± standard deviation over seeds; right abstentions count. By the judge where one was asked for, else by the official scorer or the gold.',
@@ -46,7 +53,7 @@ export function setTables(set: RunSet): Table[] {
     return other === undefined ? [] : [{ ...own, compared: other }];
   });
   return [
-    accuracyTable(both, comparison.methods[0]?.method ?? ''),
+    accuracyTable(both, comparison),
     ...metricsTable(figures),
     ...judgeTable(set),
     outcomesTable(both),
@@ -63,15 +70,22 @@ export function setTables(set: RunSet): Table[] {
 
 type Both = MethodFigures & { readonly compared: ComparedMethod };
 
-function accuracyTable(methods: readonly Both[], first: string): Table {
+function accuracyTable(methods: readonly Both[], { judge, methods: [first] }: Comparison): Table {
+  const isJudged = judge !== undefined;
   return {
     title: 'Accuracy',
-    heads: ['method', 'mean ± SD over seeds', '95 % interval by question', 'difference', 'judge'],
-    rows: methods.map(({ method, accuracy, judged, compared }) => [
-      ...[method, spreadText(accuracy), accuracyText(compared.perQuestion.accuracy)],
-      ...[differenceText(compared.difference?.accuracy ?? null), spreadText(judged)],
-    ]),
-    note: `Differences are to ${first} in percentage points, paired by question, with 95 % bootstrap intervals.`,
+    heads: [
+      ...['method', 'mean ± SD over seeds', '95 % interval by question', 'difference'],
+      ...(isJudged ? ['by execution'] : []),
+    ],
+    rows: methods.map(({ method, accuracy, judged, compared }) => {
+      const byQuestion = decided(compared);
+      return [
+        ...[method, spreadText(isJudged ? judged : accuracy), accuracyText(byQuestion.accuracy)],
+        ...[differenceText(byQuestion.difference), ...(isJudged ? [spreadText(accuracy)] : [])],
+      ];
+    }),
+    note: `${isJudged ? 'By the judge. ' : ''}Differences are to ${first?.method ?? ''} in percentage points, paired by question, with 95 % bootstrap intervals.`,
   };
 }
 
@@ -93,8 +107,7 @@ function judgeTable({ comparison: { judge, methods } }: RunSet): Table[] {
   return [
     {
       title: 'By the judge',
-      heads: ['method', ...JUDGED.map(([name]) => name)],
-      rows: methods.map(({ method, judged }) => [method, ...JUDGED.map(([, of]) => (judged ? of(judged) : ''))]),
+      ...judgedTable(methods, [...JUDGED.counts, ...JUDGED.agreement]),
       note: `The ${judge.mode} judge, version ${judge.version}, ${judge.model}.`,
     },
   ];

@@ -73,6 +73,23 @@ describe('methods compared', () => {
     expect(compareMethods([entrant('a')], [answer('a', '1', 'correct')], 1)[0]).not.toHaveProperty('judged');
   });
 
+  test('by the judge methods differ where they are equal by execution; a failed search is apart for both', () => {
+    const judged = (verdict: Verdict | null) => ({ judged: { verdict, reason: '' } });
+    const [first, second] = compareMethods(
+      [entrant('a'), entrant('b')],
+      [
+        ...['1', '2', '3'].map((id) => answer('a', id, 'no-gold', judged(id === '1' ? 'correct' : 'wrong'))),
+        ...['1', '2'].map((id) => answer('b', id, 'no-gold', judged('correct'))),
+        answer('b', '3', 'infrastructure', judged(null)),
+      ],
+      3,
+    );
+    expect(first?.judged).toMatchObject({ accuracy: { value: 1 / 3 }, difference: null });
+    // The third question was judged for one of them alone.
+    expect(second?.judged).toMatchObject({ right: 2, apart: 1, difference: { value: 0.5, questions: 2 } });
+    expect(second?.difference?.accuracy).toBeNull();
+  });
+
   test('an infrastructure failure is counted apart: in no accuracy, in no mean, in no difference', () => {
     const [first, second] = compareMethods(
       [entrant('a'), entrant('b')],
