@@ -7,7 +7,6 @@ import { each } from '../limiter';
 import type { ObjectStore, SqlInspector } from '../ports';
 import { JUDGE_VERSION } from '../prompts/judge';
 import { decisionOf, DECISIONS, flaggedPairs, storeDecision, storeFlagged } from '../record/audit-store';
-import { isPageKey, ManifestPage } from './batch-pages';
 import { SCHEMA_ID } from '../record/contents';
 import { createRunStore } from '../record/run-store';
 import { loadTrace } from '../report';
@@ -34,6 +33,7 @@ import { openJudge, type JudgeFlags } from './judging';
 import { unpricedModels } from './preflight';
 import { findSearch, openServices, sha256, type Services } from './services';
 import { authorOf } from './steer';
+import { findBatch, searchesOfBatch } from './stored-batches';
 
 export interface AuditFlags extends JudgeFlags {
   readonly judge?: boolean;
@@ -75,21 +75,8 @@ const LOADED_AT_ONCE = 4;
 async function searchesOf(store: ObjectStore, what: string, io: Io): Promise<readonly string[]> {
   const folder = resolve(io.cwd, what);
   if (existsSync(join(folder, RESULTS))) return resultsIn(folder, what).map(({ searchId }) => searchId);
-  if (what.startsWith('b-')) return searchesOfBatch(store, what);
+  if (what.startsWith('b-')) return searchesOfBatch(store, (await findBatch(store, what)).id);
   return [await findSearch(store, what)];
-}
-
-async function searchesOfBatch(store: ObjectStore, wanted: string): Promise<readonly string[]> {
-  const pages = (await store.list(`batches/${wanted}`)).filter(isPageKey).sort();
-  const batches = new Set(pages.map((key) => key.split('/')[1]));
-  if (batches.size > 1)
-    throw new UsageError(`'${wanted}' is the beginning of ${batches.size} batch ids; give more of the id`);
-  if (batches.size === 0)
-    throw new CommandFailed(
-      `no batch ${wanted} in the store: give its id (in summary.json), its --out folder, or search ids`,
-    );
-  const texts = await each(pages, (key) => store.get(key));
-  return texts.flatMap((text) => ManifestPage.parse(JSON.parse(text ?? '[]')).map(({ searchId }) => searchId));
 }
 
 async function audited(store: ObjectStore, searchId: string): Promise<AuditedSearch> {

@@ -93,7 +93,7 @@ async function showList(at: Looking, { json, limit }: BatchStatusFlags): Promise
       const { status } = await liveOf(at, batch);
       const outcomes = batch.questions.map(({ outcome }) => outcome);
       const [done, failed] = [outcomes.filter((one) => one !== null).length, outcomes.filter(isFailure).length];
-      return { ...named(batch), status, total: batch.total, done, failed };
+      return { ...named(batch), status, total: batch.questions.length, done, failed };
     },
     4,
   );
@@ -134,7 +134,7 @@ async function liveOf({ session, services, io }: Looking, { id, questions }: Sto
 async function batchStatus(at: Looking, listed: ListedBatch): Promise<BatchStatus> {
   const { services, session, io, records } = at;
   const batch = await storedBatch(services.store, listed);
-  const { id, total, questions, command } = batch;
+  const { id, questions, command } = batch;
   const { status, progress } = await liveOf(at, batch);
   const ended = questions.filter(({ outcome }) => outcome !== null);
   await each(ended, async ({ searchId }) => {
@@ -147,7 +147,7 @@ async function batchStatus(at: Looking, listed: ListedBatch): Promise<BatchStatu
   const lines = out === null ? [] : resultsIn(out, out).filter(({ searchId }) => ids.has(searchId));
   const isRunning = status === 'running';
   return {
-    ...{ ...named(batch), status, total, out },
+    ...{ ...named(batch), status, total: questions.length, out },
     done: ended.length,
     running: progress?.inFlight.length ?? (MOVING.includes(status) ? null : 0),
     failed: ended.filter(({ outcome }) => isFailure(outcome)).length,
@@ -166,11 +166,11 @@ async function batchStatus(at: Looking, listed: ListedBatch): Promise<BatchStatu
 const PACE_OVER_MS = 10 * 60_000;
 
 /** Of the last ten minutes, or since it was started. */
-function recentPace(own: readonly AnswerRecord[], { startedMs, questions, total }: StoredBatch, nowMs: number) {
+function recentPace(own: readonly AnswerRecord[], { startedMs, questions }: StoredBatch, nowMs: number) {
   const sinceMs = Math.max(startedMs, nowMs - PACE_OVER_MS);
   const recent = own.filter(({ endedAt }) => Date.parse(endedAt) >= sinceMs);
   const done = questions.filter(({ outcome }) => outcome !== null).length;
-  return paceOf(recent.length, nowMs - sinceMs, total - done);
+  return paceOf(recent.length, nowMs - sinceMs, questions.length - done);
 }
 
 function failuresOf({ questions }: StoredBatch): Record<string, number> {

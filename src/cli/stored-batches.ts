@@ -58,9 +58,13 @@ export async function listBatches(store: ObjectStore): Promise<ListedBatch[]> {
     .sort((a, b) => b.startedMs - a.startedMs);
 }
 
-/** By its id, an unambiguous beginning of it, or `last`. */
+/** Its id, the beginning of it, or `last`. */
+export function namesBatch(wanted: string): boolean {
+  return wanted === 'last' || /^b-[0-9a-f]{0,16}$/.test(wanted);
+}
+
 export async function findBatch(store: ObjectStore, wanted: string): Promise<ListedBatch> {
-  if (wanted !== 'last' && !/^b-[0-9a-f]{0,16}$/.test(wanted))
+  if (!namesBatch(wanted))
     throw new UsageError(
       `'${wanted}' is not a batch id; give b-…, its beginning, or last (gate batch status shows them)`,
     );
@@ -74,7 +78,6 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
 }
 
 export interface StoredBatch extends ListedBatch {
-  readonly total: number;
   /** By position; no outcome: it has not ended. */
   readonly questions: readonly { readonly searchId: string; readonly outcome: BatchOutcome | null }[];
   readonly command: BatchCommand | null;
@@ -82,24 +85,31 @@ export interface StoredBatch extends ListedBatch {
 
 export async function storedBatch(store: ObjectStore, listed: ListedBatch): Promise<StoredBatch> {
   const { id } = listed;
-  const json = async (key: string): Promise<unknown> => parsedJson((await store.get(key)) ?? 'null');
-  const keys = await store.list(`batches/${id}/`);
-  const pages = await each(keys.filter(isPageKey).sort(), async (key) => ManifestPage.parse(await json(key)));
+  const searchIds = await searchesOfBatch(store, id);
   const results = await each(
-    keys.filter((key) => key.includes('/results/')),
-    async (key) => (await json(key)) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null },
+    await store.list(`batches/${id}/results/`),
+    async (key) => (await storedJson(store, key)) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null },
   );
   const outcomes = groupBy(results, ({ n }) => n);
-  const { total } = Header.parse(await json(`batches/${id}/manifest.json`));
-  const questions = pages
-    .flat()
-    .slice(0, total)
-    .map(({ searchId }, n) => ({
-      searchId,
-      outcome: outcomes.get(n)?.find((one) => one.searchId === searchId)?.outcome ?? null,
-    }));
-  const command = BatchCommand.nullable().parse(await json(commandKey(id)));
-  return { ...listed, total, questions, command };
+  const questions = searchIds.map((searchId, n) => ({
+    searchId,
+    outcome: outcomes.get(n)?.find((one) => one.searchId === searchId)?.outcome ?? null,
+  }));
+  const command = BatchCommand.nullable().parse(await storedJson(store, commandKey(id)));
+  return { ...listed, questions, command };
+}
+
+/** By position. */
+export async function searchesOfBatch(store: ObjectStore, id: string): Promise<readonly string[]> {
+  const { total } = Header.parse(await storedJson(store, `batches/${id}/manifest.json`));
+  const keys = (await store.list(`batches/${id}/manifest-`)).filter(isPageKey).sort();
+  const pages = await each(keys, async (key) => ManifestPage.parse(await storedJson(store, key)));
+  // Pages beyond the total are of an earlier start.
+  return pages.flatMap((page) => page.map(({ searchId }) => searchId)).slice(0, total);
+}
+
+async function storedJson(store: ObjectStore, key: string): Promise<unknown> {
+  return parsedJson((await store.get(key)) ?? 'null');
 }
 
 export function isFailure(outcome: BatchOutcome | null): boolean {

@@ -27,12 +27,12 @@ import { seenValues } from '../record/seen-values';
 import { counted } from '../report/printable';
 import { packageVersion } from '../workers/package-folder';
 import { resultsIn } from './batch-judge';
-import { isPageKey, ManifestPage } from './batch-pages';
 import { SUMMARY } from './batch-results';
 import { AlreadyTold, CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { promptHashes } from './run-provenance';
 import { inputOf, openServices, recordOf, sha256 } from './services';
+import { findBatch, namesBatch, searchesOfBatch } from './stored-batches';
 
 export interface SubmitFlags {
   readonly format: string;
@@ -125,22 +125,13 @@ async function batchOf(
     const told = Told.safeParse(existsSync(path) ? parsedJson(await readFile(path, 'utf8')) : null).data;
     return { entries, batch: told?.batchId ?? null, file: told?.file ?? null };
   }
-  if (given !== 'last' && !/^b-[0-9a-f]{2,16}$/.test(given))
+  if (!namesBatch(given))
     throw new UsageError(
       `'${given}' is no folder and no batch id; give b-…, last, or the --out folder of gate batch run`,
     );
-  const stored = (await store.entries('batches/'))
-    .filter(({ key }) => key.endsWith('/manifest.json'))
-    .sort((a, b) => b.modifiedMs - a.modifiedMs)
-    .map(({ key }) => key.split('/')[1] ?? '');
-  const found = given === 'last' ? stored.slice(0, 1) : stored.filter((id) => id.startsWith(given));
-  const [id, second] = found;
-  if (id === undefined) throw new CommandFailed(`no batch ${given} in the store`);
-  if (second !== undefined)
-    throw new UsageError(`'${given}' is the beginning of several batch ids; give more of the id`);
-  const pages = (await store.list(`batches/${id}/`)).filter(isPageKey).sort();
-  const texts = await each(pages, async (key) => ManifestPage.parse(JSON.parse((await store.get(key)) ?? '[]')));
-  return { entries: texts.flat().map(({ searchId }) => ({ id: null, searchId })), batch: id, file: null };
+  const { id } = await findBatch(store, given);
+  const entries = (await searchesOfBatch(store, id)).map((searchId) => ({ id: null, searchId }));
+  return { entries, batch: id, file: null };
 }
 
 interface Questions {

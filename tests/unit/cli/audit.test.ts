@@ -140,11 +140,7 @@ test('pairs are judged once; a flagged one is shown side by side, and what a per
 });
 
 test.each([
-  [
-    ['updates', 'b-ffff'],
-    1,
-    'no batch b-ffff in the store: give its id (in summary.json), its --out folder, or search ids',
-  ],
+  [['updates', 'b-ffff'], 1, 'no batch b-ffff in the store; gate batch status shows the known ones'],
   [['updates', 'q-ffffffffffffffff'], 1, 'no search q-ffffffffffffffff in the store; gate list shows the known ones'],
   [
     ['updates', 'nonsense'],

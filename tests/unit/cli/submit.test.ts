@@ -42,7 +42,8 @@ async function batch(answers: Readonly<Record<string, Partial<AnswerRecord> | nu
   put('questions.jsonl', entries.map(([id]) => `${JSON.stringify({ id, question: `${id}?`, database })}\n`).join(''));
   const pages = JSON.stringify(entries.map((_, at) => ({ searchId: idOf(at) })));
   await store.put('batches/b-0000000000000001/manifest-00000.json', pages, { overwrite: true });
-  await store.put('batches/b-0000000000000001/manifest.json', '{}', { overwrite: true });
+  const header = JSON.stringify({ total: entries.length });
+  await store.put('batches/b-0000000000000001/manifest.json', header, { overwrite: true });
   const json = (path: string): unknown => JSON.parse(readFileSync(join(process.home, path), 'utf8'));
   return { ...process, put, json };
 }
