@@ -3,8 +3,8 @@
  * retried.
  *
  * 1. An interrupt cancels nothing, and the same command goes on. Where this process serves the batch, it pauses it.
- * 2. Another `--concurrency`, and the ceiling of the whole batch, replace or end the batch's own workflow only: questions
- *    are workflows of their own, so those in flight go on and are followed.
+ * 2. The ceiling of the whole batch ends the batch's own workflow only: questions are workflows of their own, so those in
+ *    flight go on and are followed.
  */
 import type { BatchOutcome, BatchResult } from '../activities/batch';
 import { counted } from '../report/printable';

@@ -1,7 +1,7 @@
 /**
  * Starts the batch's workflow on given queues, or joins it.
  *
- * 1. Another `--concurrency` replaces the batch's own workflow only: its questions in flight are followed by the next one.
+ * 1. A batch that runs is told the `--concurrency` of who joins it.
  * 2. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
  */
 import { batchResultKey, writeBatchManifest } from '../activities/batch';
@@ -9,9 +9,8 @@ import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
 import { briefSettings } from '../search/state/control-settings';
-import { awaitBatch, startBatch } from '../workers/client';
-import { batchPause, runningWorkflow } from '../workers/workflow-views';
-import type { BatchPause } from '../workflows/batch-progress';
+import { awaitBatch, signalBatch, startBatch } from '../workers/client';
+import { runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import type { Batch } from './batch-plan';
 import type { BatchQueues } from './batch-queues';
@@ -49,16 +48,8 @@ export async function untilCancelled(
 export async function startOrJoin(start: StartBatch): Promise<'started' | 'joined'> {
   const { session, store, batch, pending, concurrency, modelTimeoutMs, queues } = start;
   const { batchId, settings, searches } = batch;
-  const optionsKey = `batches/${batchId}/run.json`;
-  let pause: BatchPause | undefined;
-  if ((await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null) {
-    const text = await store.get(optionsKey);
-    const before = text === null ? null : (JSON.parse(text) as { concurrency: number }).concurrency;
-    if (before === concurrency) return 'joined';
-    pause = await batchPause(session.gate, batchId);
-    const handle = session.gate.client.workflow.getHandle(batchWorkflowId(batchId));
-    await handle.terminate('run again with another concurrency');
-  }
+  const isRunning = (await runningWorkflow(session.gate, batchWorkflowId(batchId))) !== null;
+  if (isRunning && (await signalBatch(session.gate, batchId, 'concurrency', { concurrency }))) return 'joined';
   const usual = canonical(settings);
   const entries = searches.map(({ searchId, question, settings: own }, n) => ({
     ...{ n, searchId, database: question.database, label: cut(`${question.database}: ${question.text}`, 80) },
@@ -72,12 +63,10 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
     await store.put(key, JSON.stringify({ schemaVersion: 1, n, searchId, outcome: null }), { overwrite: true });
   }
   const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
-  await store.put(optionsKey, JSON.stringify({ schemaVersion: 1, concurrency }), { overwrite: true });
   await startBatch(
     session.gate,
     {
       ...{ batchId, concurrency, pages, total: entries.length, eventsPerRun: EVENTS_PER_RUN, resume: null },
-      ...(pause && { pause }),
       ...(start.only && { only: [...pending] }),
       question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },

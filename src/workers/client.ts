@@ -196,8 +196,8 @@ function servingMemo(serving: Serving | undefined): { readonly serving?: Serving
 export async function signalBatch(
   { client }: GateClient,
   batchId: string,
-  kind: 'pause' | 'resume',
-  told: Partial<BatchPause>,
+  kind: 'pause' | 'resume' | 'concurrency',
+  told: Partial<BatchPause> | Pick<RunBatchInput, 'concurrency'>,
 ): Promise<boolean> {
   return (await unlessGone(client.workflow.getHandle(batchWorkflowId(batchId)).signal(kind, told))) !== null;
 }

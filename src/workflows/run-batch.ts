@@ -8,7 +8,7 @@
  * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch continues.
  * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
  * 5. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
- *    continue-as-new.
+ *    continue-as-new, and so is another concurrency; a lower one lets what is in flight finish.
  */
 import {
   CancellationScope,
@@ -41,6 +41,7 @@ import { openAttributes, type Attributes } from './set-attributes';
 
 export interface RunBatchInput {
   readonly batchId: string;
+  /** Until a signal gives another. */
   readonly concurrency: number;
   readonly total: number;
   readonly pages: number;
@@ -56,12 +57,13 @@ export interface RunBatchInput {
     readonly counts: BatchCounts;
     readonly inFlight: readonly BatchEntry[];
   } | null;
-  /** Carried over continue-as-new, and over a start with another concurrency; left out: it is not paused. */
+  /** Carried over continue-as-new; left out: it is not paused. */
   readonly pause?: BatchPause;
 }
 
 export const pauseSignal = defineSignal<[BatchPause]>('pause');
 export const resumeSignal = defineSignal<[Pick<BatchPause, 'author'>]>('resume');
+export const concurrencySignal = defineSignal<[Pick<RunBatchInput, 'concurrency'>]>('concurrency');
 export const batchProgressQuery = defineQuery<BatchProgress>('progress');
 
 export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
@@ -71,6 +73,9 @@ export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
     description: 'Start no further question; with now, pause those in flight: { author, now }',
   });
   setHandler(resumeSignal, ({ author }) => batch.resume(author), { description: 'Go on after a pause: { author }' });
+  setHandler(concurrencySignal, ({ concurrency }) => void (batch.concurrency = concurrency), {
+    description: 'How many questions run at the same time: { concurrency }',
+  });
   // The loop notices a cancellation itself and ends in order: a cancelled scope would interrupt its bookkeeping.
   return CancellationScope.nonCancellable(() => batch.run());
 }
@@ -78,6 +83,7 @@ export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
 const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' } } as const;
 
 class Batch {
+  concurrency: number;
   private readonly inFlight = new Map<number, BatchEntry>();
   private readonly failures: unknown[] = [];
   /** Child workflows requested but not started yet: the server would drop them if the batch closed now. */
@@ -94,6 +100,7 @@ class Batch {
     this.counts = input.resume?.counts ?? NO_COUNTS;
     this.page = input.resume?.page ?? 0;
     this.paused = input.pause;
+    this.concurrency = input.concurrency;
     this.attributes = openAttributes(input.question.searchAttributes);
   }
 
@@ -139,14 +146,14 @@ class Batch {
   }
 
   private async runPage(): Promise<void> {
-    const { batchId, concurrency } = this.input;
+    const { batchId } = this.input;
     const page = this.activities(`page ${String(this.page + 1)} of ${String(this.input.pages)}`);
     const { entries, finished } = await page.loadBatchPage({ batchId, page: this.page });
     const done = new Set(finished.map(({ n }) => n));
     for (const { status } of finished) this.count(status);
     const { only } = this.input;
     for (const entry of entries.filter(({ n }) => !done.has(n) && (only === undefined || only.includes(n)))) {
-      const mayStart = (): boolean => this.inFlight.size < concurrency && this.paused === undefined;
+      const mayStart = (): boolean => this.inFlight.size < this.concurrency && this.paused === undefined;
       await condition(() => mayStart() || this.stopping || this.failures.length > 0);
       this.check();
       if (this.stopping) return;
@@ -239,8 +246,14 @@ class Batch {
   private async handOver(): Promise<never> {
     await condition(() => this.starting === 0);
     const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
+    const { concurrency } = this;
     const { pause: _, ...input } = this.input;
-    return continueUpgraded<typeof runBatch>({ ...input, resume, ...(this.paused && { pause: this.paused }) });
+    return continueUpgraded<typeof runBatch>({
+      ...input,
+      concurrency,
+      resume,
+      ...(this.paused && { pause: this.paused }),
+    });
   }
 
   private count(key: keyof BatchCounts): void {

@@ -281,3 +281,52 @@ test('only the positions that are given are asked', async () => {
   });
   expect([...fixture.calls.keys()].sort()).toEqual([1, 5].map((n) => fixture.entries[n]?.searchId));
 });
+
+test('another concurrency is heard while the batch runs, and by the runs that it continues as', async () => {
+  const fixture = new Fixture(12);
+  const waiting: (() => void)[] = [];
+  const steps = fixture.steps(({ name }) => {
+    if (name !== 'plan') return;
+    // Four have to plan at the same time.
+    return new Promise<void>((go) => {
+      waiting.push(go);
+      if (waiting.length === 4) for (const one of waiting.splice(0)) one();
+    });
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate, 2, 10, { concurrency: 1 });
+    const handle = gate.client.workflow.getHandle(batchWorkflowId(fixture.batchId));
+    const first = (await handle.describe()).runId;
+    await signalBatch(gate, fixture.batchId, 'concurrency', { concurrency: 4 });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 12 } } });
+    expect((await handle.describe()).runId).not.toBe(first);
+  });
+  expect(fixture.mostAtOnce).toBe(4);
+});
+
+test('a lower concurrency lets those in flight finish, and starts the others so many at a time', async () => {
+  const fixture = new Fixture(8);
+  const five = fixture.entries.slice(0, 5).map(({ searchId }) => searchId);
+  let [reached, release] = [(): void => undefined, (): void => undefined];
+  const all = new Promise<void>((resolve) => (reached = resolve));
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const open = new Set<string>();
+  const withOthers: number[] = [];
+  const steps = fixture.steps(async ({ searchId, name }) => {
+    if (name === 'finish') open.delete(searchId);
+    if (name !== 'plan') return;
+    open.add(searchId);
+    if (!five.includes(searchId)) withOthers.push(open.size);
+    else if (open.size === 5) reached();
+    await held;
+  });
+  await fixture.run(steps, async (gate) => {
+    await fixture.start(gate);
+    await all;
+    await signalBatch(gate, fixture.batchId, 'concurrency', { concurrency: 1 });
+    expect(await batchProgress(gate, fixture.batchId)).toMatchObject({ done: 0 });
+    release();
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
+  });
+  expect(withOthers).toEqual([1, 1, 1]);
+});
