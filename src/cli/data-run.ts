@@ -56,7 +56,7 @@ export async function fetchData(name: string, flags: DataFlags, io: Io, download
   io.err(`licence: ${source.licence}\n`);
   if (from === null) await downloaded(source, folder, io, download);
   else await copied(localFolder(source, from), folder);
-  await unpackAll(folder);
+  await unpackAll(source, folder);
   const files = await hashesIn(folder);
   const wrong = unexpected(source, files);
   const [first] = wrong;
@@ -148,15 +148,22 @@ async function filesIn(folder: string): Promise<string[]> {
   return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
-async function unpackAll(folder: string): Promise<void> {
-  for (const file of await filesIn(folder)) {
-    if (/\.(?:sqlite|db|jsonl?|csv)\.gz$/.test(file)) {
-      const limit = limited(MOST_UNPACKED_BYTES, file);
-      await pipeline(createReadStream(file), createGunzip(), limit, createWriteStream(file.slice(0, -'.gz'.length)));
-      await rm(file);
-    } else if (file.endsWith('.zip')) {
-      await unzip(file, dirname(file));
-      await rm(file);
+/** An archive may hold archives, as BIRD's holds that of its databases, but not one in another for ever. */
+const MOST_LAYERS = 3;
+
+async function unpackAll({ downloads }: DataSource, folder: string): Promise<void> {
+  for (let layer = 0; layer < MOST_LAYERS; layer += 1) {
+    const files = await filesIn(folder);
+    for (const file of files) {
+      if (/\.(?:sqlite|db|jsonl?|csv)\.gz$/.test(file)) {
+        const limit = limited(MOST_UNPACKED_BYTES, file);
+        await pipeline(createReadStream(file), createGunzip(), limit, createWriteStream(file.slice(0, -'.gz'.length)));
+        await rm(file);
+      } else if (file.endsWith('.zip')) {
+        const isWhole = files.length === 1 || downloads.some(({ path }) => join(folder, path) === file);
+        await unzip(file, dirname(file), isWhole);
+        await rm(file);
+      }
     }
   }
 }
@@ -175,17 +182,20 @@ function limited(maxBytes: number, file: string) {
   };
 }
 
-/** Names that lead out of the folder are refused by yauzl. A folder around everything is left out. */
-async function unzip(file: string, folder: string): Promise<void> {
+/** What macOS adds to an archive. */
+const isAdded = (name: string): boolean => name.startsWith('__MACOSX/') || name.split('/').at(-1) === '.DS_Store';
+
+/** Names that lead out of the folder are refused by yauzl. `isWhole`: it holds all the data, so a folder around them is left out. */
+async function unzip(file: string, folder: string, isWhole: boolean): Promise<void> {
   const names: string[] = [];
-  for await (const { fileName } of (await openPromise(file)).eachEntry()) names.push(fileName);
+  for await (const { fileName } of (await openPromise(file)).eachEntry()) if (!isAdded(fileName)) names.push(fileName);
   const [root = ''] = names[0]?.split('/') ?? [];
-  const strip = names.every((name) => name.startsWith(`${root}/`)) ? root.length + 1 : 0;
+  const strip = isWhole && names.every((name) => name.startsWith(`${root}/`)) ? root.length + 1 : 0;
   const zip = await openPromise(file);
   let left = MOST_UNPACKED_BYTES;
   for await (const entry of zip.eachEntry()) {
     const name = entry.fileName.slice(strip);
-    if (name === '' || name.endsWith('/')) continue;
+    if (isAdded(entry.fileName) || name === '' || name.endsWith('/')) continue;
     left -= entry.uncompressedSize;
     if (left < 0) throw new CommandFailed(`${file} unpacks to more than ${MOST_UNPACKED_BYTES / 1e9} GB`);
     const target = join(folder, name);

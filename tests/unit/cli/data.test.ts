@@ -12,7 +12,7 @@ import {
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
@@ -84,12 +84,17 @@ test('a certificate that nobody vouches for is refused', async () => {
   ).rejects.toThrow(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/);
 });
 
-test('fetch downloads and unpacks a zip without the folder around it, and check names what is not as it was', async () => {
+function zipped(files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
   const zip = new ZipFile();
-  zip.addBuffer(Buffer.from('[]'), 'dev_20240627/dev.json');
-  zip.addBuffer(Buffer.from('{}'), 'dev_20240627/more/tables.json');
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
   zip.end();
-  answers.set('/dev.zip', { body: await buffer(zip.outputStream) });
+  return buffer(zip.outputStream);
+}
+
+test('fetch downloads and unpacks a zip without the folder around it, and check names what is not as it was', async () => {
+  answers.set('/dev.zip', {
+    body: await zipped({ 'dev_20240627/dev.json': '[]', 'dev_20240627/more/tables.json': '{}' }),
+  });
   const { io, gate, home } = testProcess();
   const asked: string[] = [];
   const code = await fetchData('bird', { dir: 'bird' }, io, (url, options) => {
@@ -108,6 +113,28 @@ test('fetch downloads and unpacks a zip without the folder around it, and check 
     code: 1,
     out: 'dev.json is missing\nmore/tables.json has changed since it was fetched\n',
   });
+});
+
+test('an archive in an archive is unpacked beside it with its own folder, and what macOS adds is left out', async () => {
+  const databases = await zipped({ 'dev_databases/shop/shop.sqlite': 'rows', '__MACOSX/dev_databases/._shop': 'x' });
+  const parts = { 'dev_20240627/dev.json': '[]', 'dev_20240627/dev_databases.zip': databases };
+  answers.set('/dev.zip', {
+    body: await zipped({ ...parts, '__MACOSX/dev_20240627/._dev.json': 'x', 'dev_20240627/.DS_Store': 'x' }),
+  });
+  const { io, gate, home } = testProcess();
+  await fetchData('bird', { dir: 'bird' }, io, (_, options) => download(at('/dev.zip'), { ...options, ...local() }));
+  const filesIn = (name: string): string[] =>
+    readdirSync(join(home, name), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name: file }) => relative(join(home, name), join(parentPath, file)))
+      .sort();
+  const expected = ['dev.json', 'dev_databases/shop/shop.sqlite', 'gate-data.json'];
+  expect(filesIn('bird')).toEqual(expected);
+  mkdirSync(join(home, 'unpacked-once'));
+  writeFileSync(join(home, 'unpacked-once', 'dev.json'), '[]');
+  writeFileSync(join(home, 'unpacked-once', 'dev_databases.zip'), databases);
+  await gate('data', 'fetch', 'bird', '--from', 'unpacked-once', '--dir', 'copied');
+  expect(filesIn('copied')).toEqual(expected);
 });
 
 test('a published file with another hash is refused', async () => {
