@@ -32,14 +32,19 @@ export interface GateProcess {
   said(pattern: RegExp): Promise<string>;
 }
 
+export type OnSaid = (text: string, interrupt: () => void) => void;
+
 export interface GateHome {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   /** Starts `gate` with these arguments. */
   start(args: readonly string[], env?: NodeJS.ProcessEnv): GateProcess;
   run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
-  /** The same command in this process, with the folders and the environment of this user. */
-  here(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+  /**
+   * The same command in this process, with the folders and the environment of this user. `onSaid` is told each text for
+   * stderr, and may interrupt the command as Ctrl-C would.
+   */
+  here(args: readonly string[], env?: NodeJS.ProcessEnv, onSaid?: OnSaid): Promise<Ended>;
   /** `gate ask … --json` in this process; fails with what it said when it did not print a record. */
   ask(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<AnswerRecord & { readonly code: number | null }>;
 }
@@ -68,7 +73,7 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
     ...options.env,
   };
   const start: GateHome['start'] = (args, more = {}) => startProcess(args, folder, { ...env, ...more });
-  const here: GateHome['here'] = (args, more = {}) => runHere(args, folder, { ...env, ...more });
+  const here: GateHome['here'] = (args, more = {}, onSaid) => runHere(args, folder, { ...env, ...more }, onSaid);
   return {
     folder,
     env,
@@ -83,17 +88,32 @@ export function gateHome(options: { readonly baseUrl: string; readonly env?: Nod
   };
 }
 
-async function runHere(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+async function runHere(
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  onSaid: OnSaid = () => undefined,
+): Promise<Ended> {
   const { run } = await import('../../src/cli/program');
   const printed = { out: '', err: '' };
+  const listeners = new Set<() => void>();
+  const interrupt = (): void => {
+    for (const listener of listeners) listener();
+  };
   const io: Io = {
     ...{ env, cwd, platform: process.platform, live: false, outIsTerminal: false, columns: 100 },
     out: (text) => void (printed.out += text),
-    err: (text) => void (printed.err += text),
+    err: (text) => {
+      printed.err += text;
+      onSaid(text, interrupt);
+    },
     now: () => Date.now(),
     readInput: () => Promise.resolve(''),
     bundle: testTemporal().bundle,
-    onInterrupt: () => () => undefined,
+    onInterrupt: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
   return { code: await run(args, io), ...printed };
 }

@@ -1,0 +1,84 @@
+/** Judges of a run: checked before anything is paid, counted in its ceiling, and no half of an audit in its report. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SIMULATED_MODEL, startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { Run } from '../../src/report/run';
+import { gateHome, type GateHome } from '../helpers/gate-process';
+import { loadTestData, type TestData } from '../helpers/shared-data';
+
+jest.setTimeout(300_000);
+
+let data: TestData;
+let model: SimulatedModel;
+
+beforeAll(async () => {
+  data = await loadTestData(null, { sample: true });
+  const models = [SIMULATED_MODEL, 'judges'];
+  model = await startSimulatedModel({ questions: data.questionFiles, databases: data.databases, models });
+});
+afterAll(async () => {
+  await model.close();
+  data.close();
+});
+beforeEach(() => model.reset());
+
+/** Two sets of two questions each. */
+function config(home: GateHome, more: string): string {
+  const lines = data.questions.map((question) => JSON.stringify(question));
+  writeFileSync(join(home.folder, 'one.jsonl'), `${lines.slice(0, 2).join('\n')}\n`);
+  writeFileSync(join(home.folder, 'two.jsonl'), `${lines.slice(2, 4).join('\n')}\n`);
+  const databases = data.databases.map((spec) => `  - ${spec}`).join('\n');
+  const questions = 'questions: [{ file: one.jsonl }, { file: two.jsonl }]';
+  writeFileSync(
+    join(home.folder, 'run.yaml'),
+    `name: judged\nmethods: [gate:paper]\n${questions}\ndatabases:\n${databases}\n${more}\n`,
+  );
+  return 'run.yaml';
+}
+const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder, 'out', 'run.json'), 'utf8')) as Run;
+
+it.each(['judge: { mode: single, model: nobody }', 'audit: { judge: nobody }'])(
+  '%s: a judge that the endpoint has not is told before any search is paid',
+  async (judge) => {
+    const home = gateHome({ baseUrl: model.baseUrl });
+    const { code, err } = await home.here(['batch', 'run', config(home, judge), '--out', 'out']);
+    expect([code, model.ledger().totals.asked]).toEqual([1, 0]);
+    expect(err).toContain('has no model nobody');
+  },
+);
+
+it('what judges cost counts towards max-total-cost: once it is spent, neither the next set nor an audit is judged', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const prices = { judges: { inputPerMillion: 10_000, outputPerMillion: 10_000 } };
+  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices }));
+  const judges = 'judge: { mode: single, model: judges }\naudit: { judge: judges }';
+  const path = config(home, `max-total-cost: 0.5\n${judges}`);
+  const first = await home.here(['batch', 'run', path, '--out', 'out']);
+  expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
+  const [one, two] = runIn(home).sets;
+  expect(one?.comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
+  const limit = { verdict: null, reason: 'the limit of cost was reached (--max-total-cost)' };
+  expect(two?.comparison.answers.map(({ judged }) => judged)).toEqual([limit, limit]);
+  const pairs = one?.audits?.['gate:paper']?.pairs ?? 0;
+  expect(pairs).toBeGreaterThan(0);
+  expect(one?.audits?.['gate:paper']?.judge).toMatchObject({ judged: 0, notJudged: pairs });
+  const second = await home.here(['batch', 'run', path, '--out', 'out', '--max-total-cost', '1000']);
+  expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
+  for (const { comparison, audits } of runIn(home).sets) {
+    expect(comparison.answers.map(({ judged }) => judged?.verdict)).not.toContain(null);
+    expect(audits?.['gate:paper']?.judge).toMatchObject({ notJudged: 0 });
+  }
+});
+
+it('an audit that was interrupted is not in the report; the same command judges it', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = ['batch', 'run', config(home, 'audit: { judge: judges }'), '--out', 'out'];
+  const first = await home.here(args, {}, (text, interrupt) => {
+    if (text.startsWith('judging ')) interrupt();
+  });
+  expect(first.code).toBe(3);
+  expect(runIn(home).sets.map(({ audits }) => audits)).toEqual([undefined, undefined]);
+  expect((await home.here(args)).code).toBe(0);
+  for (const { audits } of runIn(home).sets)
+    expect(audits?.['gate:paper']?.judge).toMatchObject({ model: 'judges', notJudged: 0 });
+});
