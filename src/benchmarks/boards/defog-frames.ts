@@ -55,9 +55,9 @@ function frameOf({ columns, rows }: Rows, dialect: Dialect): Frame {
   const kinds = columns.map(({ kind }) => kind);
   const cells = rows.map((row) => row.map((value, at) => cellOf(value, kinds[at] ?? 'other', dialect)));
   const isNan = columns.map((_, at) => {
-    const known = cells.map((row) => row[at] ?? null).find((cell) => cell !== null);
-    // Dates are objects, and their NULL is None; moments are not, and theirs is NaT.
-    return typeof known === 'number' || (known?.startsWith(MOMENT) === true && known.length > DATE_LENGTH);
+    const known = cells.map((row) => row[at] ?? null).filter((cell) => cell !== null);
+    // Dates are objects, as are numbers beside texts, and their NULL is None; moments are not, and theirs is NaT.
+    return known.length > 0 && known.every((cell) => typeof cell === 'number' || isMoment(cell));
   });
   return { names: columns.map(({ name }) => name), rows: cells, isNan };
 }
@@ -65,6 +65,7 @@ function frameOf({ columns, rows }: Rows, dialect: Dialect): Frame {
 /** Before the text of dates and times, which equal no text. SQLite has none. */
 const MOMENT = '\u0000';
 const DATE_LENGTH = `${MOMENT}2000-01-01`.length;
+const isMoment = (cell: string): boolean => cell.startsWith(MOMENT) && cell.length > DATE_LENGTH;
 
 function cellOf(value: SqlValue, kind: Rows['columns'][number]['kind'], dialect: Dialect): Cell {
   if (typeof value === 'boolean') return Number(value);
@@ -134,7 +135,7 @@ function normalised({ names, rows }: Table, { question, category }: Asked, sql: 
   const keys = order.names.map((name) => names.indexOf(name)).filter((column) => column >= 0);
   const others = sorted.filter((column) => !order.names.includes(names[column] ?? ''));
   const by = [...keys, ...others];
-  assureSortable(distinct, by);
+  if (by.length === 1) assureSortable(distinct, by);
   const ordered = distinct.toSorted((one, other) => compareRows(one, other, by, order.ascending));
   const columns = isOrdered ? [...others, ...keys] : sorted;
   return { names: columns.map((column) => names[column] ?? ''), rows: chosen(ordered, columns) };
@@ -221,12 +222,16 @@ function compareRows(one: readonly Cell[], other: readonly Cell[], by: readonly 
   return 0;
 }
 
-/** NULLs go last in either direction. */
+/** NULLs go last in either direction. Numbers go before texts where rows are sorted by several columns; by one, pandas refuses. */
 function compareCells(one: Cell, other: Cell, ascending: boolean): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null);
-  const order =
-    typeof one === 'number' && typeof other === 'number' ? one - other : compareTexts(String(one), String(other));
+  const order = orderOf(one, other);
   return ascending ? order : -order;
+}
+
+function orderOf(one: number | string, other: number | string): number {
+  if (typeof one === 'number') return typeof other === 'number' ? one - other : -1;
+  return typeof other === 'number' ? 1 : compareTexts(one, other);
 }
 
 function compareTexts(one: string, other: string): number {
