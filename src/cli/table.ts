@@ -17,8 +17,16 @@ export function textTable(
   { width, indent = '', whole = 0 }: TableOptions,
 ): string {
   const lines = [head, ...rows].map((row) => row.map((value) => visible(cell(value)).replace(/\s+/g, ' ')));
-  const natural = head.map((_, column) => Math.max(1, ...lines.map((line) => line[column]?.length ?? 0)));
-  const widths = shrink(natural, width - indent.length - 2 * (head.length - 1), whole);
+  const [heads = [], ...body] = lines;
+  const columns = heads.map((text, column): Column => {
+    const natural = Math.max(1, ...lines.map((line) => line[column]?.length ?? 0));
+    const word = Math.max(...text.split(' ').map(({ length }) => length));
+    return {
+      natural,
+      least: column < whole ? Math.min(natural, 200) : Math.min(natural, Math.max(4, Math.min(word, 12))),
+    };
+  });
+  const widths = shrink(columns, width - indent.length - 2 * (head.length - 1));
   const numeric = head.map(
     (_, column) => rows.length > 0 && rows.every((row) => typeof (row[column] ?? 0) === 'number'),
   );
@@ -27,24 +35,42 @@ export function textTable(
       indent + line.map((text, column) => fit(text, widths[column] ?? 1, numeric[column] ?? false)).join('  ')
     ).trimEnd();
   const rule = indent + widths.map((columnWidth) => '-'.repeat(columnWidth)).join('  ');
-  return [format(lines[0] ?? []), rule, ...lines.slice(1).map(format)].join('\n');
+  const wrapped = heads.map((text, column) => wrap(text, widths[column] ?? 1));
+  const height = Math.max(...wrapped.map(({ length }) => length));
+  const top = Array.from({ length: height }, (_, line) => format(wrapped.map((words) => words[line] ?? '')));
+  return [...top, rule, ...body.map(format)].join('\n');
 }
 
 export function csv(head: readonly string[], rows: readonly (readonly SqlValue[])[]): string {
   return [head, ...rows].map((row) => `${csvLine(row)}\n`).join('');
 }
 
-/** Takes from the widest columns until all fit, and leaves each at least 4. */
-function shrink(natural: readonly number[], room: number, whole: number): number[] {
-  const widths = natural.map((width) => Math.min(width, 200));
+interface Column {
+  readonly natural: number;
+  readonly least: number;
+}
+
+/** Takes from the widest columns until all fit, and leaves each its least. */
+function shrink(columns: readonly Column[], room: number): number[] {
+  const widths = columns.map(({ natural, least }) => Math.max(least, Math.min(natural, 200)));
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
   while (over > 0) {
-    const widest = Math.max(0, ...widths.slice(whole));
-    if (widest <= 4) break;
-    widths[widths.indexOf(widest, whole)] = widest - 1;
+    const cuttable = widths.map((width, column) => (width > (columns[column]?.least ?? 0) ? width : 0));
+    const widest = Math.max(0, ...cuttable);
+    if (widest === 0) break;
+    widths[cuttable.indexOf(widest)] = widest - 1;
     over -= 1;
   }
   return widths;
+}
+
+/** A head of several words goes over several lines before it is cut. */
+function wrap(head: string, width: number): string[] {
+  return head.split(' ').reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    const longer = `${last ?? ''} ${word}`;
+    return last === undefined || longer.length > width ? [...lines, word] : [...lines.slice(0, -1), longer];
+  }, []);
 }
 
 function fit(text: string, width: number, right: boolean): string {

@@ -84,6 +84,19 @@ describe('tables', () => {
     expect(table).toContain('q-0123456789abcdef  xxxxxxx');
   });
 
+  test('a head of several words goes over lines before it is cut', () => {
+    const table = textTable(['method', 'calls of a question', 'x'], [['gate', 1, 'y'.repeat(90)]], {
+      width: 30,
+      whole: 1,
+    });
+    expect(table.split('\n').slice(0, 4)).toEqual([
+      'method  calls of a  x',
+      '          question',
+      '------  ----------  ----------',
+      'gate             1  yyyyyyyyy…',
+    ]);
+  });
+
   test('CSV keeps NULL and the empty text apart and quotes what it must', () => {
     expect(
       csv(
