@@ -1,4 +1,12 @@
-/** Hexadecimal SHA-256 of a text: the hash that steps, stores and ids share. Apart, so that using it loads nothing else. */
+/** Hexadecimal SHA-256: the hash that steps, stores and ids share. Apart, so that using it loads nothing else. */
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

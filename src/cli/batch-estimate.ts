@@ -42,7 +42,7 @@ export async function dryRun(ready: ReadyBatch): Promise<ExitCode> {
   const { flags, io } = ready;
   const estimate = await estimateOf(ready);
   io.out(flags.json ? `${JSON.stringify(estimate, null, 2)}\n` : estimateText(estimate, io.columns));
-  return checkedDatabases(estimate);
+  return requireUsable(estimate);
 }
 
 /** Of what the store has no answer to. */
@@ -53,7 +53,7 @@ export async function estimateOf(ready: ReadyBatch): Promise<BatchEstimate> {
   return estimateBatch(services.config, composition, batch, new Set(settled));
 }
 
-export function checkedDatabases(estimate: Pick<BatchEstimate, 'databases'>): ExitCode {
+export function requireUsable(estimate: Pick<BatchEstimate, 'databases'>): ExitCode {
   const unusable = estimate.databases.filter(({ problem }) => problem !== null);
   if (unusable.length === 0) return EXIT.ok;
   throw new CommandFailed(

@@ -2,7 +2,6 @@
  * What `gate data` does. A fetched folder notes the hash of each of its files in `gate-data.json`; a file with a hash that is known
  * beforehand (`benchmarks/data-sources.ts`) is refused if it has another.
  */
-import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
 import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -14,6 +13,7 @@ import { download as webDownload } from '../adapters/web/download';
 import { DATA_SOURCES, type DataSource } from '../benchmarks/data-sources';
 import { parsedJson } from '../json';
 import { counted } from '../report/printable';
+import { sha256OfFile } from '../sha256';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 
@@ -113,7 +113,7 @@ async function downloaded(source: DataSource, folder: string, io: Io, download: 
   try {
     for (const { url, path, sha256, maxMb } of source.downloads) {
       const to = join(folder, path);
-      if (sha256 !== null && existsSync(to) && (await hashOf(to)) === sha256) continue;
+      if (sha256 !== null && existsSync(to) && (await sha256OfFile(to)) === sha256) continue;
       mkdirSync(dirname(to), { recursive: true });
       io.err(`${url}\n`);
       await download(url, { to, maxBytes: maxMb * 1e6, signal: stop.signal });
@@ -206,14 +206,9 @@ async function unzip(file: string, folder: string, isWhole: boolean): Promise<vo
 
 async function hashesIn(folder: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
-  for (const file of await filesIn(folder)) hashes[relative(folder, file).split(sep).join('/')] = await hashOf(file);
+  for (const file of await filesIn(folder))
+    hashes[relative(folder, file).split(sep).join('/')] = await sha256OfFile(file);
   return hashes;
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
 
 function unexpected({ downloads }: DataSource, files: Readonly<Record<string, string>>): string[] {

@@ -8,7 +8,7 @@ import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import { cell, counted, visible } from '../report/printable';
 import { openEngines } from '../workers/engines';
 import { EXIT, errorText, type ExitCode } from './errors';
-import { withoutSecrets } from './db-list';
+import { bareAddress } from './db-list';
 import type { Io } from './io';
 
 const WAIT_MS = 60_000;
@@ -43,7 +43,7 @@ export async function checkOn(
   open: () => ReturnType<typeof openEngines>,
 ): Promise<CheckReport> {
   const address =
-    database.address.kind === 'path' ? database.address.path : withoutSecrets(database.address.url.reveal());
+    database.address.kind === 'path' ? database.address.path : bareAddress(database.address.url.reveal());
   const nothing = { check: null, version: null, tables: null, rowEstimate: null, describeMs: null };
   const { name, identity, id } = database;
   const about = { database: name, address, identity, id };

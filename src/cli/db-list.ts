@@ -66,7 +66,7 @@ function placeOf(address: DatabaseConfig['address']): Pick<ListedDatabase, 'engi
       return { engine: '?', address: `not set: ${address.fix}` };
     case 'url': {
       const url = address.url.reveal();
-      return { engine: engineOfUrl(url) ?? '?', address: withoutSecrets(url) };
+      return { engine: engineOfUrl(url) ?? '?', address: bareAddress(url) };
     }
     default:
       return address satisfies never;
@@ -74,7 +74,7 @@ function placeOf(address: DatabaseConfig['address']): Pick<ListedDatabase, 'engi
 }
 
 /** User, host, port and path: parameters may hold keys. */
-export function withoutSecrets(text: string): string {
+export function bareAddress(text: string): string {
   if (!URL.canParse(text)) return 'a URL that cannot be read';
   const { protocol, username, host, pathname } = new URL(text);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;

@@ -116,7 +116,6 @@ function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
 }
 
-/** The same as in `steps/judge.ts`, which `--help` does not load. */
 /** Of the commands that ask a judge. */
 export function addJudgeOptions(command: Command): Command {
   return command

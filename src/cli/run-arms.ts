@@ -4,7 +4,7 @@ import type { MethodSpec } from '../config/method-specs';
 import type { AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { provedShare } from '../text/answer-text';
-import { checkedDatabases, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
+import { requireUsable, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
 import type { ReadyBatch } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun } from './batch-run';
@@ -143,7 +143,7 @@ export async function estimated(arms: readonly Arm[], flags: { readonly json?: b
       if (estimate !== undefined) io.out(`${labelOf(arm, arms)}\n${estimateText(estimate, io.columns)}\n`);
     }
   const databases = new Map(estimates.flatMap((one) => one.databases).map((one) => [one.database, one]));
-  return checkedDatabases({ databases: [...databases.values()] });
+  return requireUsable({ databases: [...databases.values()] });
 }
 
 function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: MethodSpec, seed: number): ComparedAnswer {

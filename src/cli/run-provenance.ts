@@ -1,12 +1,10 @@
 /** What a run was made with: hashes of data and prompts, and versions, so that anyone can make it again. */
-import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { ResolvedDatabase } from '../config/databases';
 import { each } from '../limiter';
 import type { RunSet } from '../report/run';
-import { sha256 } from '../sha256';
+import { sha256, sha256OfFile } from '../sha256';
 import type { Composition } from '../workers/composition';
 import { checkDatabase } from './check-database';
 import { CommandFailed } from './errors';
@@ -21,7 +19,7 @@ export async function checkedDatabases(
     const { name, dialect, address } = database;
     try {
       const { fingerprint } = await checkDatabase(composition, name);
-      const hash = address.kind === 'path' ? await fileHash(address.path) : null;
+      const hash = address.kind === 'path' ? await sha256OfFile(address.path) : null;
       return [[name, { name, dialect, sha256: hash, schema: fingerprint }] as const];
     } catch (error) {
       problems.push((error as Error).message);
@@ -30,12 +28,6 @@ export async function checkedDatabases(
   });
   if (problems.length > 0) throw new CommandFailed([...new Set(problems)].join('\n'));
   return new Map(found.flat());
-}
-
-async function fileHash(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
 
 /** Of each file of prompts, as this version was built. */

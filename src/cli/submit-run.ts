@@ -6,7 +6,6 @@
  * 2. SQL with a literal of unknown origin is not submitted (`benchmarks/literal-origins.ts`): all such questions are named,
  *    and nothing is written until a person has looked at each (`--allow-literals`).
  */
-import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -25,6 +24,7 @@ import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
 import { seenValues } from '../record/seen-values';
 import { counted } from '../report/printable';
+import { sha256OfFile } from '../sha256';
 import { packageVersion } from '../workers/package-folder';
 import { resultsIn } from './batch-judge';
 import { SUMMARY } from './batch-results';
@@ -87,9 +87,7 @@ export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Prom
     data: sha256(canonical(items.map(({ id, question, database }) => ({ id, question, database })))),
     files: await each(written, async (path) => ({
       file: relative(dirname(manifestFile), path),
-      sha256: createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex'),
+      sha256: await sha256OfFile(path),
     })),
     questions: items.length,
     answered: answered.filter(({ record }) => record?.status === 'answered').length,

@@ -5,7 +5,6 @@
  * Only one process downloads or builds at a time; the result appears in the cache whole or not at all.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   accessSync,
   constants,
@@ -21,6 +20,7 @@ import { basename, delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Environment } from '../config/folders';
+import { sha256OfFile } from '../sha256';
 import { withFileLock } from './file-lock';
 import {
   askedServer,
@@ -132,10 +132,11 @@ async function download(
     const [file, list] = [join(folder, 'archive'), join(folder, 'checksums')];
     if (checksums !== null) {
       await fetchTo(urlOf(checksums.path), list, () => undefined);
-      if (sha256OfFile(list) !== checksums.sha256) throw new Error('the list of checksums is not the known one');
+      if ((await sha256OfFile(list)) !== checksums.sha256)
+        throw new Error('the list of checksums is not the known one');
     }
     await fetchTo(urlOf(path), file, () => onProgress?.(`downloading the Temporal server ${version}`));
-    if (checksums !== null && !listsFile(readFileSync(list, 'utf8'), path, file))
+    if (checksums !== null && !(await listsFile(readFileSync(list, 'utf8'), path, file)))
       throw new Error('the checksum of the archive is wrong');
     await run('tar', ['-xf', file, '-C', folder, EXECUTABLE], {});
     return join(folder, EXECUTABLE);
@@ -143,12 +144,8 @@ async function download(
 }
 
 /** Lines of `sha256  name`. */
-function listsFile(list: string, path: string, file: string): boolean {
-  return list.split('\n').includes(`${sha256OfFile(file)}  ${basename(path)}`);
-}
-
-function sha256OfFile(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex');
+async function listsFile(list: string, path: string, file: string): Promise<boolean> {
+  return list.split('\n').includes(`${await sha256OfFile(file)}  ${basename(path)}`);
 }
 
 async function fetchTo(url: string, file: string, onStart: () => void): Promise<void> {
