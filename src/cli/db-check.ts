@@ -42,8 +42,7 @@ export async function checkOn(
   database: ResolvedDatabase,
   open: () => ReturnType<typeof openEngines>,
 ): Promise<CheckReport> {
-  const address =
-    database.address.kind === 'path' ? database.address.path : bareAddress(database.address.url.reveal());
+  const address = database.address.kind === 'path' ? database.address.path : bareAddress(database.address.url.reveal());
   const nothing = { check: null, version: null, tables: null, rowEstimate: null, describeMs: null };
   const { name, identity, id } = database;
   const about = { database: name, address, identity, id };

@@ -3,13 +3,13 @@
  * out of both.
  */
 import type { Dialect, SqlResult } from '../../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports';
+import type { SqlEngine, SqlOptions } from '../../ports';
 import { normaliseSql } from '../../sql/body';
 import type { Rows } from '../../sql/equal';
 import { tokensOf } from '../../sql/lexer';
 import type { BoardScore, Prediction } from '../benchmark';
 import { describeFailure } from '../execution-match';
-import type { Verdict } from '../score';
+import { scored, unanswered, whileConnected, wrong } from './execution';
 import { cellText, sqliteType } from './livesqlbench-cells';
 import { isQuery, type Line } from './livesqlbench-lines';
 import { withoutRounding } from './livesqlbench-sql';
@@ -18,20 +18,20 @@ import { withoutRounding } from './livesqlbench-sql';
 const MAX_ROWS = 10_000;
 const TIMEOUT_MS = 60_000;
 
-export function scored(
+export function scoreLine(
   line: Line,
   prediction: Prediction,
   engine: SqlEngine,
   options: SqlOptions,
 ): BoardScore | Promise<BoardScore> {
-  if (!isQuery(line)) return score('no-gold', 'Management: judged by programs on a database that may be written', {});
-  if (line.sol_sql.length === 0) return score('no-gold', 'no sol_sql: the publisher sends it by e-mail', {});
-  if (prediction.kind === 'none') return score('wrong', 'there is no prediction for it');
-  if (prediction.kind === 'abstained') return score('wrong-abstained', 'abstained');
-  if (prediction.kind === 'rows') return score('undecided', 'LiveSQLBench is scored from SQL, not from rows', {});
+  if (!isQuery(line)) return scored('no-gold', 'Management: judged by programs on a database that may be written');
+  if (line.sol_sql.length === 0) return scored('no-gold', 'no sol_sql: the publisher sends it by e-mail');
+  if (prediction.kind !== 'sql')
+    return unanswered(prediction) ?? scored('undecided', 'LiveSQLBench is scored from SQL, not from rows');
   if (line.preprocess_sql.length > 0)
-    return score('undecided', 'its preprocess_sql writes, and databases are read-only here', {});
-  return compared(line, prediction.statements, engine, options);
+    return scored('undecided', 'its preprocess_sql writes, and databases are read-only here');
+  const { statements } = prediction;
+  return whileConnected(() => compared(line, statements, engine, options));
 }
 
 async function compared(
@@ -47,28 +47,23 @@ async function compared(
   // The prediction has to run as it is, too.
   const whole = split(predicted);
   const first = whole.join(';') === ours.join(';') ? [] : whole;
-  if (ours.length === 0) return score('wrong', 'there is no statement in the prediction');
-  try {
-    const { results } = await engine.run([...first, ...ours, ...theirs], asked);
-    const failed = results.findIndex(({ kind }) => kind !== 'rows');
-    const failure = results[failed];
-    if (failure !== undefined && failure.kind !== 'rows') {
-      const isGold = failed >= first.length + ours.length;
-      return isGold ? score('gold-failed', describeFailure(failure), {}) : score('wrong', describeFailure(failure));
-    }
-    const [mine, gold] = [results[first.length + ours.length - 1], results.at(-1)].map(rowsOf);
-    if (mine === undefined || gold === undefined) return score('infrastructure', 'the database gave no result', {});
-    if (mine.rows.length === 0 || gold.rows.length === 0)
-      return score('wrong', `${mine.rows.length === 0 ? 'the result' : 'the gold result'} is empty`);
-    const texts = await Promise.all([
-      rowTexts(mine, ours.at(-1) ?? '', engine, asked),
-      rowTexts(gold, theirs.at(-1) ?? '', engine, asked),
-    ]);
-    return judged(texts[0], texts[1], line.conditions?.order === true);
-  } catch (error) {
-    if (!(error instanceof SqlEngineError)) throw error;
-    return score('infrastructure', error.message, {});
+  if (ours.length === 0) return wrong('there is no statement in the prediction');
+  const { results } = await engine.run([...first, ...ours, ...theirs], asked);
+  const failed = results.findIndex(({ kind }) => kind !== 'rows');
+  const failure = results[failed];
+  if (failure !== undefined && failure.kind !== 'rows') {
+    const isGold = failed >= first.length + ours.length;
+    return isGold ? scored('gold-failed', describeFailure(failure)) : wrong(describeFailure(failure));
   }
+  const [mine, gold] = [results[first.length + ours.length - 1], results.at(-1)].map(rowsOf);
+  if (mine === undefined || gold === undefined) return scored('infrastructure', 'the database gave no result');
+  if (mine.rows.length === 0 || gold.rows.length === 0)
+    return wrong(`${mine.rows.length === 0 ? 'the result' : 'the gold result'} is empty`);
+  const texts = await Promise.all([
+    rowTexts(mine, ours.at(-1) ?? '', engine, asked),
+    rowTexts(gold, theirs.at(-1) ?? '', engine, asked),
+  ]);
+  return judged(texts[0], texts[1], line.conditions?.order === true);
 }
 
 /** psycopg2 runs the statements of a text one after another; here each is run by itself. */
@@ -114,24 +109,14 @@ type Texts = Awaited<ReturnType<typeof rowTexts>>;
 function judged(mine: Texts, gold: Texts, ordered: boolean): BoardScore {
   for (const side of [mine, gold])
     if (side !== null && 'kind' in side)
-      return score(
+      return scored(
         'undecided',
         `the types of the columns are not known: ${side.kind === 'rows' ? '' : describeFailure(side)}`,
-        {},
       );
-  if (!Array.isArray(mine) || !Array.isArray(gold))
-    return score('wrong', 'a value is NaN, or has no form that is compared');
+  if (!Array.isArray(mine) || !Array.isArray(gold)) return wrong('a value is NaN, or has no form that is compared');
   const [ours, theirs] = ordered ? [mine, gold] : [[...new Set(mine)].sort(), [...new Set(gold)].sort()];
   const isSame = ours.length === theirs.length && ours.every((row, index) => row === theirs[index]);
   return isSame
-    ? score('correct', 'equal results')
-    : score('wrong', ordered ? 'other rows, or another order' : 'other rows');
-}
-
-function score(
-  verdict: Verdict,
-  reason: string,
-  points: BoardScore['points'] = { ex: Number(verdict === 'correct') },
-): BoardScore {
-  return { verdict, points, reason };
+    ? scored('correct', 'equal results', { ex: 1 })
+    : wrong(ordered ? 'other rows, or another order' : 'other rows');
 }

@@ -22,11 +22,12 @@ import {
   type OpenOptions,
 } from '../benchmark';
 import type { BenchmarkItem, Gold } from '../question-file';
+import { meanOf } from './execution';
 import { firstPath, someOf } from './files';
 import { linesIn } from './instance-lines';
 import { livesqlbenchFormat } from './livesqlbench-format';
 import { Line, Statements, isQuery, lineOf } from './livesqlbench-lines';
-import { scored } from './livesqlbench-score';
+import { scoreLine } from './livesqlbench-score';
 
 const GoldLine = z.looseObject({ instance_id: z.string(), sol_sql: Statements });
 
@@ -67,7 +68,7 @@ async function open(board: Board, folder: string, options: OpenOptions): Promise
     score: async (id, prediction, engine, asked) => {
       const line = byId.get(id);
       if (line === undefined) throw new TypeError(`no question ${id}`);
-      return scored(line, prediction, engine, asked);
+      return scoreLine(line, prediction, engine, asked);
     },
     metrics: (scores) => metricsOf(byId, scores),
   };
@@ -119,11 +120,11 @@ function remarksOn(lines: readonly Line[]): string[] {
 
 /** In per cent. `ex` is the board's figure, over all questions: there is none unless each could be scored. */
 function metricsOf(lines: ReadonlyMap<string, Line>, scores: ReadonlyMap<string, BoardScore>): Metrics {
-  const points = [...scores.values()].flatMap((one) => one.points['ex'] ?? []);
-  const percent = points.length === 0 ? null : (100 * points.reduce((sum, one) => sum + one, 0)) / points.length;
-  const apart = [...lines.values()].filter((line) => !isQuery(line)).length;
-  const isWhole = points.length === lines.size;
-  return { ex: isWhole ? percent : null, exQuery: percent, management: apart, unscored: scores.size - points.length };
+  const found = [...scores.values()];
+  const percent = meanOf(found, 'ex');
+  const unscored = found.filter(({ points }) => points['ex'] === undefined).length;
+  const management = [...lines.values()].filter((line) => !isQuery(line)).length;
+  return { ex: found.length - unscored === lines.size ? percent : null, exQuery: percent, management, unscored };
 }
 
 const benchmark = (board: Board): Benchmark => ({

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Dialect } from '../../domain';
-import { SqlEngineError, type SqlEngine, type SqlOptions } from '../../ports';
+import type { SqlEngine, SqlOptions } from '../../ports';
 import type { BoardScore, Prediction } from '../benchmark';
 import { describeFailure } from '../execution-match';
 import type { Verdict } from '../score';
@@ -76,20 +76,15 @@ async function run(
       { ex: 0, submitted: 1 },
     );
   if (engine.dialect !== dialect) return score('infrastructure', `${id} needs ${dialect}, not ${engine.dialect}`, {});
-  try {
-    const { results } = await engine.run([statements.join(';\n')], options);
-    const [result] = results;
-    if (result === undefined) return score('infrastructure', 'the database gave no result', {});
-    // The scorer of lite waits for ever.
-    if (result.kind === 'timeout' && suite === 'lite') return score('undecided', describeFailure(result), {});
-    if (result.kind !== 'rows') return score('wrong', describeFailure(result));
-    if (result.truncated) return score('undecided', 'the result is larger than the row cap', {});
-    if (suite === 'snow' && result.rows.length === 0) return score('wrong', 'the result is empty');
-    return withFields({ kind: 'rows', columns: result.columns.map(({ name }) => name), rows: result.rows });
-  } catch (error) {
-    if (!(error instanceof SqlEngineError)) throw error;
-    return score('infrastructure', error.message, {});
-  }
+  const { results } = await engine.run([statements.join(';\n')], options);
+  const [result] = results;
+  if (result === undefined) return score('infrastructure', 'the database gave no result', {});
+  // The scorer of lite waits for ever.
+  if (result.kind === 'timeout' && suite === 'lite') return score('undecided', describeFailure(result), {});
+  if (result.kind !== 'rows') return score('wrong', describeFailure(result));
+  if (result.truncated) return score('undecided', 'the result is larger than the row cap', {});
+  if (suite === 'snow' && result.rows.length === 0) return score('wrong', 'the result is empty');
+  return withFields({ kind: 'rows', columns: result.columns.map(({ name }) => name), rows: result.rows });
 }
 
 /** There is no BigQuery here, and the official scorer of lite runs no SQL for Snowflake. */

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { CONTEXT_CHARS } from '../../input-limits';
 import { BenchmarkDataError, type Benchmark, type BoardScore, type Metrics, type OpenBenchmark } from '../benchmark';
 import type { BenchmarkItem, Gold } from '../question-file';
+import { whileConnected } from './execution';
 import { firstPath, someOf, textIn } from './files';
 import { linesIn } from './instance-lines';
 import { spider2Format } from './spider2-format';
@@ -69,7 +70,7 @@ async function open(suite: Suite, folder: string): Promise<OpenBenchmark> {
     score: async (id, prediction, engine, options) => {
       const standard = standards.get(id);
       if (standard === undefined) throw new TypeError(`no question ${id}`);
-      return scored(suite, standard, prediction, results.get(id) ?? [], engine, options);
+      return whileConnected(() => scored(suite, standard, prediction, results.get(id) ?? [], engine, options));
     },
     metrics: metricsOf,
   };
