@@ -55,9 +55,14 @@ function goldFailed(failures: readonly string[]): Match {
 
 function compare(predicted: Rows, gold: Rows, index: number, options: MatchOptions): boolean | null {
   if (predicted.truncated && gold.truncated) return compareDigests(predicted, gold, index, options);
-  // One result is complete and the other exceeds the cap, so they differ in size.
-  if (predicted.truncated || gold.truncated) return false;
+  if (predicted.truncated || gold.truncated) return differInSize(predicted, gold) ? false : null;
   return equalUpToColumns(predicted, gold, options.orders?.[index] ?? { kind: 'any' });
+}
+
+/** Whether one was cut after as many rows as the other, complete one has. A result that is large in bytes is cut earlier. */
+export function differInSize(one: Rows, other: Rows): boolean {
+  if (one.truncated === other.truncated) return false;
+  return one.truncated ? one.rows.length >= other.rows.length : other.rows.length >= one.rows.length;
 }
 
 /**

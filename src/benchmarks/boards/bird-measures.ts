@@ -3,10 +3,20 @@
  * by value (1 equals 1.0), nothing equals a text but the same text, and NULL equals NULL.
  */
 import type { SqlValue } from '../../domain';
+import type { Rows } from '../../sql/equal';
 
 export type Row = readonly SqlValue[];
 
-/** EX: equal sets of rows. Order and duplicates are nothing, the order of columns is. */
+/** EX. Of a result that was cut, a row that the other one lacks decides; null: there is none, or both were cut. */
+export function isRight(predicted: Rows, gold: Rows): boolean | null {
+  if (!predicted.truncated && !gold.truncated) return sameSet(predicted.rows, gold.rows);
+  if (predicted.truncated && gold.truncated) return null;
+  const [cut, whole] = predicted.truncated ? [predicted, gold] : [gold, predicted];
+  const known = new Set(whole.rows.map(keyOf));
+  return cut.rows.every((row) => known.has(keyOf(row))) ? null : false;
+}
+
+/** Equal sets of rows. Order and duplicates are nothing, the order of columns is. */
 export function sameSet(predicted: readonly Row[], gold: readonly Row[]): boolean {
   const [ours, theirs] = [new Set(predicted.map(keyOf)), new Set(gold.map(keyOf))];
   return ours.size === theirs.size && [...ours].every((row) => theirs.has(row));

@@ -20,8 +20,18 @@ import {
 } from '../benchmark';
 import { knownText, type BenchmarkItem } from '../question-file';
 import { birdFormat } from './bird-format';
-import { rewardOf, sameSet, softF1 } from './bird-measures';
-import { comparable, meanOf, resultOf, runBoth, scored, statementOf, unanswered, whileConnected } from './execution';
+import { isRight, rewardOf, softF1 } from './bird-measures';
+import {
+  comparable,
+  meanOf,
+  resultOf,
+  runBoth,
+  scored,
+  statementOf,
+  tooLarge,
+  unanswered,
+  whileConnected,
+} from './execution';
 import { firstPath, jsonIn, textIn } from './files';
 import { assureDatabases, pairedGolds } from './gold-file';
 
@@ -163,10 +173,11 @@ function scoreBird(
     const compared = comparable(kind === 'rows' || isBlank ? nothing : ran.predicted, ran.golds[0]);
     if ('verdict' in compared) return withoutRows(compared, options);
     const [ours, theirs] = compared;
-    const isRight = sameSet(ours.rows, theirs.rows);
-    const points = { ex: Number(isRight), softF1: softF1(ours.rows, theirs.rows) };
-    const rves = kind === 'sql' && !isBlank ? await timed(isRight, ran.statements, engine, options) : {};
-    if (isRight) return scored('correct', 'equal sets of rows', { ...points, ...rves });
+    const right = isRight(ours, theirs);
+    if (right === null) return tooLarge();
+    const points = { ex: Number(right), softF1: softF1(ours.rows, theirs.rows) };
+    const rves = kind === 'sql' && !isBlank ? await timed(right, ran.statements, engine, options) : {};
+    if (right) return scored('correct', 'equal sets of rows', { ...points, ...rves });
     const reason = `other rows than the gold (${ours.rows.length} instead of ${theirs.rows.length})`;
     return scored(kind === 'abstained' ? 'wrong-abstained' : 'wrong', reason, { ...points, ...rves });
   });

@@ -11,6 +11,7 @@
  */
 import type { Dialect, SqlValue } from '../../domain';
 import type { Rows } from '../../sql/equal';
+import { differInSize } from '../execution-match';
 
 type Cell = number | string | null;
 interface Frame {
@@ -49,6 +50,19 @@ export function compareFrames(gold: Side, predicted: Side, asked: Asked, dialect
     if (error instanceof Incomparable) return 'incomparable';
     throw error;
   }
+}
+
+/**
+ * Whether a result that was cut is wrong whatever else it holds: it has more rows than the other one, so neither holds the
+ * other, and a row of cells that no row of the other has, so they are not equal once duplicates are dropped.
+ */
+export function differAnyhow(one: Rows, other: Rows, dialect: Dialect): boolean {
+  if (!differInSize(one, other)) return false;
+  const cellsOf = (row: readonly Cell[]): string =>
+    [...new Set(row.map((cell) => JSON.stringify(cell ?? FILLED)))].sort().join();
+  const [cut, whole] = one.truncated ? [one, other] : [other, one];
+  const known = new Set(frameOf(whole, dialect).rows.map(cellsOf));
+  return frameOf(cut, dialect).rows.some((row) => !known.has(cellsOf(row)));
 }
 
 function frameOf({ columns, rows }: Rows, dialect: Dialect): Frame {

@@ -37,12 +37,11 @@ export async function runBoth(
   return { statements, predicted: first, golds: rest };
 }
 
-/** The rows of both sides, or the verdict where one of them has none, or not all. */
+/** The rows of both sides, which may have been cut, or the verdict where one of them has none. */
 export function comparable(predicted: SqlResult, gold: SqlResult | undefined): readonly [Rows, Rows] | BoardScore {
   if (gold?.kind !== 'rows')
     return scored('gold-failed', `the gold query: ${gold === undefined ? 'there is none' : describeFailure(gold)}`);
-  if (predicted.kind !== 'rows') return wrong(describeFailure(predicted));
-  return predicted.truncated || gold.truncated ? tooLarge() : [predicted, gold];
+  return predicted.kind === 'rows' ? [predicted, gold] : wrong(describeFailure(predicted));
 }
 
 export function tooLarge(): BoardScore {

@@ -17,8 +17,20 @@ import {
   type Prediction,
   type ScoreOptions,
 } from '../benchmark';
+import { differInSize } from '../execution-match';
 import type { BenchmarkItem } from '../question-file';
-import { comparable, meanOf, resultOf, runBoth, scored, statementOf, unanswered, whileConnected } from './execution';
+import {
+  comparable,
+  meanOf,
+  resultOf,
+  runBoth,
+  scored,
+  statementOf,
+  tooLarge,
+  unanswered,
+  whileConnected,
+  wrong,
+} from './execution';
 import { firstPath, jsonIn } from './files';
 import { spiderFormat } from './spider1-format';
 import { hardnessOf, LEVELS } from './spider1-hardness';
@@ -116,13 +128,13 @@ async function scoreOn(
   const compared = comparable(prediction.kind === 'rows' ? resultOf(prediction) : ran.predicted, ran.golds[0]);
   if ('verdict' in compared) return compared;
   const [ours, theirs] = compared;
+  if (ours.truncated || theirs.truncated)
+    return differInSize(ours, theirs) ? wrong('more rows on one side than on the other') : tooLarge();
   // "order by" anywhere in the gold query, even in a part of it.
   const isSame = sameDenotation(theirs.rows, ours.rows, gold.toLowerCase().includes('order by'));
   if (isSame === null) return scored('undecided', 'too many orders of columns to try');
   const sizes = `${String(ours.rows.length)} rows, gold ${String(theirs.rows.length)}`;
-  return isSame
-    ? scored('correct', 'equal results', { ex: 1 })
-    : scored('wrong', `other results (${sizes})`, { ex: 0 });
+  return isSame ? scored('correct', 'equal results', { ex: 1 }) : wrong(`other results (${sizes})`);
 }
 
 /** The databases beside this one: the suite. */

@@ -154,6 +154,10 @@ describe('beyond the row cap', () => {
     expect(kind(both[0], result([['a']]))).toBe('different');
     expect(kind(result([['a']]), both[0])).toBe('different');
   });
+  test('a result that was cut because of its size, before it had as many rows as the other, decides nothing', () => {
+    const whole = result([['a'], ['b'], ['c']]);
+    expect([kind(both[0], whole), kind(whole, both[0])]).toEqual(['undecided', 'undecided']);
+  });
 });
 
 describe('where the question orders', () => {

@@ -157,6 +157,15 @@ describe('a folder as BIRD is published', () => {
     await engine.close();
   });
 
+  test('a prediction without end is wrong by its first row that the gold lacks, and does not leave the figures', async () => {
+    const endless = (first: number) =>
+      sql(`WITH RECURSIVE r(i) AS (SELECT ${first} UNION ALL SELECT i FROM r) SELECT i FROM r`);
+    const { found, metrics } = await scores([endless(9), sql('SELECT n FROM t WHERE c = "r"'), sql('SELECT 1')]);
+    expect(found.get('0')).toMatchObject({ verdict: 'wrong', points: { ex: 0, softF1: 0 } });
+    expect(metrics['ex']).toBeCloseTo(100 / 3);
+    expect((await scores([endless(3)])).found.get('0')).toMatchObject({ verdict: 'undecided', points: {} });
+  });
+
   test('rows are judged as they are', async () => {
     const { found } = await scores([{ kind: 'rows', columns: ['n'], rows: [[3]] }]);
     expect(found.get('0')?.verdict).toBe('correct');

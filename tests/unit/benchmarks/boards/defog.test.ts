@@ -161,6 +161,18 @@ describe('a folder as sql-eval has it', () => {
     expect(cut).toMatchObject({ verdict: 'undecided', points: {} });
   });
 
+  test('a prediction without end is wrong if it holds a row that the gold lacks; duplicates alone decide nothing', async () => {
+    const board = await opened();
+    const endless = async (...cells: string[]): Promise<string> => {
+      const row = cells.join(', ');
+      const text = `WITH RECURSIVE r(id, name) AS (SELECT ${row} UNION ALL SELECT id, name FROM r) SELECT id, name FROM r`;
+      return (await board.score('0', sql(text), engine, SQL_OPTIONS)).verdict;
+    };
+    expect([await endless('9', "'a'"), await endless("'a'", '1'), await endless('1', "'a'")]).toEqual([
+      ...['wrong', 'undecided', 'undecided'],
+    ]);
+  });
+
   test('our own layout is read too, and hidden knowledge stays hidden', async () => {
     const line = { id: 'd-1', question: 'q', database: 'shop', engine: 'sqlite', hidden_knowledge: 'k' };
     put('own/questions.jsonl', JSON.stringify({ ...line, gold_sql: ['SELECT id FROM t', 'SELECT name FROM t'] }));

@@ -202,6 +202,13 @@ describe('a folder as Spider is published', () => {
     expect((await board.score('1', sql('SELECT n FROM t'), open(main()), cut)).verdict).toBe('undecided');
   });
 
+  test('a prediction without end has more rows than the gold, so it is wrong', async () => {
+    const endless = 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i FROM r) SELECT i FROM r';
+    const board = await spider1.open(folder, {});
+    const score = await board.score('1', sql(endless), open(main()), { ...SQL_OPTIONS, open });
+    expect(score).toMatchObject({ verdict: 'wrong', points: { ex: 0 } });
+  });
+
   test('what is missing is named', async () => {
     await expect(spider1.open(folder, { split: 'train' })).rejects.toThrow(
       'spider1 has no split "train": it is one of dev, test',
