@@ -67,6 +67,10 @@ export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   const benchmark = await BENCHMARKS[flags.benchmark]?.();
   if (benchmark === undefined) throw new UsageError(`no benchmark ${flags.benchmark}`);
   const { split = benchmark.splits[0] ?? '', seed } = flags;
+  if (flags.timings === 1)
+    throw new UsageError(
+      '--timings 1: R-VES keeps times near their mean, and by its rule a time alone is not: give 2 or more',
+    );
   const board = await benchmark.open(resolve(io.cwd, flags.data), { split, seed });
   for (const remark of board.remarks ?? []) io.err(`note: ${remark}\n`);
   const path = resolve(io.cwd, flags.predictions);

@@ -153,6 +153,9 @@ function itemOf(entry: Entry, at: number, sql: string | null, engine: Dialect, o
   };
 }
 
+/** What SQLite makes of a blank: no rows. */
+const BLANK = 'SELECT 1 WHERE 0';
+
 /** EX and soft-F1, and R-VES if it is asked for: it runs both queries many times. */
 function scoreBird(
   item: BenchmarkItem | undefined,
@@ -167,16 +170,15 @@ function scoreBird(
     if (kind === 'none') return withoutRows(unanswered(prediction), options);
     const sql = kind === 'sql' ? statementOf(prediction.statements) : '';
     const isBlank = kind !== 'rows' && sql.trim() === '';
-    const nothing = kind === 'rows' ? resultOf(prediction) : resultOf({ kind: 'rows', columns: [], rows: [] });
     if (isBlank && engine.dialect !== 'sqlite') return withoutRows(unanswered({ kind: 'abstained' }), options);
-    const ran = await runBoth(kind === 'rows' || isBlank ? 'SELECT 1' : sql, [gold], engine, options);
-    const compared = comparable(kind === 'rows' || isBlank ? nothing : ran.predicted, ran.golds[0]);
+    const ran = await runBoth(kind === 'rows' || isBlank ? BLANK : sql, [gold], engine, options);
+    const compared = comparable(kind === 'rows' ? resultOf(prediction) : ran.predicted, ran.golds[0]);
     if ('verdict' in compared) return withoutRows(compared, options);
     const [ours, theirs] = compared;
     const right = isRight(ours, theirs);
     if (right === null) return tooLarge();
     const points = { ex: Number(right), softF1: softF1(ours.rows, theirs.rows) };
-    const rves = kind === 'sql' && !isBlank ? await timed(right, ran.statements, engine, options) : {};
+    const rves = kind === 'rows' ? {} : await timed(right, ran.statements, engine, options);
     if (right) return scored('correct', 'equal sets of rows', { ...points, ...rves });
     const reason = `other rows than the gold (${ours.rows.length} instead of ${theirs.rows.length})`;
     return scored(kind === 'abstained' ? 'wrong-abstained' : 'wrong', reason, { ...points, ...rves });

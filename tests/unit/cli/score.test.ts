@@ -81,6 +81,7 @@ test('a database of the command line takes the place of the one in the folder', 
 
 test.each([
   [['nowhere.json'], /^gate: .*nowhere\.json cannot be read: it does not exist\n$/],
+  [['prediction.json', '--timings', '1'], /--timings 1: .* give 2 or more/],
   [['prediction.json', '--split', 'dev'], /no split "dev": choose one of test, valid, paper-100/],
   [['prediction.json', '--split', 'valid'], /has neither data\/mimic_iv\/valid\/data\.json nor questions\.jsonl/],
   [['prediction.json', '--db', 'mimic_iv=./gone.sqlite'], /gone\.sqlite/],

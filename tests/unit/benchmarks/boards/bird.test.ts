@@ -129,6 +129,10 @@ describe('a folder as BIRD is published', () => {
     expect([0.5, Math.SQRT1_2, Math.sqrt(0.75), 1, Math.sqrt(1.25)]).toContain(found.get('0')?.points['rves']);
     expect(found.get('1')?.points).toEqual({ ex: 0, softF1: 0, rves: 0 });
     expect(metrics['rvesModerate']).toBe(0);
+    const abstained = { kind: 'abstained' } as const;
+    const blank = await scores([sql('SELECT 9'), abstained, abstained, { kind: 'none' }], { timings: 5 });
+    expect(blank.found.get('1')?.points).toEqual({ ex: 0, softF1: 0, rves: 0 });
+    expect(blank.found.get('2')?.points['rves']).toBeGreaterThan(0);
   });
 
   test('a gold query that fails, a result beyond the row cap and a lost database are no wrong answers', async () => {
