@@ -72,6 +72,8 @@ export interface BoardScore {
 }
 
 export interface PredictionFormat {
+  /** What its one file is called; null: it is a folder of files. */
+  readonly file: string | null;
   /** Throws `BenchmarkDataError` with the line or the id, and what to change. */
   read(path: string, items: readonly BenchmarkItem[]): Promise<ReadonlyMap<string, Prediction>>;
   /** Writes the official file or folder; gives the paths it wrote. */

@@ -5,9 +5,10 @@ import type { BenchmarkItem, OpenBenchmark, Prediction } from '../benchmarks';
 import { BENCHMARKS } from '../benchmarks/boards';
 import type { Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
-import type { AnswerRecord } from '../domain';
+import type { AnswerRecord, Dialect } from '../domain';
 import type { SqlEngine } from '../ports';
 import type { RunSet } from '../report/run';
+import { withoutComments } from '../sql/lexer';
 import { checkWeb } from './ask-input';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
 import { selectItems } from './batch-plan';
@@ -148,7 +149,7 @@ function documented(found: BatchDatabases, board: OpenBenchmark, items: readonly
 
 function scorerOf(board: OpenBenchmark, open: (address: string) => SqlEngine): Scorer {
   return async (item, record, engine, options) => {
-    const prediction = predictionOf(record);
+    const prediction = predictionOf(record, engine.dialect);
     const { status, reason } = record;
     if (prediction === null)
       return { verdict: status === 'cancelled' ? 'cancelled' : 'infrastructure', points: {}, reason: reason ?? status };
@@ -156,11 +157,13 @@ function scorerOf(board: OpenBenchmark, open: (address: string) => SqlEngine): S
   };
 }
 
-/** null: it ended for a reason outside the search, which says nothing of an answer. */
-function predictionOf({ status, sql }: AnswerRecord): Prediction | null {
+/** As it would be submitted. null: it ended for a reason outside the search, which says nothing of an answer. */
+function predictionOf({ status, sql }: AnswerRecord, dialect: Dialect): Prediction | null {
   switch (status) {
     case 'answered':
-      return sql === null || sql.trim() === '' ? { kind: 'none' } : { kind: 'sql', statements: [sql] };
+      return sql === null || sql.trim() === ''
+        ? { kind: 'none' }
+        : { kind: 'sql', statements: [withoutComments(sql, dialect)] };
     case 'abstained':
     case 'unanswerable':
       return { kind: 'abstained' };

@@ -8,15 +8,15 @@
  */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { loadQuestions, type BenchmarkItem } from '../benchmarks';
 import { BenchmarkDataError, type Benchmark, type Prediction } from '../benchmarks/benchmark';
 import { BENCHMARKS } from '../benchmarks/boards';
+import { someOf } from '../benchmarks/boards/files';
 import { unknownLiterals } from '../benchmarks/literal-origins';
-import type { AnswerRecord, Dialect, SearchInput } from '../domain';
-import { canonical } from '../domain/canonical';
+import type { AnswerRecord, Dialect } from '../domain';
 import { parsedJson } from '../json';
 import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
@@ -24,14 +24,13 @@ import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
 import { seenValues } from '../record/seen-values';
 import { counted } from '../report/printable';
-import { sha256OfFile } from '../sha256';
-import { packageVersion } from '../workers/package-folder';
+import { withoutComments } from '../sql/lexer';
 import { resultsIn } from './batch-judge';
 import { SUMMARY } from './batch-results';
 import { AlreadyTold, CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { promptHashes } from './run-provenance';
 import { inputOf, openServices, recordOf, sha256 } from './services';
+import { manifestOf, type Answered } from './submit-manifest';
 import { findBatch, namesBatch, searchesOfBatch } from './stored-batches';
 
 export interface SubmitFlags {
@@ -51,12 +50,6 @@ interface Entry {
   readonly searchId: string;
 }
 
-interface Answered {
-  readonly item: BenchmarkItem;
-  readonly record: AnswerRecord | null;
-  readonly input: SearchInput | null;
-}
-
 export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Promise<ExitCode> {
   const { store } = openServices(io);
   const { entries, batch, file } = await batchOf(store, given, io.cwd);
@@ -66,35 +59,27 @@ export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Prom
   const known = new Set(items.map(({ id }) => id));
   const strange = [...allowed].filter((id) => !known.has(id));
   if (strange.length > 0) throw new UsageError(`--allow-literals: no question ${strange.join(', ')}`);
-  const suspects = flags.rows ? [] : await suspectsIn(store, answered);
+  const dialects = await dialectsOf(store, answered);
+  if (!flags.rows) refuseOtherEngines(answered, dialects, benchmark.name);
+  const suspects = flags.rows ? [] : await suspectsIn(store, answered, dialects);
   const refused = suspects.filter(({ id }) => !allowed.has(id));
   if (refused.length > 0) throw refusal(refused, flags, io);
-  const predictions = new Map(answered.map(({ item, record }) => [item.id, predictionOf(item, record, flags)]));
-  const to = resolve(io.cwd, flags.out ?? `submission-${flags.format}`);
+  const predictions = new Map(
+    answered.map(({ item, record }) => [item.id, predictionOf(item, record, dialects, flags)]),
+  );
+  const { file: name } = benchmark.format;
+  const to = resolve(io.cwd, flags.out ?? join(`submission-${flags.format}`, name ?? ''));
   const manifestFile = `${to}.manifest.json`;
   const written = [...(await benchmark.format.write(to, items, predictions))];
   const [first = to] = written;
-  const checked = benchmark.name === 'ehrsql2024' ? first : to;
-  const problems = await benchmark.format.check(checked, items);
+  const problems = await benchmark.format.check(name === null ? to : first, items);
   if (benchmark.name === 'ehrsql2024') written.push(await zipped(first));
   const manifest = {
     schemaVersion: 1,
     ...{ benchmark: benchmark.name, source: benchmark.source, split, batch },
-    gate: packageVersion(),
-    ...methodOf(answered),
-    prompts: promptHashes(),
-    candidates: candidatesOf(answered),
-    data: sha256(canonical(items.map(({ id, question, database }) => ({ id, question, database })))),
-    files: await each(written, async (path) => ({
-      file: relative(dirname(manifestFile), path),
-      sha256: await sha256OfFile(path),
-    })),
-    questions: items.length,
-    answered: answered.filter(({ record }) => record?.status === 'answered').length,
-    abstained: idsOf(answered, ['abstained', 'unanswerable']),
-    failed: idsOf(answered, ['failed', 'cancelled']),
-    notAnswered: answered.filter(({ record }) => record === null).map(({ item }) => item.id),
-    literals: suspects,
+    ...(await manifestOf(manifestFile, answered, predictions, written)),
+    // Rows are not looked through.
+    literals: flags.rows ? null : suspects,
     problems,
   };
   await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -145,6 +130,7 @@ async function questionsFor(flags: SubmitFlags, file: string | null, given: stri
     const { split = benchmark.splits[0] ?? '', seed } = flags;
     return { benchmark, split, items: (await benchmark.open(resolve(io.cwd, flags.data), { split, seed })).items };
   }
+  if (flags.split !== undefined) throw new UsageError('--split is of the folder of a benchmark: give it with --data');
   if (file === null)
     throw new UsageError(
       `give the folder of ${flags.format} with --data: ${given} does not say which questions it has`,
@@ -192,21 +178,45 @@ interface Suspect {
   readonly unparsed: boolean;
 }
 
-async function suspectsIn(store: ObjectStore, answered: readonly Answered[]): Promise<Suspect[]> {
+/** In which each answered question was asked, by its id. */
+async function dialectsOf(store: ObjectStore, answered: readonly Answered[]): Promise<ReadonlyMap<string, Dialect>> {
+  const found = await each(answered, async ({ item, record }) => {
+    const run = record === null ? null : createRunStore(store, record.id, sha256);
+    const schema = await run?.find('schema', SCHEMA_ID);
+    return [item.id, schema?.description.dialect ?? item.engine ?? 'sqlite'] as const;
+  });
+  return new Map(found);
+}
+
+function refuseOtherEngines(
+  answered: readonly Answered[],
+  dialects: ReadonlyMap<string, Dialect>,
+  benchmark: string,
+): void {
+  const other = answered.filter(
+    ({ item, record }) => record !== null && item.engine !== null && dialects.get(item.id) !== item.engine,
+  );
+  const [first] = other;
+  if (first !== undefined)
+    throw new UsageError(
+      `${someOf(other.map(({ item }) => item.id))}: asked of ${dialects.get(first.item.id) ?? ''}, and ${benchmark} runs ${first.item.engine ?? ''} there`,
+    );
+}
+
+async function suspectsIn(
+  store: ObjectStore,
+  answered: readonly Answered[],
+  dialects: ReadonlyMap<string, Dialect>,
+): Promise<Suspect[]> {
   const found = await each(answered, async ({ item, record, input }): Promise<Suspect[]> => {
     if (record?.status !== 'answered' || record.sql === null) return [];
     if (input === null)
       throw new CommandFailed(`${record.id} has no input in the store, so the origin of its literals is unknown`);
     const origins = await seenValues(store, { record, input }, sha256);
-    const unknown = unknownLiterals(record.sql, await dialectOf(store, item, record.id), origins);
+    const unknown = unknownLiterals(record.sql, dialects.get(item.id) ?? 'sqlite', origins);
     return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown }];
   });
   return found.flat();
-}
-
-async function dialectOf(store: ObjectStore, { engine }: BenchmarkItem, searchId: string): Promise<Dialect> {
-  const schema = await createRunStore(store, searchId, sha256).find('schema', SCHEMA_ID);
-  return schema?.description.dialect ?? engine ?? 'sqlite';
 }
 
 function refusal(refused: readonly Suspect[], flags: SubmitFlags, io: Io): Error {
@@ -220,46 +230,22 @@ function refusal(refused: readonly Suspect[], flags: SubmitFlags, io: Io): Error
   return new AlreadyTold(EXIT.failed);
 }
 
-function predictionOf(item: BenchmarkItem, record: AnswerRecord | null, { rows }: SubmitFlags): Prediction {
+function predictionOf(
+  item: BenchmarkItem,
+  record: AnswerRecord | null,
+  dialects: ReadonlyMap<string, Dialect>,
+  { rows }: SubmitFlags,
+): Prediction {
   if (record === null) return { kind: 'none' };
   if (record.status === 'unanswerable' || record.status === 'abstained') return { kind: 'abstained' };
   if (record.status !== 'answered' || record.sql === null) return { kind: 'none' };
-  if (!rows) return { kind: 'sql', statements: [record.sql] };
+  if (!rows) {
+    const sql = withoutComments(record.sql, dialects.get(item.id) ?? 'sqlite');
+    return sql === '' ? { kind: 'none' } : { kind: 'sql', statements: [sql] };
+  }
   if (record.truncated)
     throw new BenchmarkDataError(`question ${item.id}: only the first rows of its result are stored; submit SQL`);
   return { kind: 'rows', columns: record.columns.map(({ name }) => name), rows: record.rows };
-}
-
-function methodOf(answered: readonly Answered[]) {
-  const settings = new Map(
-    answered.flatMap(({ input }) => (input === null ? [] : [[canonical(input.settings), input.settings] as const])),
-  );
-  const [first] = settings.values();
-  return {
-    method: first?.method ?? null,
-    models: first?.models ?? null,
-    // All with which the questions were answered.
-    settings: [...settings.values()],
-  };
-}
-
-/** As BIRD's board asks: how many candidates a question had. */
-function candidatesOf(answered: readonly Answered[]) {
-  const counts = answered.flatMap(({ item, record }) =>
-    record === null ? [] : [[item.id, record.candidates.length] as const],
-  );
-  const numbers = counts.map(([, count]) => count);
-  const most = Math.max(0, ...numbers);
-  return {
-    mean: numbers.length === 0 ? null : numbers.reduce((sum, count) => sum + count, 0) / numbers.length,
-    most,
-    selfConsistency: most <= 1 ? 'none' : most <= 7 ? 'few (1–7)' : most <= 32 ? 'many (8–32)' : 'scale (more than 32)',
-    perQuestion: Object.fromEntries(counts),
-  };
-}
-
-function idsOf(answered: readonly Answered[], statuses: readonly AnswerRecord['status'][]): string[] {
-  return answered.flatMap(({ item, record }) => (record !== null && statuses.includes(record.status) ? [item.id] : []));
 }
 
 /** `predictions.zip` with `prediction.json` alone, as Codabench takes it. */

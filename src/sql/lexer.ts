@@ -127,6 +127,18 @@ export function rewritten(
   return written.join('') + sql.slice(endOf(tokens.at(-1)));
 }
 
+/** A comment becomes a line break, except before the first token; what follows the last one is left out. */
+export function withoutComments(sql: string, dialect: Dialect): string {
+  return tokensOf(sql, dialect)
+    .map(({ raw, at }, index, tokens) => {
+      const before = tokens[index - 1];
+      if (before === undefined) return raw;
+      const between = sql.slice(before.at + before.raw.length, at);
+      return (/\S/.test(between) ? '\n' : between) + raw;
+    })
+    .join('');
+}
+
 export interface Statement {
   /** Null where there is nothing but brackets and semicolons. */
   readonly first: Token | null;

@@ -13,6 +13,7 @@ import { jsonIn, repeatedKeys, someOf, textIn } from './files';
 const SEPARATOR = '\t----- bird -----\t';
 
 export const birdFormat: PredictionFormat = {
+  file: 'predict.json',
   async read(path, items) {
     const file = await jsonIn(path, z.record(z.string(), z.unknown()));
     const [problem] = keyProblems(Object.keys(file), repeatedKeys(await textIn(path)), items);

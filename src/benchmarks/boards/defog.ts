@@ -53,6 +53,7 @@ interface Question {
 }
 
 const format: PredictionFormat = {
+  file: 'results.csv',
   async read(path, items) {
     const { found, problems } = await predictionsIn(path, items);
     if (problems[0] !== undefined) throw new BenchmarkDataError(`${path}: ${problems[0]}`);

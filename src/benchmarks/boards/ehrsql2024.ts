@@ -157,6 +157,7 @@ function match(predicted: SqlResult, gold: Rows): BoardScore {
 
 /** `prediction.json`: a map from every id to a query, or to the text `null`. The board takes it zipped, alone. */
 const format: PredictionFormat = {
+  file: 'prediction.json',
   async read(path, items) {
     const { entries, problems } = await examined(path, items);
     const [problem] = problems;

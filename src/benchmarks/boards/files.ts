@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { BenchmarkDataError } from '../benchmark';
 
 export async function textIn(path: string): Promise<string> {
@@ -44,6 +44,9 @@ export function repeatedKeys(text: string): string[] {
   }
   return [...repeated].map((key) => JSON.parse(key) as string);
 }
+
+/** Ids and names of databases that become paths: they may lead to no other folder. */
+export const FileName = z.string().regex(/^(?!\.{1,2}$)[^/\\\0]+$/, 'has to be the name of a file, without a folder');
 
 /** The first of these places that exists. */
 export function firstPath(folder: string, ...places: readonly string[]): string | null {

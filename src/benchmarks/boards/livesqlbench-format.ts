@@ -17,6 +17,7 @@ const AnyLine = z.looseObject({ instance_id: z.string() });
 const REQUIRED = ['selected_database', 'preprocess_sql', 'sol_sql', 'pred_sqls'] as const;
 
 export const livesqlbenchFormat: PredictionFormat = {
+  file: 'predictions.jsonl',
   async read(path, items) {
     const known = new Set(items.map(({ id }) => id));
     const lines = (await linesIn(path, PredictedLine)).filter((line) => known.has(line.instance_id));
@@ -26,7 +27,8 @@ export const livesqlbenchFormat: PredictionFormat = {
     const path = extname(to) === '.jsonl' ? to : join(to, 'predictions.jsonl');
     const lines = items.map((item) => {
       const line = lineOf.get(item);
-      if (line === undefined) throw new TypeError(`no line for ${item.id}`);
+      if (line === undefined)
+        throw new BenchmarkDataError('the lines of the data set belong into the file: give its folder with --data');
       return JSON.stringify({ ...line, pred_sqls: statementsOf(item.id, predictions.get(item.id)) });
     });
     await mkdir(dirname(path), { recursive: true });

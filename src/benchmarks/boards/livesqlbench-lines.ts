@@ -1,6 +1,7 @@
 /** The lines of LiveSQLBench's data sets. */
 import { z } from 'zod';
 import type { BenchmarkItem } from '../question-file';
+import { FileName } from './files';
 
 export const Statements = z
   .union([z.string(), z.array(z.string())])
@@ -10,7 +11,7 @@ export const Statements = z
 /** Fields that are not named here are kept as they are. */
 export const Line = z.looseObject({
   instance_id: z.string(),
-  selected_database: z.string(),
+  selected_database: FileName,
   query: z.string(),
   sol_sql: Statements,
   preprocess_sql: Statements,

@@ -53,18 +53,19 @@ async function open(board: Board, folder: string, options: OpenOptions): Promise
   for (const [index, item] of items.entries()) lineOf.set(item, chosen[index] as Line);
   const byId = new Map(chosen.map((line) => [line.instance_id, line]));
   const shown = board.hard !== true || hiddenKnowledge;
+  const docs = ({ database }: BenchmarkItem): string | null => {
+    const name = database ?? '';
+    return firstPath(folder, shown ? name : `${name}/${name}_column_meaning_base.json`);
+  };
   return {
     items,
-    remarks: remarksOn(chosen),
+    remarks: [...remarksOn(chosen), ...undocumented(items, docs)],
     database: ({ database }) =>
       dialect === 'sqlite' && database !== null
         ? firstPath(folder, `${database}/${database}.sqlite`, `database/${database}/${database}.sqlite`)
         : null,
     isUnrun: ({ gold }) => gold === null,
-    docs: ({ database }) => {
-      const name = database ?? '';
-      return firstPath(folder, shown ? name : `${name}/${name}_column_meaning_base.json`);
-    },
+    docs,
     score: async (id, prediction, engine, asked) => {
       const line = byId.get(id);
       if (line === undefined) throw new TypeError(`no question ${id}`);
@@ -100,6 +101,14 @@ function itemOf(line: Line, engine: Dialect, normal: boolean): BenchmarkItem {
       ? { ...about, sql: [line.sol_sql.join(';\n')], category, difficulty: difficulty ?? null }
       : null;
   return { id, question, context: null, instructions: null, engine, database, gold };
+}
+
+/** Without them the questions are another benchmark. */
+function undocumented(items: readonly BenchmarkItem[], docs: (item: BenchmarkItem) => string | null): string[] {
+  const lacking = new Set(items.flatMap((item) => (docs(item) === null ? [item.database ?? ''] : [])));
+  return lacking.size === 0
+    ? []
+    : [`the folder lacks the documents of ${someOf([...lacking])}: gate data list tells where they are`];
 }
 
 function remarksOn(lines: readonly Line[]): string[] {

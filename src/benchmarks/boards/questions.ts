@@ -25,7 +25,8 @@ import { resultOf, whileConnected } from './execution';
 import { firstPath, someOf } from './files';
 import { boardScore, judged, reliabilityMetrics } from './reliability';
 
-async function open(folder: string, { hiddenKnowledge = false }: OpenOptions): Promise<OpenBenchmark> {
+async function open(folder: string, { split = 'all', hiddenKnowledge = false }: OpenOptions): Promise<OpenBenchmark> {
+  if (split !== 'all') throw new BenchmarkDataError(`a file of questions has no split "${split}": leave --split out`);
   const isFile = statSync(folder, { throwIfNoEntry: false })?.isFile() ?? false;
   const path = isFile ? folder : firstPath(folder, 'questions.jsonl', 'questions.csv');
   if (path === null) throw new BenchmarkDataError(`${folder} holds neither questions.jsonl nor questions.csv`);
@@ -77,6 +78,7 @@ const Line = z.object({
 const NOT_ANSWERED = ['failed', 'cancelled', 'infrastructure-failure'];
 
 const format: PredictionFormat = {
+  file: 'predictions.jsonl',
   async read(path, items) {
     const known = new Set(items.map(({ id }) => id));
     const predictions = new Map<string, Prediction>();

@@ -11,6 +11,7 @@ import { textIn } from './files';
 const NO_QUERY = 'SELECT';
 
 export const spiderFormat: PredictionFormat = {
+  file: 'pred.sql',
   async read(path, items) {
     const lines = linesIn(await textIn(path));
     const [problem] = lineProblems(lines, items);

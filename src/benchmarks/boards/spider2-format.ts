@@ -4,10 +4,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { BenchmarkDataError, type Prediction, type PredictionFormat } from '../benchmark';
 import type { BenchmarkItem } from '../question-file';
-import { someOf, textIn } from './files';
+import { FileName, someOf, textIn } from './files';
 import { csvIn, csvText, withFields } from './pandas-table';
 
 export const spider2Format: PredictionFormat = {
+  file: null,
   async read(path, items) {
     const { files, problems } = await examined(path, items);
     const [problem] = problems;
@@ -17,6 +18,8 @@ export const spider2Format: PredictionFormat = {
   async write(to, items, predictions) {
     const given = items.map(({ id }) => [id, predictions.get(id) ?? { kind: 'none' as const }] as const);
     const kinds = new Set(given.map(([, { kind }]) => kind));
+    const unnamed = given.flatMap(([id]) => (FileName.safeParse(id).success ? [] : [id]));
+    if (unnamed.length > 0) throw new BenchmarkDataError(`${to}: ${someOf(unnamed)} cannot be the name of a file`);
     if (kinds.has('sql') && kinds.has('rows'))
       throw new BenchmarkDataError(`${to}: the scorer takes a folder of SQL or one of CSV, and these are both`);
     await mkdir(to, { recursive: true });

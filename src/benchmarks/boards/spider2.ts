@@ -15,22 +15,18 @@ import { CONTEXT_CHARS } from '../../input-limits';
 import { BenchmarkDataError, type Benchmark, type BoardScore, type Metrics, type OpenBenchmark } from '../benchmark';
 import type { BenchmarkItem, Gold } from '../question-file';
 import { whileConnected } from './execution';
-import { firstPath, someOf, textIn } from './files';
+import { FileName, firstPath, someOf, textIn } from './files';
 import { linesIn } from './instance-lines';
 import { spider2Format } from './spider2-format';
 import { Standard, engineOf, isUnrun, scored, type Suite } from './spider2-score';
 
 /** Of lite and of snow. */
+const Named = z.object({ instance_id: FileName, external_knowledge: FileName.nullish() });
 const Line = z.union([
-  z.object({ instance_id: z.string(), question: z.string(), db: z.string(), external_knowledge: z.string().nullish() }),
-  z
-    .object({
-      instance_id: z.string(),
-      instruction: z.string(),
-      db_id: z.string(),
-      external_knowledge: z.string().nullish(),
-    })
-    .transform(({ instruction: question, db_id: db, ...line }) => ({ ...line, question, db })),
+  Named.extend({ question: z.string(), db: FileName }),
+  Named.extend({ instruction: z.string(), db_id: FileName }).transform(
+    ({ instruction: question, db_id: db, ...line }) => ({ ...line, question, db }),
+  ),
 ]);
 type Line = z.infer<typeof Line>;
 
@@ -146,7 +142,10 @@ const suite = (name: Suite, title: string): Benchmark => ({
   source: 'xlang-ai/Spider2@e12c5f1',
   licence: 'MIT',
   splits: ['all'],
-  open: (folder) => open(name, folder),
+  async open(folder, { split = 'all' }) {
+    if (split !== 'all') throw new BenchmarkDataError(`spider2-${name} has no split "${split}": leave --split out`);
+    return open(name, folder);
+  },
   format: spider2Format,
 });
 

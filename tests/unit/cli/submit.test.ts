@@ -129,6 +129,59 @@ test('an answer that stands in the SQL is refused with its question, until a per
   });
 });
 
+const LINES = ['a', 'b'].map((id) =>
+  JSON.stringify({
+    ...{ instance_id: id, selected_database: 'shop', query: `${id}?` },
+    sol_sql: [],
+    preprocess_sql: [],
+  }),
+);
+
+test.each([
+  ['livesqlbench-base-lite', 'predictions.jsonl', ['--data', 'livesqlbench']],
+  ['questions', 'predictions.jsonl', []],
+  ['defog', 'results.csv', []],
+  ['bird', 'predict.json', []],
+  ['spider1', 'pred.sql', []],
+  ['ehrsql2024', 'prediction.json', []],
+])('%s without --out: %s in a folder of its own, checked, with its manifest', async (format, file, flags) => {
+  const { gate, put, home, json } = await batch({ a: { sql: 'SELECT count(*) FROM t' }, b: { status: 'abstained' } });
+  mkdirSync(join(home, 'livesqlbench'));
+  put('livesqlbench/livesqlbench_data.jsonl', LINES.join('\n'));
+  const { code, err } = await gate('submit', 'out', '--format', format, ...flags);
+  expect([code, err]).toEqual([0, '2 questions: 1 answered, 1 abstained, 0 failed, 0 without an answer\n']);
+  const folder = `submission-${format}`;
+  expect(readFileSync(join(home, folder, file), 'utf8')).toContain('SELECT count(*) FROM t');
+  expect(json(`${folder}/${file}.manifest.json`)).toMatchObject({ benchmark: format, problems: [] });
+});
+
+test('comments are left out: where the official scorer drops line breaks, they would hide what follows', async () => {
+  const { gate, json } = await batch({ a: { sql: "SELECT count(*) -- all, it's said\nFROM t /* of them */" } });
+  expect((await gate('submit', 'out', '--format', 'ehrsql2024', '--out', 'prediction.json')).code).toBe(0);
+  expect(json('prediction.json')).toEqual({ a: 'SELECT count(*)\nFROM t' });
+});
+
+test('the manifest counts what stands in the file; literals of results are not looked through, which it says', async () => {
+  const { gate, json } = await batch({ a: { sql: null }, b: { sql: 'SELECT 57', rows: [[57]] } });
+  const flags = ['submit', 'out', '--format', 'spider2-lite', '--out', 'lite'];
+  await gate(...flags, '--allow-literals', 'b');
+  expect(json('lite.manifest.json')).toMatchObject({ answered: 1, failed: ['a'], literals: [{ id: 'b' }] });
+  await gate('submit', 'out', '--format', 'spider2-lite', '--out', 'rows', '--rows');
+  expect(json('rows.manifest.json')).toMatchObject({ literals: null });
+});
+
+test('SQL of another engine than the one that scores it is refused', async () => {
+  const { gate, put, home } = await batch({ a: { sql: 'SELECT count(*) FROM t' } });
+  const { store } = openServices({ env: { HOME: home, PATH: '' }, cwd: home, platform: 'linux' });
+  const description = { dialect: 'postgresql' as const, version: '16', fingerprint: 'f', tables: [] };
+  const content = { schemaVersion: 1 as const, description, text: '', shown: [], profiles: [] };
+  await createRunStore(store, idOf(0), sha256).put('schema', 'schema', content);
+  put('questions.jsonl', `${JSON.stringify({ id: 'a', question: 'a?', database: 'shop', engine: 'sqlite' })}\n`);
+  const { code, err } = await gate('submit', 'out', '--format', 'ehrsql2024', '--out', 'prediction.json');
+  expect([code, err]).toEqual([2, 'gate: "a": asked of postgresql, and ehrsql2024 runs sqlite there\n']);
+  expect(existsSync(join(home, 'prediction.json'))).toBe(false);
+});
+
 test('bad input is one line', async () => {
   const { gate, put, home } = await batch({ '0': { sql: 'SELECT count(*) FROM t' } });
   put('other.jsonl', `${JSON.stringify({ id: 'x', question: 'Another?' })}\n`);
@@ -151,6 +204,15 @@ test('bad input is one line', async () => {
     2,
     expect.stringContaining('no question 9') as string,
   ]);
+  expect(await lines('out', '--format', 'ls-hard')).toEqual([2, expect.stringContaining('with --data') as string]);
+  expect(await lines('out', '--format', 'bird', '--split', 'dev')).toEqual([
+    2,
+    expect.stringContaining('give it with --data') as string,
+  ]);
+  const led = await batch({ '../a': { sql: 'SELECT count(*) FROM t' } });
+  expect(await led.gate('submit', 'out', '--format', 'spider2-lite', '--out', 'lite')).toMatchObject({
+    ...{ code: 2, err: expect.stringContaining('"../a" cannot be the name of a file') as string },
+  });
   expect(await lines('out', '--format', 'questions', '--data', 'other.jsonl')).toEqual([
     2,
     expect.stringContaining('none of the questions') as string,

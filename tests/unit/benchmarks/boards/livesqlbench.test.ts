@@ -152,6 +152,14 @@ describe('the loader', () => {
     expect(remarks?.[1]).toContain('no sol_sql for "alien_1", "alien_2": the publisher sends gold by e-mail');
   });
 
+  test('databases whose documents are not in the folder are named: without them it is another benchmark', async () => {
+    const { remarks } = await lite.open(withheld, {});
+    expect(remarks?.[2]).toBe('the folder lacks the documents of "alien": gate data list tells where they are');
+    const meanings = put('meanings', { 'livesqlbench_data.jsonl': jsonl(LINES), 'alien/alien_kb.jsonl': '' });
+    expect((await lite.open(meanings, {})).remarks).toHaveLength(2);
+    expect((await lsHard.open(meanings, {})).remarks?.at(-1)).toContain('the documents of "alien"');
+  });
+
   test('base-full and large have two wordings, base-lite two engines', async () => {
     for (const board of [livesqlbenchBaseFull, livesqlbenchLarge]) {
       const { items } = await board.open(whole, { split: 'normal' });
@@ -176,6 +184,8 @@ describe('the loader', () => {
     await expect(lite.open(torn, {})).rejects.toThrow('line 2 is no JSON (or only half written)');
     const field = put('field', { 'livesqlbench_data.jsonl': jsonl([{ ...LINES[0], query: 5 }]) });
     await expect(lite.open(field, {})).rejects.toThrow('line 1: query');
+    const led = put('led', { 'livesqlbench_data.jsonl': jsonl([{ ...LINES[0], selected_database: '../alien' }]) });
+    await expect(lite.open(led, {})).rejects.toThrow('line 1: selected_database has to be the name of a file');
     const plain = put('plain', { 'livesqlbench_data.jsonl': jsonl([{ ...LINES[0], normal_query: null }]) });
     await expect(livesqlbenchLarge.open(plain, { split: 'normal' })).rejects.toThrow('has no normal_query');
     const golds = put('golds', { 'livesqlbench_data.jsonl': jsonl(LINES), 'a_gt.jsonl': '', 'b_gt.jsonl': '' });

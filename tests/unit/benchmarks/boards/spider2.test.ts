@@ -172,6 +172,21 @@ describe('the loader of lite', () => {
     return found;
   };
 
+  test('a split that is not there, and a name that leads to another folder, are refused', async () => {
+    await expect(spider2Lite.open(folder, { split: 'test' })).rejects.toThrow('spider2-lite has no split "test"');
+    for (const [field, name] of [
+      ['external_knowledge', '../../../../secret'],
+      ['db', '../x'],
+      ['instance_id', 'a/b'],
+    ] as const) {
+      const line = { instance_id: 'local003', db: 'x', question: 'q', external_knowledge: null, [field]: name };
+      const led = put(join(base, `led-${field}`), { 'spider2-lite.jsonl': jsonl([line]) });
+      await expect(spider2Lite.open(led, {})).rejects.toThrow(
+        `line 1: ${field} has to be the name of a file, without a folder`,
+      );
+    }
+  });
+
   test('questions come with engine, database, document and gold SQL where it is published', () => {
     expect(open.items.map(({ id, engine: of, database }) => [id, of, database])).toEqual([
       ['bq001', null, 'ga4'],
