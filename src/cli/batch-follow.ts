@@ -8,7 +8,7 @@
  */
 import type { BatchOutcome, BatchResult } from '../activities/batch';
 import { counted } from '../report/printable';
-import { awaitBatch, awaitQuestion, type Ended } from '../workers/client';
+import { awaitBatch, awaitQuestion, signalBatch, type Ended } from '../workers/client';
 import { batchProgress } from '../workers/workflow-views';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId } from '../workflows/ids';
@@ -22,7 +22,9 @@ import { outageLines, outagesOf, type Outage } from './outages';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 
-export interface FollowBatch extends StartBatch {
+export interface FollowBatch extends Omit<StartBatch, 'concurrency'> {
+  /** As it is now. */
+  readonly concurrency: () => number;
   readonly interrupts: Interrupts;
   /** Rejects when the workers of this process fail, if it has any. */
   readonly broken: Promise<never>;
@@ -41,7 +43,8 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
   const cancelled = untilCancelled(session, batch.batchId, (line) => follow.display.note(line));
   await Promise.race([cancelled, interrupts.first, follow.broken]);
   if (interrupts.count() > 0) return 'interrupted';
-  if ((await startOrJoin(follow)) === 'joined') follow.display.note(`continuing ${batch.batchId}`);
+  let concurrency = follow.concurrency();
+  if ((await startOrJoin({ ...follow, concurrency })) === 'joined') follow.display.note(`continuing ${batch.batchId}`);
   const over = new AbortController();
   const state: { end: Ended<BatchProgress> | null; failure: unknown } = { end: null, failure: null };
   const fail = (error: unknown): void => {
@@ -68,6 +71,9 @@ export async function followBatch(follow: FollowBatch): Promise<FollowEnd> {
       if (end?.kind === 'failed') throw new CommandFailed(`${end.message}; run the same command again to continue`);
       if (end?.kind === 'completed') return end.value.stopping ? 'cancelled' : 'completed';
       if (follow.spent()) return await finishInFlight(follow, seen);
+      if (concurrency === follow.concurrency()) continue;
+      concurrency = follow.concurrency();
+      await signalBatch(session.gate, batch.batchId, 'concurrency', { concurrency });
     }
   } finally {
     stopWatching.abort();

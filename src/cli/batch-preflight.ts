@@ -15,6 +15,9 @@ import { noteSeen } from './seen-databases';
 import { addToIndex, recordOf, saveInput, type Services } from './services';
 import { isCancelled, isFailure, storedBatch } from './stored-batches';
 
+/** Why a run asks no further question. */
+export type Stopped = 'interrupted' | 'cancelled' | 'ceiling' | 'failed';
+
 /** A batch that is about to run. */
 export interface ReadyBatch {
   readonly services: Services;
@@ -25,8 +28,15 @@ export interface ReadyBatch {
   /** The file that the exchanges with the model are written to, or read from. */
   readonly files: Asking['files'];
   readonly io: Io;
-  /** What each search has cost, where several batches share one ceiling; left out: its own alone. */
-  readonly costs?: Map<string, number>;
+  /** With other batches of one run; left out: it is alone. */
+  readonly together?: {
+    /** What each search of the run has cost. */
+    readonly costs: Map<string, number>;
+    /** Why nothing more is asked; null: it goes on. */
+    readonly stopped: () => Stopped | null;
+    /** How many of its questions may run at the same time now, as so many of them are open. */
+    readonly places: (open: number) => number;
+  };
   /** Judges in place of the question's own gold; left out: that does. */
   readonly score?: Scorer;
 }

@@ -6,7 +6,7 @@
  * 2. The store decides what is answered: a second run scores it anew and asks no model.
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { loadQuestions, type BenchmarkItem } from '../benchmarks';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
@@ -14,21 +14,28 @@ import { compose, type Composition } from '../workers/composition';
 import { checkWeb, modelsFor, offeredModels } from './ask-input';
 import { withEvents } from './batch-events';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
+import { sumUp } from './batch-ending';
 import { dryRun } from './batch-estimate';
 import { followBatch, type FollowEnd } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
-import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyBatch } from './batch-preflight';
-import { replaceFile, ResultFile, SUMMARY, withResultFolder, resultLine, type Ended } from './batch-results';
+import {
+  batchPreflight,
+  openSearches,
+  saveQuestions,
+  storedRecords,
+  type ReadyBatch,
+  type Stopped,
+} from './batch-preflight';
+import { ResultFile, withResultFolder, resultLine, type Ended } from './batch-results';
 import { withBatchServed } from './batch-serve';
-import { batchSummary, shownCommand, summaryText } from './batch-summary';
+import { shownCommand } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
 import { askedAnewLine, type AskedAnew } from './earlier-search';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
-import { watchInterrupts, type Interrupts } from './interrupts';
+import { pause, watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
-import { unpricedModels } from './preflight';
 import { recogniseAll } from './seen-databases';
 import { openServices, recordOf, type Services } from './services';
 import { keepCommand } from './stored-batches';
@@ -120,7 +127,7 @@ export async function plannedBatch({
 
 /** How a batch ended here, and how many of its questions ended meanwhile. */
 export interface BatchEnd {
-  readonly end: FollowEnd;
+  readonly end: FollowEnd | Stopped;
   readonly wallMs: number;
   readonly ended: number;
   /** Others work on it. */
@@ -128,6 +135,7 @@ export interface BatchEnd {
 }
 
 const SCORING_AT_ONCE = 4;
+const PLACE_POLL_MS = 250;
 
 /** Scores what is answered, asks the rest, and scores it as it comes. */
 export class BatchRun {
@@ -144,21 +152,23 @@ export class BatchRun {
     private readonly at: ReadyBatch,
     private readonly results: ResultFile,
   ) {
-    this.costs = at.costs ?? new Map<string, number>();
+    this.costs = at.together?.costs ?? new Map<string, number>();
     this.interrupts = watchInterrupts(at.io);
     this.display = batchDisplay(at.batch, at.io);
   }
 
   async run(): Promise<BatchEnd> {
     const startedMs = this.at.io.now();
-    let end: FollowEnd;
+    let end: BatchEnd['end'];
     try {
       await this.readStore();
       end = await this.ask();
-      await this.scoring.idle();
     } finally {
-      this.display.stop();
-      this.interrupts.stopListening();
+      // Also after an error: what has ended is scored.
+      await this.scoring.idle().finally(() => {
+        this.display.stop();
+        this.interrupts.stopListening();
+      });
     }
     this.results.rewrite();
     return { end, wallMs: this.at.io.now() - startedMs, ended: this.endedHere.size, detached: this.detached };
@@ -187,22 +197,19 @@ export class BatchRun {
     this.results.rewrite();
   }
 
-  private async ask(): Promise<FollowEnd> {
+  private async ask(): Promise<BatchEnd['end']> {
     const { services, batch, flags } = this.at;
     const { config, store } = services;
     if (this.pending.size === 0) return 'completed';
-    if (this.interrupts.count() > 0) return 'interrupted';
-    if (this.spent()) {
-      this.display.note('the batch has reached --max-total-cost: no question starts');
-      return 'ceiling';
-    }
+    const stopped = await this.waitForPlace();
+    if (stopped !== null) return stopped;
     await batchPreflight(this.at, this.pending, (line) => this.display.note(line));
     await saveQuestions(this.at, this.pending);
     const note = (line: string): void => this.display.note(line);
     const follow: Parameters<typeof withBatchServed>[0]['follow'] = (served) =>
       followBatch({
         ...served,
-        ...{ store, batch, pending: this.pending, concurrency: flags.concurrency },
+        ...{ store, batch, pending: this.pending, concurrency: () => this.places() },
         ...{ interrupts: this.interrupts, display: this.display, spent: () => this.spent() },
         modelTimeoutMs: config.models.requestTimeoutMs,
         only: flags.retryOf !== undefined,
@@ -219,6 +226,26 @@ export class BatchRun {
     this.detached = detached;
     await this.findEnded();
     return end;
+  }
+
+  /** Null: it has one, and may begin. */
+  private async waitForPlace(): Promise<Stopped | null> {
+    for (;;) {
+      if (this.interrupts.count() > 0) return 'interrupted';
+      const stopped = this.at.together?.stopped() ?? null;
+      if (stopped !== null) return stopped;
+      if (this.spent()) {
+        this.display.note('the batch has reached --max-total-cost: no question starts');
+        return 'ceiling';
+      }
+      if (this.places() > 0) return null;
+      await pause(PLACE_POLL_MS, this.interrupts.quit);
+    }
+  }
+
+  private places(): number {
+    const { together, flags } = this.at;
+    return together?.places(this.pending.size - this.endedHere.size) ?? flags.concurrency;
   }
 
   /** What ended after the batch's workflow was last heard. */
@@ -256,48 +283,6 @@ export class BatchRun {
     if (maxTotalCost === undefined) return false;
     return [...this.costs.values()].reduce((sum, cost) => sum + cost, 0) >= maxTotalCost;
   }
-}
-
-interface Told extends BatchEnd {
-  readonly results: ResultFile;
-  readonly folder: string;
-  readonly file: string;
-  readonly command: string;
-}
-
-function sumUp({ services, batch, flags, io }: ReadyBatch, told: Told): ExitCode {
-  const { end, wallMs, ended, detached, results, folder, file, command } = told;
-  const summary = batchSummary(results.all(), {
-    ...{ batch, file, command, concurrency: flags.concurrency, knowledge: flags.knowledge ?? false },
-    endedAt: new Date(io.now()).toISOString(),
-    unpricedModels: unpricedModels(services.config, [...new Set(Object.values(batch.settings.models))]),
-    run: { wallMs, ended },
-  });
-  const json = `${JSON.stringify(summary, null, 2)}\n`;
-  replaceFile(join(folder, SUMMARY), json);
-  io.out(flags.json ? json : summaryText(summary, io.columns));
-  io.err(`${join(folder, 'results.jsonl')}, ${SUMMARY} (${batch.batchId})\n`);
-  if (end === 'interrupted') {
-    const open = counted(summary.notAsked, 'question');
-    const again = `run the same command${flags.fresh ? ' without --fresh' : ''} again`;
-    io.err(
-      detached
-        ? `${open} open, which others work on; ${again} to follow\n`
-        : `paused with ${open} open; ${again} to continue; nothing is paid twice\n`,
-    );
-    return EXIT.cancelled;
-  }
-  if (end === 'cancelled' || end === 'ceiling') {
-    const why = end === 'ceiling' ? 'raise --max-total-cost and run it again' : 'the batch was cancelled; run it again';
-    io.err(`${counted(summary.notAsked, 'question')} not asked: ${why} to continue\n`);
-    return EXIT.cancelled;
-  }
-  // A retry leaves open what nobody asked.
-  const missing = flags.retryOf === undefined ? summary.notAsked : 0;
-  const failures = summary.infrastructureFailures.count + missing;
-  if (failures === 0) return EXIT.ok;
-  io.err(`${counted(failures, 'infrastructure failure')}: the same command asks them again\n`);
-  return EXIT.failed;
 }
 
 export function questionsOf(path: string, flags: Pick<BatchFlags, 'knowledge'>): Promise<BenchmarkItem[]> {

@@ -22,7 +22,7 @@ import { armsOf, entrantsOf, isNew, tellFound, type Asked, type CompareFlags, ty
 import { answersTold, fileTold } from './compare-told';
 import { EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { estimated, runArms, type Ran } from './run-arms';
+import { estimated, runArms, type Ran, type RanArms } from './run-arms';
 import { openServices, type Services } from './services';
 
 export async function runCompare(words: string, flags: CompareFlags, io: Io): Promise<ExitCode> {
@@ -43,7 +43,7 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
   if (flags.dryRun) return await estimated(arms, flags, io);
   if (flags.judge !== undefined) await (await import('./compare-judge')).checkJudge(at);
   const isNewFile = isNew(files);
-  const { ran, stopped, found } = await runArms(at, arms);
+  const { ran, stopped, found, failure } = await runArms(at, arms);
   if (stopped === null) tellFound(files, isNewFile, found, io);
   const { run, judge } = await judgedRun(at, {
     answers: ran.flatMap(({ answers }) => answers),
@@ -60,7 +60,7 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
       records: run.records,
     });
   else fileTold({ ...told, ...(judge && { judge }), file: flags.questions, questions: asked.items.length });
-  return ending(run, asked.items.length * arms.length, flags, io);
+  return ending({ ...run, failure }, asked.items.length * arms.length, flags, io);
 }
 
 function specsOf(methods: string): MethodSpec[] {
@@ -135,11 +135,12 @@ export async function judgedRun(
 }
 
 export function ending(
-  { answers, stopped }: Pick<Ran, 'answers' | 'stopped'>,
+  { answers, stopped, failure }: Pick<Ran, 'answers' | 'stopped'> & Pick<RanArms, 'failure'>,
   expected: number,
   flags: { readonly fresh?: boolean },
   io: Io,
 ): ExitCode {
+  if (failure !== null) throw failure;
   const open = expected - answers.length;
   if (stopped !== null) {
     const why =

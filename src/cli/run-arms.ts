@@ -1,25 +1,26 @@
 /** Runs methods with their seeds as durable batches, one after the other or several at the same time, under one ceiling of cost. */
 import type { BoardScore, ComparedAnswer } from '../benchmarks';
 import type { MethodSpec } from '../config/method-specs';
-import type { AnswerRecord } from '../domain';
+import { isConclusive, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { provedShare } from '../text/answer-text';
 import { requireUsable, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
-import type { ReadyBatch } from './batch-preflight';
+import type { ReadyBatch, Stopped } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun } from './batch-run';
-import { isAnythingOpen, scopeOf, withComposition, type Arm, type Comparing } from './compare-arms';
+import { scopeOf, withComposition, type Arm, type Comparing } from './compare-arms';
 import type { ExitCode } from './errors';
 import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
-import { recordOf } from './services';
+import { Places } from './run-places';
+import { recordOf, type Services } from './services';
 import { openTemporal } from './temporal-session';
 
 export interface Ran {
   readonly answers: readonly ComparedAnswer[];
   /** By search id. */
   readonly records: ReadonlyMap<string, AnswerRecord>;
-  readonly stopped: 'interrupted' | 'cancelled' | 'ceiling' | null;
+  readonly stopped: Stopped | null;
 }
 
 export interface RanArm extends Pick<Ran, 'answers' | 'records'> {
@@ -34,19 +35,30 @@ export interface RanArms extends Pick<Ran, 'stopped'> {
   readonly found: number;
   /** Version of its server; null: nothing was asked. */
   readonly temporal: string | null;
+  /** What the first arm that failed ended with, to be thrown once the answers are told; null: none did. */
+  readonly failure: Error | null;
 }
 
-/** In the order of the arms. `atOnce`: how many of them run at the same time; each has its part of the concurrency. */
+/**
+ * In the order of the arms; at most `atOnce` of them at the same time, under one concurrency. After the first one that ends early, the others are only
+ * read: what the store has of them costs nothing.
+ */
 export async function runArms(
   { services, io }: Pick<Comparing, 'services' | 'io'>,
   arms: readonly Arm[],
   { atOnce = 1 }: { readonly atOnce?: number } = {},
 ): Promise<RanArms> {
   const ran = new Map<Arm, RanArm>();
-  const state: { stopped: Ran['stopped']; found: number } = { stopped: null, found: 0 };
-  const costs = new Map<string, number>();
+  const state: { stopped: Ran['stopped']; failure: Error | null; found: number } = {
+    ...{ stopped: null, failure: null, found: 0 },
+  };
+  const stored = await each(arms, (arm) => storedOf(services, arm), 1);
+  const costs = new Map(stored.flatMap((one) => one.costs));
+  const open = stored.map((one) => one.open);
+  const places = new Places(arms[0]?.flags.concurrency ?? 1, open);
   const held = holdInterrupts(io);
-  const session = (await isAnythingOpen(services, arms))
+  const stopped = () => (held.count() > 0 ? 'interrupted' : state.stopped);
+  const session = open.some((count) => count > 0)
     ? await openTemporal(services.config, io.env, { onProgress: (line) => io.err(`${line}\n`) })
     : null;
   try {
@@ -54,22 +66,27 @@ export async function runArms(
     await each(
       arms.map((arm, index) => ({ arm, index })),
       async ({ arm, index }) => {
-        if (held.count() > 0) state.stopped ??= 'interrupted';
-        if (state.stopped !== null) return;
+        if (held.count() > 1) {
+          state.stopped ??= 'interrupted';
+          return;
+        }
         const label = labelOf(arm, arms);
-        if (session !== null) io.err(`[${index + 1}/${arms.length}] ${label}\n`);
-        const one = await runArm(arm, costs, atOnce === 1 ? io : labelled(io, label)).catch((error: unknown) => {
-          state.stopped ??= 'cancelled';
-          // The others finish first, so it would be told late.
-          if (atOnce > 1) io.err(`${label}: ${error instanceof Error ? error.message : String(error)}\n`);
-          throw error;
-        });
-        state.found += arm.batch.searches.length - one.ended;
+        if ((open[index] ?? 0) > 0 && stopped() === null) io.err(`[${index + 1}/${arms.length}] ${label}\n`);
+        const together = { costs, stopped, places: (some: number) => places.of(index, some) };
+        const one = await runArm(arm, together, atOnce === 1 ? io : labelled(io, label));
+        places.of(index, 0);
         ran.set(arm, one);
+        state.found += arm.batch.searches.length - one.ended;
         if (one.end !== 'completed') state.stopped ??= one.end;
+        if (one.failure === null) return;
+        state.failure ??= one.failure;
+        // The others finish first, so it would be told late.
+        if (atOnce > 1) io.err(`${label}: ${one.failure.message}\n`);
       },
       atOnce,
     );
+    // There is nothing to tell before.
+    if (state.failure !== null && [...ran.values()].every(({ answers }) => answers.length === 0)) throw state.failure;
     return { ...state, temporal, ran: arms.flatMap((arm) => ran.get(arm) ?? []) };
   } finally {
     try {
@@ -78,6 +95,17 @@ export async function runArms(
       held.release();
     }
   }
+}
+
+/** Of an arm before anything is asked: what its searches have cost, and how many are open. */
+async function storedOf({ store }: Services, { batch }: Arm) {
+  const records = await each(batch.searches, ({ searchId }) => recordOf(store, searchId));
+  return {
+    costs: records.flatMap((record): [string, number][] =>
+      record === null ? [] : [[record.id, record.usage.costUsd]],
+    ),
+    open: records.filter((record) => record === null || !isConclusive(record)).length,
+  };
 }
 
 /** What tells it from the others. */
@@ -94,7 +122,7 @@ function labelled(io: Io, label: string): Io {
   return { ...io, live: false, err: (text) => io.err(`${label}: ${text}`) };
 }
 
-async function runArm(arm: Arm, costs: Map<string, number>, io: Io) {
+async function runArm(arm: Arm, together: NonNullable<ReadyBatch['together']>, io: Io) {
   const { at, spec, seed, flags, batch } = arm;
   const { services, asked, files } = at;
   const scores = new Map<string, BoardScore>();
@@ -112,14 +140,17 @@ async function runArm(arm: Arm, costs: Map<string, number>, io: Io) {
       asked.items.map(({ id }) => id),
     );
     const ready: ReadyBatch = {
-      ...{ services, composition, databases: asked.databases.all, batch, flags, files, io, costs },
+      ...{ services, composition, databases: asked.databases.all, batch, flags, files, io, together },
       ...(scored && { score: scored }),
     };
-    const { end, ended } = await new BatchRun(ready, results).run();
+    const { end, ended, failure } = await new BatchRun(ready, results).run().then(
+      (one) => ({ ...one, failure: null }),
+      (error: unknown) => ({ end: 'failed' as const, ended: 0, failure: error as Error }),
+    );
     const lines = results.all();
     const own = await each(lines, ({ searchId }) => recordOf(services.store, searchId));
     return {
-      ...{ arm, scores, end, ended },
+      ...{ arm, scores, end, ended, failure },
       answers: lines.map((line, n) => answerOf(line, own[n] ?? null, spec, seed)),
       records: new Map(own.flatMap((record) => (record === null ? [] : [[record.id, record]]))),
     };

@@ -29,7 +29,7 @@ import { openSet, type RunFlags, type SetToRun } from './run-sets';
 import { scoringEngines } from './score-engines';
 import { openServices } from './services';
 
-/** Batches that run at the same time: the end of one leaves no place empty. */
+/** Batches that run at the same time: what one has no question for is left to the next ones. */
 const AT_ONCE = 4;
 
 export async function runBatches(file: string, flags: RunFlags, args: readonly string[], io: Io): Promise<ExitCode> {
@@ -75,15 +75,8 @@ export async function runBatches(file: string, flags: RunFlags, args: readonly s
 
 async function asked(ready: ReadyRun): Promise<ExitCode> {
   const { services, flags, io, sets, ats, arms, folder } = ready;
-  const concurrency = ats[0]?.flags.concurrency ?? 1;
-  const open = (await each(arms, (arm) => isAnythingOpen(services, [arm]))).filter((isOpen) => isOpen).length;
-  const atOnce = Math.max(1, Math.min(AT_ONCE, concurrency, open));
-  const shared = arms.map((arm) => ({
-    ...arm,
-    flags: { ...arm.flags, concurrency: Math.max(1, Math.floor(concurrency / atOnce)) },
-  }));
   for (const { asked: own } of sets) tellNoGold(own.name, own.items, io);
-  const { ran, stopped: end, temporal } = await runArms({ services, io }, shared, { atOnce });
+  const { ran, stopped: end, temporal, failure } = await runArms({ services, io }, arms, { atOnce: AT_ONCE });
   let stopped = end;
   const reported: RunSet[] = [];
   // Of all searches, then also of the judges, as they come.
@@ -100,7 +93,7 @@ async function asked(ready: ReadyRun): Promise<ExitCode> {
   written(run, folder, flags, io);
   const answers = reported.flatMap(({ comparison }) => comparison.answers);
   const expected = arms.reduce((sum, { batch }) => sum + batch.questions.length, 0);
-  return ending({ answers, stopped }, expected, flags, io);
+  return ending({ answers, stopped, failure }, expected, flags, io);
 }
 
 /** Before anything is asked: what has no gold is in no score. */

@@ -5,6 +5,7 @@ import { startSimulatedModel, type SimulatedModel } from '../../simulated-model'
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
+import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
 jest.setTimeout(300_000);
@@ -123,6 +124,78 @@ it('an outage is no wrong answer: it is told, and the same command asks again wh
   expect(down.code).not.toBe(0);
   expect(down.err).toContain('does not answer');
   expect((await home.here(args, { OPENAI_BASE_URL: model.baseUrl })).code).toBe(0);
+});
+
+it('what the first batch has no question for is left to the next one, within one concurrency', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const text = readFileSync(join(home.folder, config(home)), 'utf8')
+    .replace('[gate:fast, react]', '[react]')
+    .replace('concurrency: 6', 'concurrency: 3')
+    .replace(/ {2}- \{ benchmark.*\n/, '');
+  writeFileSync(join(home.folder, 'run.yaml'), text);
+  const last = data.questions[2]?.question ?? '';
+  let two = (): void => undefined;
+  const twoOfSecond = new Promise<void>((resolve) => (two = resolve));
+  let [inFlight, mostInFlight, ofSecond] = [0, 0, 0];
+  const relay = await startModelEndpoint({
+    models: ['simulated'],
+    reply: async (body) => {
+      mostInFlight = Math.max(mostInFlight, (inFlight += 1));
+      if (body.seed === 1 && (ofSecond += 1) === 2) two();
+      // The last question of the first batch waits for two of the second one, which wait for each other.
+      if (body.seed === 1 || body.messages.some(({ content }) => content.includes(last))) await twoOfSecond;
+      const { choices, usage } = (await (
+        await fetch(`${model.baseUrl}/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      ).json()) as {
+        readonly choices: readonly [{ readonly message: { readonly content: string } }];
+        readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+      };
+      inFlight -= 1;
+      return { text: choices[0].message.content, usage };
+    },
+  });
+  try {
+    const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out'], {
+      OPENAI_BASE_URL: relay.baseUrl,
+    });
+    expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+    expect(mostInFlight).toBe(3);
+  } finally {
+    await relay.close();
+  }
+});
+
+it('after a failure of one batch the report has all that the store has, and the command ends with what failed', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const args = ['batch', 'run', config(home), '--out', 'out', '--concurrency', '1'];
+  expect((await home.here([...args, '--seed', '1'])).code).toBe(0);
+  // The second of the four batches with seed 0.
+  const other = ['batch', 'run', 'three.jsonl', ...data.databases.flatMap((spec) => ['--db', spec])];
+  const endpoint = await startModelEndpoint({ models: ['simulated'], reply: () => ({ fault: 'hang' }) });
+  const elsewhere = home.start([...other, '--method', 'react', '--out', 'other'], {
+    OPENAI_BASE_URL: endpoint.baseUrl,
+  });
+  try {
+    await endpoint.arrived(1);
+    const { code, err } = await home.here(args);
+    expect(code).toBe(1);
+    expect(err.trim().split('\n').at(-1)).toMatch(/^gate: b-\w+ runs with model endpoint .+: interrupt it there/);
+    const run = runIn(home);
+    expect([run.complete, violations('run', run)]).toEqual([false, []]);
+    const [three, questions] = run.sets.map(({ comparison }) => comparison.methods.map(({ missing }) => missing));
+    expect([three, questions]).toEqual([
+      [0, 3],
+      [2, 2],
+    ]);
+  } finally {
+    elsewhere.child.kill('SIGKILL');
+    await elsewhere.ended;
+    await endpoint.close();
+  }
 });
 
 it('audit: true counts the updates of the searches; --dry-run asks nothing', async () => {
