@@ -2,6 +2,10 @@
  * Where the data of each benchmark come from, under which licence, and what only a person can get: a form, an e-mail, a click
  * on Google Drive. A hash is given where the file stands at a commit and was read there; other files are recorded when they
  * are fetched first.
+ *
+ * Addresses and licences are those that the publishers name in: glee4810/ehrsql-2024@4659789, bird-bench.github.io@1fd31e6,
+ * mini_dev@4d970a9, livesqlbench@59d7bd0, Spider2@e12c5f1, test-suite-sql-eval@e97acc5, sql-eval@b833324; of Spider 1 on its page.
+ * Whether each still answers was not tried.
  */
 export interface Download {
   readonly url: string;
@@ -45,7 +49,7 @@ const spider2 = (byHand: readonly string[]): DataSource => ({
   folders: ['spider2'],
 });
 
-const livesqlbench = (set: string, dump: string | null): DataSource => ({
+const livesqlbench = (set: string, dump: string, ...byHand: readonly string[]): DataSource => ({
   home: `https://huggingface.co/datasets/birdsql/${set}`,
   licence: 'CC-BY-SA-4.0',
   downloads: [
@@ -55,9 +59,10 @@ const livesqlbench = (set: string, dump: string | null): DataSource => ({
     },
   ],
   byHand: [
-    `gold SQL and test cases: an e-mail to bird.bench25@gmail.com with the tag of the set in the subject; put the file that comes into the folder`,
+    `gold SQL and test cases: an e-mail to bird.bench25@gmail.com with [${set} GT&Test Cases] in its subject; put the file that comes into the folder`,
     `the folder of each database (knowledge, meanings of columns, schema): git clone https://huggingface.co/datasets/birdsql/${set}`,
-    ...(dump === null ? [] : [`PostgreSQL dumps: https://drive.google.com/file/d/${dump}/view`]),
+    `PostgreSQL dumps: https://drive.google.com/file/d/${dump}/view`,
+    ...byHand,
   ],
   folders: [set, 'livesqlbench'],
 });
@@ -84,14 +89,20 @@ export const DATA_SOURCES: Readonly<Record<string, DataSource>> = {
     home: 'https://bird-bench.github.io',
     licence: 'CC-BY-SA-4.0',
     downloads: [{ url: `${BIRD}/dev.zip`, path: 'dev.zip', sha256: null, maxMb: 4_000 }],
-    byHand: ['the test split is not given out: send code and model to bird.bench23@gmail.com'],
+    byHand: [
+      `the split train: ${BIRD}/train.zip`,
+      'the dev questions as corrected in November 2025, marked apart on the board: https://huggingface.co/datasets/birdsql/bird_sql_dev_20251106',
+      'the test split is not given out: send code and model to bird.bench23@gmail.com',
+    ],
     folders: ['bird', 'bird_dev'],
   },
   'bird-mini-dev': {
     home: 'https://github.com/bird-bench/mini_dev',
     licence: 'CC-BY-SA-4.0',
     downloads: [{ url: `${BIRD}/minidev.zip`, path: 'minidev.zip', sha256: null, maxMb: 4_000 }],
-    byHand: [],
+    byHand: [
+      'the questions as corrected in July 2025: https://huggingface.co/datasets/birdsql/bird_mini_dev, or with all databases https://drive.google.com/file/d/13VLWIwpw5E3d5DUkMvzw7hvHE67a4XkG/view',
+    ],
     folders: ['bird-mini-dev', 'minidev', 'MINIDEV'],
   },
   'spider2-lite': spider2([
@@ -99,7 +110,11 @@ export const DATA_SOURCES: Readonly<Record<string, DataSource>> = {
     'Snowflake questions: an account by the form in the README; BigQuery questions: credentials of your own (they are not run here)',
   ]),
   'spider2-snow': spider2(["an account on the publisher's Snowflake by the form in the README"]),
-  'livesqlbench-base-lite': livesqlbench('livesqlbench-base-lite', '1QIGQlRKbkqApAOrQXPqFJgUg8rQ7HRRZ'),
+  'livesqlbench-base-lite': livesqlbench(
+    'livesqlbench-base-lite',
+    '1QIGQlRKbkqApAOrQXPqFJgUg8rQ7HRRZ',
+    'its split sqlite: git clone https://huggingface.co/datasets/birdsql/livesqlbench-base-lite-sqlite; the tag for its gold is [livesqlbench-base-lite-SQLite GT&Test Cases]',
+  ),
   'livesqlbench-base-full': livesqlbench('livesqlbench-base-full-v1', '1V9SFIWebi27JtaDUAScG1xE9ELbYcWLR'),
   'livesqlbench-large': livesqlbench('livesqlbench-large-v1', '1u1L-SvJtOZGfcIST-dINw8DnGEQDMu6C'),
   spider1: {
