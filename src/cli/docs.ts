@@ -16,6 +16,7 @@ import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
 import { ScoreReport } from './score-run';
+import { Submission } from './submit-manifest';
 
 const HEAD = `# The command line
 
@@ -100,6 +101,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
     'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
     'score.schema.json': text('A predictions file by the rules of its benchmark: gate score --json', ScoreReport),
+    'submission.schema.json': text('OUT.manifest.json beside what gate submit wrote, and its --json', Submission),
     'update-audit.schema.json': text('gate audit updates --json', UpdateAudit),
     'judged.schema.json': text('A line of judged.jsonl: one answer of gate batch judge', JudgedLine),
   };

@@ -1,14 +1,56 @@
 /** What `gate submit` says beside the file that it writes: how it was made, and what of it is an answer. */
 import { dirname, relative } from 'node:path';
+import { z } from 'zod';
 import type { BenchmarkItem } from '../benchmarks';
 import type { Prediction } from '../benchmarks/benchmark';
-import type { AnswerRecord, SearchInput } from '../domain';
+import { Settings, type AnswerRecord, type SearchInput } from '../domain';
 import { canonical } from '../domain/canonical';
 import { each } from '../limiter';
 import { sha256OfFile } from '../sha256';
 import { packageVersion } from '../workers/package-folder';
 import { promptHashes } from './run-provenance';
 import { sha256 } from './services';
+
+const Ids = z.array(z.string());
+
+/** Its JSON schema is `docs/schemas/submission.schema.json`. */
+export const Submission = z.object({
+  schemaVersion: z.literal(1),
+  benchmark: z.string(),
+  source: z.string().describe('whose rules decide: its code and commit'),
+  split: z.string().nullable().describe("null: the questions are those of the batch's own file"),
+  batch: z.string().nullable().describe('id of the batch; null: its folder does not say'),
+  gate: z.string().nullable().describe('version; null: not known'),
+  method: Settings.shape.method.nullable().describe('of the first settings; null: no question has any'),
+  models: Settings.shape.models.nullable().describe('of the first settings, by role'),
+  settings: z.array(Settings).describe('all with which the questions were answered'),
+  prompts: z.record(z.string(), z.string()).describe('SHA-256 of each file of prompts of this version, as it is built'),
+  candidates: z.object({
+    mean: z.number().nullable().describe('null: no question was answered'),
+    most: z.number().int(),
+    selfConsistency: z.string().describe("as BIRD's board asks: none, few, many or scale"),
+    perQuestion: z.record(z.string(), z.number().int()),
+  }),
+  data: z.string().describe('SHA-256 of the ids, words and databases of all questions'),
+  files: z.array(z.object({ file: z.string().describe('from the folder of this one'), sha256: z.string() })),
+  questions: z.number().int(),
+  answered: z.number().int(),
+  abstained: Ids.describe('said to have no answer'),
+  failed: Ids.describe('asked, and without a prediction'),
+  notAnswered: Ids.describe('the batch has no answer to them'),
+  literals: z
+    .array(
+      z.object({
+        id: z.string(),
+        literals: z.array(z.string()),
+        unparsed: z.boolean().describe('the SQL could not be parsed: every string and number of it had to be known'),
+      }),
+    )
+    .nullable()
+    .describe('of unknown origin, which a person has looked at (--allow-literals); null: these are rows'),
+  problems: z.array(z.string()).describe('for which the official checker would refuse the files'),
+});
+export type Submission = z.infer<typeof Submission>;
 
 export interface Answered {
   readonly item: BenchmarkItem;

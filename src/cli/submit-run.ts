@@ -30,7 +30,7 @@ import { SUMMARY } from './batch-results';
 import { AlreadyTold, CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { inputOf, openServices, recordOf, sha256 } from './services';
-import { manifestOf, type Answered } from './submit-manifest';
+import { manifestOf, type Answered, type Submission } from './submit-manifest';
 import { findBatch, namesBatch, searchesOfBatch } from './stored-batches';
 
 export interface SubmitFlags {
@@ -72,9 +72,9 @@ export async function runSubmit(given: string, flags: SubmitFlags, io: Io): Prom
   const manifestFile = `${to}.manifest.json`;
   const written = [...(await benchmark.format.write(to, items, predictions))];
   const [first = to] = written;
-  const problems = await benchmark.format.check(name === null ? to : first, items);
+  const problems = [...(await benchmark.format.check(name === null ? to : first, items))];
   if (benchmark.name === 'ehrsql2024') written.push(await zipped(first));
-  const manifest = {
+  const manifest: Submission = {
     schemaVersion: 1,
     ...{ benchmark: benchmark.name, source: benchmark.source, split, batch },
     ...(await manifestOf(manifestFile, answered, predictions, written)),
@@ -172,11 +172,7 @@ async function answersOf(
   throw new UsageError(`none of the questions of ${given} is one of these ${items.length}: check --data and --split`);
 }
 
-interface Suspect {
-  readonly id: string;
-  readonly literals: readonly string[];
-  readonly unparsed: boolean;
-}
+type Suspect = NonNullable<Submission['literals']>[number];
 
 /** In which each answered question was asked, by its id. */
 async function dialectsOf(store: ObjectStore, answered: readonly Answered[]): Promise<ReadonlyMap<string, Dialect>> {
@@ -214,7 +210,7 @@ async function suspectsIn(
       throw new CommandFailed(`${record.id} has no input in the store, so the origin of its literals is unknown`);
     const origins = await seenValues(store, { record, input }, sha256);
     const unknown = unknownLiterals(record.sql, dialects.get(item.id) ?? 'sqlite', origins);
-    return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown }];
+    return unknown.literals.length === 0 ? [] : [{ id: item.id, ...unknown, literals: [...unknown.literals] }];
   });
   return found.flat();
 }

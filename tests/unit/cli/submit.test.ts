@@ -6,6 +6,7 @@ import { openServices, saveInput, sha256 } from '../../../src/cli/services';
 import { settingsFor } from '../../../src/config/presets';
 import type { AnswerRecord, SearchInput } from '../../../src/domain';
 import { createRunStore } from '../../../src/record/run-store';
+import { violations } from '../../helpers/json-schema';
 import { record } from '../report/fixture';
 import { testProcess } from './test-io';
 
@@ -65,6 +66,7 @@ test('BIRD: every question has its place, and the manifest says which were not a
     '2': ' \t----- bird -----\tshop',
     '3': ' \t----- bird -----\tshop',
   });
+  expect(violations('submission', json('predict.json.manifest.json'))).toEqual([]);
   expect(json('predict.json.manifest.json')).toMatchObject({
     ...{ benchmark: 'bird', batch: 'b-0000000000000001', method: 'gate', models: { default: 'scripted' } },
     ...{ questions: 4, answered: 1, abstained: ['1'], failed: ['2'], notAnswered: ['3'], problems: [] },
