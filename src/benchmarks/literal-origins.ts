@@ -49,7 +49,7 @@ interface Knowledge {
 
 function knowledgeOf({ told, seen, clock }: Origins): Knowledge {
   const [toldWords, seenWords] = [wordsOf(told), wordsOf(seen)];
-  for (const [word, number] of NUMBER_WORDS) if (toldWords.words.has(word)) toldWords.numbers.add(number);
+  for (const [word, number] of NUMBER_WORDS) if (hasStem(toldWords.words, word)) toldWords.numbers.add(number);
   const months = MONTHS.flatMap((name, at) => (hasMonth(toldWords.words, name) ? [at + 1] : []));
   const weekdays = WEEKDAYS.flatMap((name, at) => (hasStem(toldWords.words, name) ? [at, at === 0 ? 7 : at] : []));
   const has = (...words: string[]): boolean => words.some((word) => hasStem(toldWords.words, word));
@@ -69,18 +69,20 @@ function knowledgeOf({ told, seen, clock }: Origins): Knowledge {
 
 function isKnown(literal: Literal, known: Knowledge): boolean {
   const value = literal.value.trim();
-  if (literal.kind === 'number' || NUMBER.test(value))
-    return isKnownNumber(Number(value), literal.role, known) || isDerivedDate(value, known.times);
-  if (!/[\p{L}\p{N}]/u.test(value)) return true;
   const { role } = literal;
   if (role === 'format' && isFormat(value)) return true;
+  // An answer may be a date that can be counted out: given back as it stands, it has to be told.
+  const isDerived = role !== 'constant' && isDerivedDate(value, known.times);
+  if (literal.kind === 'number' || NUMBER.test(value)) return isDerived || isKnownNumber(Number(value), role, known);
+  if (isDerived || !/[\p{L}\p{N}]/u.test(value)) return true;
   if (role === 'shift' && isShift(value, known)) return true;
-  if (isDerivedDate(value, known.times)) return true;
   // Of a regular expression its classes say nothing: `[^0-9]`, `\\d`.
   const parts = plainWords(role === 'pattern' ? value.replace(/\[\^?\]?(?:\[:\w+:\]|[^\]])*\]|\\\w/g, ' ') : value);
   if (parts.every((word) => isTold(word, known.told))) return true;
   if (role === 'constant' || role === 'row') return false;
   if (role === 'label' && parts.every((word) => GENERIC.has(word))) return true;
+  if (role === 'format' || role === 'shift') return false;
+  if (role === 'path') return parts.every((word) => /^\d+$/.test(word) || known.seen.words.has(word));
   if (role === 'pattern') return parts.every((word) => /^[a-z]?$|^\d+$/.test(word) || isPart(word, known));
   return known.seen.text.includes(` ${parts.join(' ')} `);
 }
@@ -99,8 +101,9 @@ function isKnownNumber(number: number, role: Literal['role'], { told, seen, cale
     case 'factor':
     case 'shift':
     case 'pattern':
-    case 'format':
       return UNITS.has(size) || seen.numbers.has(size);
+    case 'format':
+      return false;
     default:
       return calendar.has(size) || seen.numbers.has(size);
   }
@@ -216,7 +219,7 @@ function isPart(word: string, { told, seen }: Knowledge): boolean {
 
 /** Codes of a format and units, and the digits that begin or end a day or a year: `%Y-12-31`. */
 function isFormat(value: string): boolean {
-  const rest = value.replace(/%[a-zA-Z]/g, ' ').toLowerCase();
+  const rest = value.replace(/%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%]/g, ' ').toLowerCase();
   return plainWords(rest).every(
     (word) =>
       /^(?:00|01|12|31|23|59)$/.test(word) ||
@@ -233,6 +236,7 @@ function isFormat(value: string): boolean {
 function isShift(value: string, known: Knowledge): boolean {
   if (/^(?:start of (?:day|month|year)|weekday [0-6]|now|localtime|utc|unixepoch|auto|ceiling|floor)$/i.test(value))
     return true;
+  if (/^\s*(?:second|minute|hour|day|week|month|year)s?$/i.test(value)) return true;
   const shifts =
     /^(?:\s*[+-]?\s*\d+(?:\.\d+)?\s*(?:microsecond|millisecond|second|minute|min|hour|day|week|month|mon|quarter|year|decade)s?\s*)+$/i;
   return (

@@ -8,21 +8,23 @@ import { tokensOf } from './lexer';
 import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, readsRows, statementsOf, type Node } from './tree';
 
 export type LiteralRole =
-  /** Compared with data, or a row of its own. */
+  /** Compared with data. */
   | 'value'
   /** Of LIKE or a regular expression. */
   | 'pattern'
   /** Of a computation. */
   | 'factor'
-  /** A position or a number of places, as in `round(x, 2)`. */
+  /** A position, a number of places or of rows, as in `round(x, 2)`. */
   | 'count'
   /** Of a date, or the unit of one: `%Y-%m`. */
   | 'format'
   /** How far a date is moved: `-1 month`. */
   | 'shift'
-  /** What a case is called. */
+  /** Where something lies in JSON: `$.a[0]`, `{a,0}`. */
+  | 'path'
+  /** What a case is called, or a missing value. */
   | 'label'
-  /** Of a row that is written out, in a query without FROM. */
+  /** Of a row that is written out: VALUES, or a query of which no column reads a row. */
   | 'row'
   /** Given back by the outermost query, which reads no row for it. */
   | 'constant';
@@ -83,6 +85,15 @@ const COUNTS = new Set(
 const PATTERNS = new Set(
   ['LIKE', 'ILIKE', 'GLOB', 'REGEXP', 'RLIKE', 'SIMILAR TO'].flatMap((name) => [name, `NOT ${name}`]),
 ).add('~');
+const PATHS = new Set(['->', '->>', '#>', '#>>']);
+/** What they give where there is no value. */
+const DEFAULTS = new Set(['coalesce', 'ifnull', 'nvl', 'zeroifnull']);
+/** They make rows of their first argument. */
+const TABLES = new Set(
+  ['each', 'tree', 'array_elements', 'array_elements_text', 'to_record', 'to_recordset', 'populate_recordset']
+    .flatMap((name) => [`json_${name}`, `jsonb_${name}`])
+    .concat('unnest', 'values', 'string_to_table'),
+);
 const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '||', '^', '&', '|']);
 
 /** Whether a column of the list depends on rows. */
@@ -93,13 +104,14 @@ function givesRows(clause: Node | undefined): boolean {
 
 class Collector {
   private readonly found: Literal[] = [];
+  private readonly quoted = new Set<Literal>();
   private readonly named = new Set<string>();
   private readonly fixed = new Set<Node>();
 
   constructor(private readonly dialect: Dialect) {}
 
   all(): readonly Literal[] {
-    return this.found.filter(({ kind, value }) => kind !== 'text' || !this.named.has(value.toLowerCase()));
+    return this.found.filter((one) => !this.quoted.has(one) || !this.named.has(one.value.toLowerCase()));
   }
 
   /** Marks what the outermost query gives back without reading a row. */
@@ -107,8 +119,9 @@ class Collector {
     const query = bare(node);
     if (query.type === 'compound_select_stmt') [query.left, query.right].forEach((arm) => this.constants(arm));
     if (query.type !== 'select_stmt') return;
-    for (const clause of query.clauses)
-      if (clause.type === 'select_clause' && !givesRows(clause)) this.fixed.add(clause);
+    for (const clause of query.clauses as Node[])
+      if (clause.type === 'values_clause' || (clause.type === 'select_clause' && !givesRows(clause)))
+        this.fixed.add(clause);
   }
 
   visit(node: Node, role: LiteralRole): void {
@@ -121,8 +134,13 @@ class Collector {
         return;
       case 'identifier':
         // In SQLite a name in double quotes that is no column is a text.
-        if (this.dialect === 'sqlite' && node.text.startsWith('"'))
-          this.found.push({ kind: 'text', value: node.name, role });
+        if (this.dialect === 'sqlite' && node.text.startsWith('"')) this.quoted.add(this.text(node.name, role));
+        return;
+      case 'boolean_literal':
+        if (role === 'constant') this.text(String(node.value), role);
+        return;
+      case 'blob_literal':
+        this.text(Buffer.from(node.value).toString(), role);
         return;
       case 'alias':
         this.name(node.alias);
@@ -139,9 +157,18 @@ class Collector {
         for (const child of childrenOf(node)) if (child.type !== 'number_literal') this.visit(child, role);
         return;
       case 'group_by_clause':
-        for (const child of childrenOf(node.columns)) if (child.type !== 'number_literal') this.visit(child, role);
+      case 'order_by_clause':
+        for (const child of childrenOf(node.type === 'group_by_clause' ? node.columns : node.specifications))
+          if (child.type !== 'number_literal') this.visit(child, role);
         return;
       case 'modified_data_type':
+        return;
+      case 'frame_bound_preceding':
+      case 'frame_bound_following':
+        this.under(node, 'count');
+        return;
+      case 'values_clause':
+        this.under(node, inside === 'constant' ? inside : 'row');
         return;
       case 'interval_literal':
         this.under(node, 'shift');
@@ -168,10 +195,8 @@ class Collector {
         this.under(node, inside);
         return;
       case 'select_stmt': {
-        const types = node.clauses.map(({ type }) => type);
-        const isRow = !types.includes('from_clause') && !givesRows(node.clauses[0]);
         for (const clause of node.clauses)
-          this.visit(clause, isRow && clause.type === 'select_clause' ? 'row' : 'value');
+          this.visit(clause, clause.type === 'select_clause' && !givesRows(clause) ? 'row' : 'value');
         return;
       }
       default:
@@ -187,15 +212,21 @@ class Collector {
     if (node?.type === 'identifier') this.named.add(node.name.toLowerCase());
   }
 
+  private text(value: string, role: LiteralRole): Literal {
+    const literal: Literal = { kind: 'text', value, role };
+    this.found.push(literal);
+    return literal;
+  }
+
   private binary(node: Extract<Node, { type: 'binary_expr' }>, role: LiteralRole): void {
     const operator = operatorOf(node).toUpperCase();
     const isFixed = role === 'constant' || role === 'row';
-    const side = isFixed ? role : ARITHMETIC.has(operator) ? 'factor' : 'value';
+    const isShift = role === 'shift' && operator === '||';
+    const side = isFixed || isShift ? role : ARITHMETIC.has(operator) ? 'factor' : 'value';
     this.visit(node.left, side);
-    this.visit(
-      node.right,
-      PATTERNS.has(operator.replace(/^!?~+\*?$/, '~')) ? 'pattern' : operator === 'AT TIME ZONE' ? 'format' : side,
-    );
+    if (PATTERNS.has(operator.replace(/^!?~+\*?$/, '~'))) this.visit(node.right, 'pattern');
+    else if (PATHS.has(operator)) this.visit(node.right, 'path');
+    else this.visit(node.right, operator === 'AT TIME ZONE' ? 'format' : side);
   }
 
   private call(node: Extract<Node, { type: 'func_call' }>, role: LiteralRole): void {
@@ -204,10 +235,13 @@ class Collector {
     const roleOf = (at: number): LiteralRole => {
       if (FORMATS[name] === at) return 'format';
       if (at >= (SHIFTS[name] ?? Infinity)) return 'shift';
+      if (role === 'constant' || role === 'row') return role;
+      if (TABLES.has(name) && (at === 0 || name === 'values')) return 'row';
       if (COUNTS.has(name)) return 'count';
       if (name.startsWith('regexp')) return 'pattern';
+      if (name.startsWith('json') && at > 0) return 'path';
       if (name === 'iif' || name === 'if') return at === 0 ? 'value' : 'label';
-      return role === 'constant' || role === 'row' ? role : 'value';
+      return DEFAULTS.has(name) && at > 0 ? 'label' : 'value';
     };
     args.forEach((argument, at) => this.visit(argument, roleOf(at)));
     for (const child of childrenOf(node)) if (child !== node.name && child !== node.args) this.visit(child, 'value');

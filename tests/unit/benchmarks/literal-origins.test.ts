@@ -21,6 +21,35 @@ describe('an answer that is written into the SQL is found', () => {
     expect(unknown(sql, { told: `${told} ${CLOCK}` })).toEqual(expected);
   });
 
+  test.each([
+    [`SELECT 'Ann Lee' AS "Ann Lee"`, ["'Ann Lee'"]],
+    ["SELECT upper('Ann Lee'), round(42)", ["'Ann Lee'", '42']],
+    ["SELECT substr('Ann Lee', 1)", ["'Ann Lee'", '1']],
+    ['SELECT iif(1 = 1, 57, 0)', ['1', '57']],
+    ["SELECT printf('Ann Lee')", ["'Ann Lee'"]],
+    ["SELECT CAST(x'416E6E' AS TEXT)", ["'Ann'"]],
+    ["VALUES ('Ann Lee', 57)", ["'Ann Lee'", '57']],
+    ["WITH v(a, b) AS (VALUES ('Ann Lee', 57)) SELECT a, b FROM v", ["'Ann Lee'", '57']],
+    ["SELECT a FROM (SELECT 'Ann Lee' AS a, 57 AS b FROM people LIMIT 1)", ["'Ann Lee'", '57']],
+    [`SELECT value FROM json_each('["Ann Lee"]')`, [`'["Ann Lee"]'`]],
+    ['SELECT TRUE', ["'true'"]],
+    ["SELECT '2100-11-30'", ["'2100-11-30'"]],
+    ['SELECT 2099', ['2099']],
+  ])('even if a probe has shown it, or it can be counted from the clock: %s', (sql, expected) => {
+    const seen = 'name Ann Lee\nn 57 | 42 | 1 | 0';
+    expect(unknown(sql, { told: `Who, how much, since when? ${CLOCK}`, seen, clock: '2100-12-31 23:59:00' })).toEqual(
+      expected,
+    );
+  });
+
+  test.each([
+    ["SELECT * FROM (VALUES ('Ann Lee')) AS v(a)", ["'Ann Lee'"]],
+    ["SELECT * FROM unnest(ARRAY['Ann Lee']) AS a", ["'Ann Lee'"]],
+  ])('even if a probe has shown it: %s', (sql, literals) => {
+    const origins = { told: 'Who?', seen: 'name Ann Lee', clock: null };
+    expect(unknownLiterals(sql, 'postgresql', origins)).toEqual({ literals, unparsed: false });
+  });
+
   test('even if a probe has shown it, where the query reads no row for it', () => {
     const seen = 'name Ann Lee\nn 57';
     expect(unknown("SELECT 'Ann Lee', 57", { told: 'Who paid most, and how much?', seen })).toEqual([
@@ -53,6 +82,12 @@ describe('what was told or seen, and what belongs to SQL, is no answer', () => {
     ['Shipped on weekends', "SELECT count(*) FROM v WHERE strftime('%w', d) IN ('0', '6')"],
     ['Is it paid?', "SELECT CASE WHEN paid = 1 THEN 'yes' ELSE 'no' END FROM o"],
     ['Names', "SELECT first || ' ' || last FROM p"],
+    ['Average price', "SELECT printf('%.2f', avg(price)) FROM o"],
+    ['By month', "SELECT printf('%04d-%02d', y, m), coalesce(region, 'Unknown') FROM o"],
+    ['Adults', 'SELECT count(*) FROM p WHERE age >= 18'],
+    ['Moving average', 'SELECT avg(a) OVER (ORDER BY d ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) FROM t ORDER BY 2'],
+    ['Due', "SELECT date(d, '+' || n || ' days') FROM t"],
+    ['Since last month', "WITH c AS (SELECT date('2100-11-01') AS since) SELECT count(*) FROM v, c WHERE d >= since"],
   ])('%s %s', (told, sql) => {
     expect(unknown(sql, { told: `${told} ${CLOCK}` })).toEqual([]);
   });
@@ -62,6 +97,20 @@ describe('what was told or seen, and what belongs to SQL, is no answer', () => {
     expect(unknown(sql, { told: 'ER visits' })).toEqual(["'EMERGENCY ROOM'", '8302']);
     expect(unknown(sql, { told: 'ER visits', seen: 'kind emergency room | clinic\ncode 8302' })).toEqual([]);
   });
+});
+
+test.each([
+  ['sqlite', "SELECT json_extract(doc, '$.items[10].price') FROM o"],
+  ['postgresql', "SELECT doc #>> '{items,10,price}', doc -> 'items' -> 10 ->> 'price' FROM o"],
+] as const)('a path of JSON whose keys were seen, in %s', (dialect, sql) => {
+  const of = (seen: string) => unknownLiterals(sql, dialect, { told: 'What does it cost?', seen, clock: null });
+  expect(of('items {"id": 10, "price": 3}').literals).toEqual([]);
+  expect(of('').literals).not.toEqual([]);
+});
+
+test.each(['999', '990.00', 'FM999,990.00'])('the format %s of a number is no number', (format) => {
+  const sql = `SELECT to_char(a, '${format}') FROM t`;
+  expect(unknownLiterals(sql, 'postgresql', { told: 'All', seen: '', clock: null }).literals).toEqual([]);
 });
 
 test('a date that nothing leads to is found', () => {

@@ -33,7 +33,7 @@ test.each<[string, string[]]>([
   ["SELECT a FROM t WHERE d > DATE '2020-01-31' - INTERVAL '3 days'", ['value 2020-01-31', 'shift 3 days']],
   ["SELECT a FROM t WHERE b ~* '^x' AND to_char(d, 'YYYY') = '2020'", ['pattern ^x', 'format YYYY', 'value 2020']],
   ['SELECT a FROM t FETCH FIRST 3 ROWS ONLY', []],
-  ["SELECT a FROM (VALUES (1, 'x')) v(a, b)", ['value 1', 'value x']],
+  ["SELECT a FROM (VALUES (1, 'x')) v(a, b)", ['row 1', 'row x']],
 ])('PostgreSQL: %s', (sql, expected) => {
   const found = roles(sql, 'postgresql').map((one) => one.replace(/^factor (?=2020)/, 'value '));
   expect(found).toEqual(expected);
