@@ -10,6 +10,8 @@ import { createGunzip } from 'node:zlib';
 import { openPromise } from 'yauzl';
 import { z } from 'zod';
 import { download as webDownload } from '../adapters/web/download';
+import { BenchmarkDataError, QuestionFileError } from '../benchmarks';
+import { BENCHMARKS } from '../benchmarks/boards';
 import { DATA_SOURCES, type DataSource } from '../benchmarks/data-sources';
 import { parsedJson } from '../json';
 import { counted } from '../report/printable';
@@ -72,6 +74,8 @@ export async function fetchData(name: string, flags: DataFlags, io: Io, download
   const count = Object.keys(files).length;
   io.out(flags.json ? `${JSON.stringify(notes, null, 2)}\n` : `${folder}: ${counted(count, 'file')}\n`);
   for (const line of source.byHand) io.err(`by hand: ${line}\n`);
+  const lacking = await lackIn(name, folder);
+  if (lacking !== null) io.err(`it cannot be used yet: ${lacking}\n`);
   return EXIT.ok;
 }
 
@@ -92,11 +96,28 @@ export async function checkData(name: string, flags: DataFlags, io: Io): Promise
     }),
     ...unexpected(source, files),
   ];
+  const lacking = problems.length === 0 ? await lackIn(name, folder) : null;
+  if (lacking !== null) problems.push(lacking);
   const count = Object.keys(notes.files).length;
   if (flags.json) io.out(`${JSON.stringify({ schemaVersion: 1, name, folder, files: count, problems }, null, 2)}\n`);
   else
     io.out(problems.length === 0 ? `${folder}: ${counted(count, 'file')}, as fetched\n` : `${problems.join('\n')}\n`);
   return problems.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Why none of the benchmark's splits can be read there; null: one can. */
+async function lackIn(name: string, folder: string): Promise<string | null> {
+  const benchmark = await BENCHMARKS[name]?.();
+  const reasons: string[] = [];
+  for (const split of benchmark?.splits ?? [])
+    try {
+      await benchmark?.open(folder, { split });
+      return null;
+    } catch (error) {
+      if (!(error instanceof BenchmarkDataError || error instanceof QuestionFileError)) throw error;
+      reasons.push(error.message);
+    }
+  return reasons[0] ?? null;
 }
 
 function sourceOf(name: string): DataSource {

@@ -91,9 +91,14 @@ function zipped(files: Readonly<Record<string, string | Buffer>>): Promise<Buffe
   return buffer(zip.outputStream);
 }
 
+const BIRD = JSON.stringify([{ question_id: 0, db_id: 'shop', question: 'q', evidence: '', SQL: 'SELECT 1' }]);
+
 test('fetch downloads and unpacks a zip without the folder around it, and check names what is not as it was', async () => {
   answers.set('/dev.zip', {
-    body: await zipped({ 'dev_20240627/dev.json': '[]', 'dev_20240627/more/tables.json': '{}' }),
+    body: await zipped({
+      'dev_20240627/dev.json': BIRD,
+      'dev_20240627/dev_databases/shop/shop.sqlite': 'rows',
+    }),
   });
   const { io, gate, home } = testProcess();
   const asked: string[] = [];
@@ -102,16 +107,16 @@ test('fetch downloads and unpacks a zip without the folder around it, and check 
     return download(at('/dev.zip'), { ...options, ...local() });
   });
   expect([code, asked]).toEqual([0, ['https://bird-bench.oss-cn-beijing.aliyuncs.com/dev.zip']]);
-  expect(readFileSync(join(home, 'bird', 'dev.json'), 'utf8')).toBe('[]');
+  expect(readFileSync(join(home, 'bird', 'dev.json'), 'utf8')).toBe(BIRD);
   expect(await gate('data', 'check', 'bird')).toMatchObject({
     code: 0,
     out: expect.stringContaining('2 files, as fetched') as string,
   });
   rmSync(join(home, 'bird', 'dev.json'));
-  appendFileSync(join(home, 'bird', 'more', 'tables.json'), ' ');
+  appendFileSync(join(home, 'bird', 'dev_databases', 'shop', 'shop.sqlite'), ' ');
   expect(await gate('data', 'check', 'bird')).toMatchObject({
     code: 1,
-    out: 'dev.json is missing\nmore/tables.json has changed since it was fetched\n',
+    out: 'dev.json is missing\ndev_databases/shop/shop.sqlite has changed since it was fetched\n',
   });
 });
 
@@ -135,6 +140,16 @@ test('an archive in an archive is unpacked beside it with its own folder, and wh
   writeFileSync(join(home, 'unpacked-once', 'dev_databases.zip'), databases);
   await gate('data', 'fetch', 'bird', '--from', 'unpacked-once', '--dir', 'copied');
   expect(filesIn('copied')).toEqual(expected);
+});
+
+test('a folder that a benchmark cannot be read from is said to be none', async () => {
+  const { gate, home } = testProcess();
+  mkdirSync(join(home, 'part'));
+  writeFileSync(join(home, 'part', 'dev.json'), BIRD);
+  const why = `${join(home, 'bird')} is incomplete: the folder dev_databases of databases is missing`;
+  const { code, err } = await gate('data', 'fetch', 'bird', '--from', 'part');
+  expect([code, err]).toEqual([0, expect.stringMatching(`it cannot be used yet: ${why}\n$`)]);
+  expect(await gate('data', 'check', 'bird')).toMatchObject({ code: 1, out: `${why}\n` });
 });
 
 test('a published file with another hash is refused', async () => {
