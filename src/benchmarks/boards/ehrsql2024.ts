@@ -142,8 +142,10 @@ function onlyStatement(sql: string): string | null {
 }
 
 function match(predicted: SqlResult, gold: Rows): BoardScore {
-  const isShort = predicted.kind !== 'rows' || (!predicted.truncated && predicted.rows.length < COMPARED_ROWS);
-  if (gold.truncated && !isShort) return boardScore('undecided', 'the gold result is larger than the row cap');
+  if (gold.truncated && predicted.kind === 'rows')
+    return !predicted.truncated && predicted.rows.length < COMPARED_ROWS
+      ? boardScore('wrong', 'fewer rows than the gold result')
+      : boardScore('undecided', 'the gold result is larger than the row cap');
   const found = officialAnswerMatch(predicted, gold.rows);
   switch (found.kind) {
     case 'match':

@@ -70,6 +70,9 @@ test('a result beyond the row cap cannot be cut like the official one', () => {
   const rows = Array.from({ length: 100 }, (_, index) => [index]);
   expect(officialAnswerMatch(result(rows, true), rows).kind).toBe('undecided');
   expect(officialAnswerMatch(result(rows, true), rows.slice(0, 5)).kind).toBe('different');
+  const five = rows.slice(0, 5);
+  expect(officialAnswerMatch(result(five, true), five).kind).toBe('different');
+  expect(officialAnswerMatch(result(five, true), rows.slice(0, 6)).kind).toBe('undecided');
 });
 
 test('texts sort by code points, as Python sorts them', () => {

@@ -269,6 +269,9 @@ test('a result that is cut is undecided where the hundred rows that count are un
   const ask = (sql: string) => score({ kind: 'sql', statements: [sql] }, many, cut);
   expect(await ask('SELECT n FROM many')).toMatchObject({ verdict: 'undecided', points: {} });
   expect(await ask('SELECT n FROM many WHERE n < 50')).toMatchObject({ verdict: 'wrong' });
+  const few = { ...OPTIONS, maxRows: 50 };
+  const half = { kind: 'sql', statements: ['SELECT n FROM many ORDER BY n LIMIT 50'] } as const;
+  expect(await score(half, many, few)).toMatchObject({ verdict: 'wrong' });
   expect(await score({ kind: 'sql', statements: ['SELECT word FROM many'] }, 0, cut)).toMatchObject({
     verdict: 'wrong',
   });
