@@ -45,6 +45,8 @@ export async function runBatches(file: string, flags: RunFlags, args: readonly s
   const opening = { config, run: read.config, flags, base, cwd: io.cwd, engines };
   try {
     const sets = await each(read.config.questions, (entry) => openSet(entry, opening));
+    for (const { asked, board } of sets)
+      for (const remark of board?.remarks ?? []) io.err(`note: ${asked.name}: ${remark}\n`);
     const databases = new Map(sets.flatMap(({ asked }) => asked.databases.all).map((one) => [one.name, one]));
     const composition = await compose(config, { adHoc: [...databases.values()] });
     try {

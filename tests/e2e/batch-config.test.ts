@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
+import Database from 'libsql';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
@@ -214,6 +215,24 @@ it('audit: true counts the updates of the searches; --dry-run asks nothing', asy
   const { updates, reused, reuses, searches } = set?.audits?.['gate:paper'] ?? {};
   expect([searches, set?.figures[0]?.reuse]).toMatchObject([3, { updates, reused, reuses }]);
   expect(set?.figures[0]?.bySeed).toMatchObject([{ seed: 3 }]);
+});
+
+it('what the folder of a benchmark lacks is said before anything is asked', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  mkdirSync(join(home.folder, 'valid'));
+  const put = (file: string, value: unknown): void => writeFileSync(join(home.folder, file), JSON.stringify(value));
+  put('valid/data.json', { data: [{ id: 'a', question: 'How many patients are there?' }] });
+  put('valid/label.json', { a: 'SELECT COUNT(*) FROM patients' });
+  const database = new Database(join(home.folder, 'mimic_iv.sqlite'));
+  database.exec('CREATE TABLE patients (subject_id int)');
+  database.close();
+  const run = 'name: a\nmethods: [react]\nquestions: [{ benchmark: ehrsql2024, data: ., split: paper-100 }]\n';
+  writeFileSync(join(home.folder, 'run.yaml'), run);
+  const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--dry-run']);
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('note: ehrsql2024 paper-100: paper-100 is drawn from 1 of the 1163 questions of valid'),
+  ]);
 });
 
 it.each([

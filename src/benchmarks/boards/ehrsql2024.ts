@@ -35,6 +35,8 @@ import { firstPath, jsonIn, repeatedKeys, someOf, textIn } from './files';
 import { boardScore, judged, reliabilityMetrics } from './reliability';
 
 const SPLITS = ['test', 'valid', 'paper-100'] as const;
+/** Questions of the split, which paper-100 is drawn from. */
+const VALID = 1163;
 const NULL = 'null';
 const CONTEXT =
   "The current time is 2100-12-31 23:59:00 (records after it do not exist; 'today', 'this year', 'last month' are relative to it).";
@@ -63,8 +65,12 @@ async function open(
   const base = data === null ? folder : dirname(dirname(data));
   const file = firstPath(base, 'mimic_iv.sqlite', 'db/mimic_iv.sqlite');
   const golds = new Map(items.map(({ id, gold }) => [id, gold]));
+  const isPart = split === 'paper-100' && whole.length !== VALID;
   return {
     items,
+    remarks: isPart
+      ? [`paper-100 is drawn from ${whole.length} of the ${VALID} questions of valid: it is another one`]
+      : [],
     database: () => file,
     score: async (id, prediction, engine, options) => {
       const gold = golds.get(id) ?? null;
