@@ -70,7 +70,7 @@ function parseSpecs(specs: readonly string[], selected: readonly Named[]): Mappi
   const templates: { spec: string; dialect: Dialect }[] = [];
   let single: string | null = null;
   for (const spec of specs) {
-    const pair = /^([\w.-]+)=(.+)$/s.exec(spec);
+    const pair = /^([^=/\\:{}]+)=(.+)$/s.exec(spec);
     if (pair?.[1] !== undefined && pair[2] !== undefined) {
       const before = named.get(pair[1]);
       if (before !== undefined && before !== pair[2])

@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BENCHMARKS } from '../../../src/benchmarks/boards';
@@ -121,6 +121,15 @@ test('a database that nobody names is named', async () => {
     "gate: no database is given for sales (1 question): add --db 'NAME=…' for each, or one template with {database}\n",
   ]);
   expect(await gate('score', ...flags, '--db', 'sales=./other.sqlite')).toMatchObject({ code: 0 });
+});
+
+test('a database beside the file is found by a name with spaces, and can be given by it', async () => {
+  put('spaced.jsonl', { id: 'a', question: 'How many?', database: 'sales of 2024', gold_sql: 'SELECT sum(x) FROM t' });
+  put('spaced-predictions.jsonl', { id: 'a', sql: 'SELECT 3' });
+  const flags = ['--benchmark', 'questions', '--data', 'spaced.jsonl', '--predictions', 'spaced-predictions.jsonl'];
+  expect(await gate('score', ...flags, '--db', 'sales of 2024=./other.sqlite')).toMatchObject({ code: 0 });
+  copyFileSync(join(home, 'other.sqlite'), join(home, 'sales of 2024.sqlite'));
+  expect(await gate('score', ...flags)).toMatchObject({ code: 0, err: '' });
 });
 
 test('more databases than are kept open are read one after the other, and only read', async () => {
