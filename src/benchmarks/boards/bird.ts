@@ -18,7 +18,7 @@ import {
   type Prediction,
   type ScoreOptions,
 } from '../benchmark';
-import { knownText, type BenchmarkItem } from '../question-file';
+import { knownText, objectsIn, type BenchmarkItem } from '../question-file';
 import { birdFormat } from './bird-format';
 import { isRight, rewardOf, softF1 } from './bird-measures';
 import {
@@ -32,14 +32,14 @@ import {
   unanswered,
   whileConnected,
 } from './execution';
-import { firstPath, jsonIn, textIn } from './files';
+import { FileName, firstPath, jsonIn } from './files';
 import { assureDatabases, pairedGolds } from './gold-file';
 
 const LICENCE = 'CC-BY-SA-4.0';
 const SOURCE = 'bird-bench/mini_dev@4d970a9';
 
 const Entry = z.object({
-  db_id: z.string().min(1),
+  db_id: FileName,
   question: z.string().trim().min(1),
   evidence: z.string().nullish(),
   SQL: z.string().nullish(),
@@ -128,15 +128,16 @@ async function openBird(folder: string, layout: Layout, options: OpenOptions): P
 /** A list in JSON, or JSONL, which the official scorer reads for the levels of difficulty. */
 async function entriesIn(path: string): Promise<readonly Entry[]> {
   if (!path.endsWith('.jsonl')) return jsonIn(path, z.array(Entry).min(1, 'holds no questions'));
-  const lines = (await textIn(path)).split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line, at }]));
-  return lines.map(({ line, at }) => {
-    try {
-      return Entry.parse(JSON.parse(line));
-    } catch (error) {
-      if (!(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
-      throw new BenchmarkDataError(`${path}, line ${at + 1}: no question of BIRD`, { cause: error });
-    }
+  const entries = (await objectsIn(path)).map(({ number, value }) => {
+    const { success, data, error } = Entry.safeParse(value);
+    if (success) return data;
+    const [issue] = error.issues;
+    throw new BenchmarkDataError(
+      `${path}, line ${String(number)}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
+    );
   });
+  if (entries.length === 0) throw new BenchmarkDataError(`${path} holds no questions`);
+  return entries;
 }
 
 function itemOf(entry: Entry, at: number, sql: string | null, engine: Dialect, options: OpenOptions): BenchmarkItem {

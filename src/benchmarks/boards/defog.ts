@@ -24,7 +24,7 @@ import { describeFailure } from '../execution-match';
 import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
 import { compareFrames, differAnyhow } from './defog-frames';
 import { meanOf, resultOf, runBoth, scored, statementOf, tooLarge, unanswered, whileConnected } from './execution';
-import { firstPath, someOf } from './files';
+import { FileName, firstPath, someOf } from './files';
 import { csvText } from './pandas-table';
 
 const SPLITS: Readonly<Record<string, Dialect>> = {
@@ -40,7 +40,7 @@ const SPLITS: Readonly<Record<string, Dialect>> = {
 const Entry = z.object({
   question: z.string().trim().min(1),
   query: z.string().trim().min(1),
-  db_name: z.string().trim().min(1),
+  db_name: z.string().trim().pipe(FileName),
   query_category: z.string(),
   instructions: z.string().nullish(),
 });
@@ -80,14 +80,14 @@ export const defog: Benchmark = {
   format,
   async open(folder, options) {
     const questions = await questionsIn(folder, options);
+    if (questions.length === 0) throw new BenchmarkDataError(`${folder} holds no questions of this split`);
     const byId = new Map(questions.map((question) => [question.item.id, question]));
     return {
       items: questions.map(({ item }) => item),
       database: ({ engine, database }) => {
-        const places = ['sqlite_dbs/', ''].flatMap((below) =>
-          ['.db', '.sqlite'].map((end) => `${below}${database ?? ''}${end}`),
-        );
-        return engine === 'sqlite' ? firstPath(folder, ...places) : null;
+        if (engine !== 'sqlite' || database === null || !FileName.safeParse(database).success) return null;
+        const places = ['sqlite_dbs/', ''].flatMap((below) => ['.db', '.sqlite'].map((end) => below + database + end));
+        return firstPath(folder, ...places);
       },
       score: (id, prediction, engine, scoring) => scoreDefog(byId.get(id), prediction, engine, scoring),
       metrics: (scores) => defogMetrics(questions, scores),

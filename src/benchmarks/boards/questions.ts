@@ -22,7 +22,7 @@ import { runAsWritten } from '../double-quoted';
 import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
 import { judge, scoreAnswer } from '../score';
 import { resultOf, whileConnected } from './execution';
-import { firstPath, someOf } from './files';
+import { FileName, firstPath, someOf } from './files';
 import { boardScore, judged, reliabilityMetrics } from './reliability';
 
 async function open(folder: string, { split = 'all', hiddenKnowledge = false }: OpenOptions): Promise<OpenBenchmark> {
@@ -36,7 +36,7 @@ async function open(folder: string, { split = 'all', hiddenKnowledge = false }: 
     items,
     database: ({ database }) => {
       const file = join(dirname(path), `${database ?? ''}.sqlite`);
-      return database !== null && !/[/\\]/.test(database) && existsSync(file) ? file : null;
+      return database !== null && FileName.safeParse(database).success && existsSync(file) ? file : null;
     },
     score: async (id, prediction, engine, options) => {
       const item = byId.get(id);
@@ -88,7 +88,8 @@ const format: PredictionFormat = {
       const parsed = Line.safeParse(value);
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
-        throw at(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is invalid'}`);
+        const field = issue?.path.join('.') ?? '';
+        throw at(`${field === '' ? '' : `${field}: `}${issue?.message ?? 'is invalid'}`);
       }
       const { id, sql, columns, rows, status } = parsed.data;
       if (!known.has(id)) throw at(`no question has the id "${id}"`);

@@ -31,14 +31,14 @@ import {
   whileConnected,
   wrong,
 } from './execution';
-import { firstPath, jsonIn } from './files';
+import { FileName, firstPath, jsonIn } from './files';
 import { spiderFormat } from './spider1-format';
 import { hardnessOf, LEVELS } from './spider1-hardness';
 import { sameDenotation } from './spider1-match';
 import { assureDatabases, pairedGolds } from './gold-file';
 
 const Entry = z.object({
-  db_id: z.string().min(1),
+  db_id: FileName,
   question: z.string().trim().min(1),
   query: z.string().nullish(),
   sql: z.unknown().optional(),

@@ -192,6 +192,12 @@ describe('what is wrong with a folder is named before anything runs', () => {
   test.each([
     ['no questions', { 'x.txt': '' }, undefined, '. is incomplete: dev.json is missing'],
     ['another split', { 'dev.json': dev }, 'test', 'bird has no split "test": it is one of dev, train'],
+    [
+      'a database outside the folder',
+      { 'dev.json': dev.replaceAll('"shop"', '"../../secret"') },
+      undefined,
+      './dev.json, 0.db_id: has to be the name of a file, without a folder',
+    ],
     ['half a file', { 'dev.json': dev.slice(0, 40) }, undefined, /^.\/dev.json is no JSON \(or only half written\)/],
     ['a field too few', { 'dev.json': '[{"db_id":"a"}]' }, undefined, /^.\/dev.json, 0.question: /],
     [
@@ -229,6 +235,16 @@ describe('what is wrong with a folder is named before anything runs', () => {
     if (typeof message === 'string') expect(found).toBe(message);
     else expect(found).toMatch(message);
   });
+});
+
+test.each([
+  ['', /mini_dev_postgresql\.jsonl holds no questions$/],
+  ['{"db_id": "shop"}\n', /jsonl, line 1: question: /],
+  ['{"db_id": "shop", "question": "q"}\n{"db_id": "sh', /jsonl, line 2: not a JSON object/],
+  ['\n{"db_id": "..", "question": "q"}\n', /jsonl, line 2: db_id: has to be the name of a file/],
+])('lines of the mini-dev that cannot be used are named: %j', async (text, message) => {
+  put('lines/mini_dev_postgresql.jsonl', text);
+  await expect(birdMiniDev.open(join(folder, 'lines'), { split: 'postgresql' })).rejects.toThrow(message);
 });
 
 describe('a predictions file', () => {

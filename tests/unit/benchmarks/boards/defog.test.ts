@@ -194,6 +194,8 @@ describe('a folder as sql-eval has it', () => {
       'idk',
       /idk.csv, line 3: the question is there twice$/,
     ],
+    ['empty', csvOf([]), 'idk', /holds no questions of this split$/],
+    ['outside', csvOf([['q', 'SELECT 1', '../shop', 'c', '']]), 'idk', /line 2: db_name has to be the name of a file/],
   ])('what is wrong is named: %s', async (name, text, split, message) => {
     if (text !== '') put(join(name, 'idk.csv'), text);
     await expect(defog.open(join(folder, name), split === undefined ? {} : { split })).rejects.toThrow(message);

@@ -173,6 +173,13 @@ test.each([
   await expect(questions.format.read(put('p.jsonl', lines(...values)), items)).rejects.toThrow(message);
 });
 
+test('a line that is no object is named', async () => {
+  const { items } = await open();
+  await expect(questions.format.read(put('p.jsonl', '[1]'), items)).rejects.toThrow(
+    /p\.jsonl, line 1: Invalid input: expected object/,
+  );
+});
+
 test('a half-written line is named', async () => {
   const { items } = await open();
   await expect(questions.format.read(put('p.jsonl', '{"id": "a", "sql": "SEL'), items)).rejects.toThrow(

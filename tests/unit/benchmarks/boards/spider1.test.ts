@@ -214,6 +214,8 @@ describe('a folder as Spider is published', () => {
       'spider1 has no split "train": it is one of dev, test',
     );
     await expect(spider1.open(folder, { split: 'test' })).rejects.toThrow('is incomplete: test.json is missing');
+    put('out/dev.json', JSON.stringify([{ db_id: '../../secret', question: 'q', query: 'SELECT 1' }]));
+    await expect(spider1.open(join(folder, 'out'), {})).rejects.toThrow(/dev\.json, 0\.db_id: has to be the name of a file/);
     put('none/dev.json', JSON.stringify([{ db_id: 'shop', question: 'q', query: 'SELECT 1' }]));
     await expect(spider1.open(join(folder, 'none'), {})).rejects.toThrow('the folder database of databases is missing');
   });
