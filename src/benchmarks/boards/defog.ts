@@ -21,11 +21,11 @@ import {
   type ScoreOptions,
 } from '../benchmark';
 import { describeFailure } from '../execution-match';
-import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
+import { loadQuestions, type BenchmarkItem } from '../question-file';
 import { compareFrames, differAnyhow } from './defog-frames';
 import { meanOf, resultOf, runBoth, scored, statementOf, tooLarge, unanswered, whileConnected } from './execution';
 import { FileName, firstPath, someOf } from './files';
-import { csvText } from './pandas-table';
+import { csvObjectsIn, csvText } from './pandas-table';
 
 const SPLITS: Readonly<Record<string, Dialect>> = {
   questions_gen_postgres: 'postgresql',
@@ -115,7 +115,7 @@ async function questionsIn(folder: string, { split, hiddenKnowledge = false }: O
 /** Instructions are part of the official prompt, so a solver sees them. */
 async function fromCsv(path: string, engine: Dialect): Promise<Question[]> {
   const seen = new Set<string>();
-  return (await objectsIn(path)).map(({ number, value }, at) => {
+  return (await csvObjectsIn(path)).map(({ number, value }, at) => {
     const parsed = Entry.safeParse(value);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
@@ -230,7 +230,7 @@ async function predictionsIn(
   const ids = new Map(items.map((item) => [keyOf(item), item.id]));
   const found = new Map<string, Prediction>();
   const problems: string[] = [];
-  for (const { number, value } of await objectsIn(path)) {
+  for (const { number, value } of await csvObjectsIn(path)) {
     const row = Row.safeParse(value);
     const id = row.success
       ? ids.get(keyOf({ question: row.data.question.trim(), database: row.data.db_name }))

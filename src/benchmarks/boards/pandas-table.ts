@@ -2,7 +2,6 @@
  * Tables as pandas reads them from CSV, and Spider 2.0's rule of when two are equal. What a column is follows from all its
  * texts: whole numbers, numbers, truth values or text; a missing value turns whole numbers into fractions.
  */
-import { parse } from 'csv-parse/sync';
 import type { SqlValue } from '../../domain';
 import { BenchmarkDataError, type Prediction } from '../benchmark';
 import { pythonFloat } from '../python-number';
@@ -25,27 +24,86 @@ export interface CsvRows {
 
 /** Throws an error with the line if pandas would not read the text. */
 export function csvRows(text: string): CsvRows {
-  const options = { bom: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true };
-  const records = parse(text, { ...options, record_delimiter: ['\r\n', '\n', '\r'] }).filter(
-    (record) => record.length > 1 || !/^[ \t]+$/.test(record[0] ?? ''),
-  );
-  const [columns, ...rows] = records;
-  if (columns === undefined) throw new SyntaxError('the file is empty');
-  const width = Math.max(columns.length, rows[0]?.length ?? 0);
-  const tooLong = rows.findIndex((row) => row.length > width);
-  if (tooLong >= 0) throw new SyntaxError(`row ${String(tooLong + 1)} has more than ${String(width)} fields`);
-  // Where rows have more fields than the header, pandas takes the first ones for row labels.
-  const labels = width - columns.length;
-  return { columns, rows: rows.map((row) => columns.map((_, index) => row[index + labels] ?? '')) };
+  const { columns, rows } = numberedRows(text);
+  return { columns, rows: rows.map(({ fields }) => fields) };
 }
 
-export async function csvIn(path: string): Promise<CsvRows> {
+export const csvIn = (path: string): Promise<CsvRows> => csvFile(path, csvRows);
+
+/** The rows by the names of their columns, with the numbers of their lines. An empty field is no value. */
+export async function csvObjectsIn(path: string): Promise<{ number: number; value: Record<string, string | null> }[]> {
+  const { columns, rows } = await csvFile(path, numberedRows);
+  return rows.map(({ line, fields }) => {
+    const entries = columns.map(
+      (name, index) => [name, fields[index] === '' ? null : (fields[index] ?? null)] as const,
+    );
+    return { number: line, value: Object.fromEntries(entries) };
+  });
+}
+
+async function csvFile<T>(path: string, read: (text: string) => T): Promise<T> {
   try {
-    return csvRows(await textIn(path));
+    return read(await textIn(path));
   } catch (error) {
-    if (error instanceof BenchmarkDataError) throw error;
-    throw new BenchmarkDataError(`${path} is no CSV that pandas reads: ${(error as Error).message}`, { cause: error });
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new BenchmarkDataError(`${path} is no CSV that pandas reads: ${error.message}`, { cause: error });
   }
+}
+
+interface NumberedRow {
+  /** On which it begins. */
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+function numberedRows(text: string): { readonly columns: readonly string[]; readonly rows: readonly NumberedRow[] } {
+  const [head, ...rows] = recordsOf(text.replace(/^\ufeff/, ''));
+  if (head === undefined) throw new SyntaxError('the file is empty');
+  const columns = head.fields;
+  const width = Math.max(columns.length, rows[0]?.fields.length ?? 0);
+  const tooLong = rows.find(({ fields }) => fields.length > width);
+  if (tooLong !== undefined)
+    throw new SyntaxError(`line ${String(tooLong.line)} has more than ${String(width)} fields`);
+  // Where rows have more fields than the header, pandas takes the first ones for row labels.
+  const labels = width - columns.length;
+  return {
+    columns,
+    rows: rows.map(({ line, fields }) => ({ line, fields: columns.map((_, index) => fields[index + labels] ?? '') })),
+  };
+}
+
+/** Without blank lines. After the quote that closes a field, what comes before the next comma belongs to it as it stands. */
+function recordsOf(text: string): NumberedRow[] {
+  const records: NumberedRow[] = [];
+  const end = /[,\r\n]|$/g;
+  let fields: string[] = [];
+  let line = 1;
+  for (let at = 0, start = 0, begun = 1; start < text.length || fields.length > 0;) {
+    const isQuoted = text.charAt(start) === '"';
+    at = isQuoted ? closingQuote(text, start, line) : start - 1;
+    const quoted = isQuoted ? text.slice(start + 1, at).replaceAll('""', '"') : '';
+    line += quoted.split('\n').length - 1;
+    end.lastIndex = at + 1;
+    const stop = end.exec(text)?.index ?? text.length;
+    fields.push(quoted + text.slice(at + 1, stop));
+    start = stop + 1;
+    if (text.charAt(stop) === ',') continue;
+    const isBlank = fields.length === 1 && !isQuoted && /^[ \t]*$/.test(fields[0] ?? '');
+    if (!isBlank) records.push({ line: begun, fields });
+    if (text.startsWith('\r\n', stop)) start += 1;
+    fields = [];
+    line += 1;
+    begun = line;
+  }
+  return records;
+}
+
+/** A doubled quote closes nothing. */
+function closingQuote(text: string, opening: number, line: number): number {
+  let at = text.indexOf('"', opening + 1);
+  while (text.charAt(at + 1) === '"' && at >= 0) at = text.indexOf('"', at + 2);
+  if (at < 0) throw new SyntaxError(`a quote that opens on line ${String(line)} is not closed`);
+  return at;
 }
 
 export function csvText({ columns, rows }: CsvRows): string {

@@ -104,6 +104,16 @@ describe('results of PostgreSQL, where columns have types', () => {
 });
 
 describe('a folder as sql-eval has it', () => {
+  test('its CSV is read as pandas reads it, quotes within a quoted field included', async () => {
+    const line = '"the difference over ""all"" days". Return the symbol.,"SELECT 1",shop,c,\n';
+    put('quoted/idk.csv', `${COLUMNS.join(',')}\r\n"two\nlines",SELECT 2,shop,c,"a, b"\r\n\n${line}`);
+    const { items } = await defog.open(join(folder, 'quoted'), { split: 'idk' });
+    expect(items.map(({ question, instructions, gold }) => [question, instructions, gold?.sql])).toEqual([
+      ['two\nlines', 'a, b', ['SELECT 2']],
+      ['the difference over "all" days. Return the symbol.', null, ['SELECT 1']],
+    ]);
+  });
+
   test('questions, instructions, choices and databases are read', async () => {
     const board = await opened();
     const [item] = board.items;

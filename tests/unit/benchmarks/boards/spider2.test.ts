@@ -304,7 +304,7 @@ describe('the loader of lite', () => {
     const torn = put(join(base, 'torn'), { 'bq001.csv': 'a\n"1\n' });
     await expect(read(torn)).rejects.toThrow(`${join(torn, 'bq001.csv')} is no CSV that pandas reads`);
     const ragged = put(join(base, 'ragged'), { 'bq001.csv': 'a\n1\n1,2\n' });
-    await expect(read(ragged)).rejects.toThrow('row 2 has more than 1 fields');
+    await expect(read(ragged)).rejects.toThrow('line 3 has more than 1 fields');
     await expect(read(join(base, 'absent'))).rejects.toThrow('is no folder');
   });
 });
