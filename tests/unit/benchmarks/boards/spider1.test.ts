@@ -215,7 +215,9 @@ describe('a folder as Spider is published', () => {
     );
     await expect(spider1.open(folder, { split: 'test' })).rejects.toThrow('is incomplete: test.json is missing');
     put('out/dev.json', JSON.stringify([{ db_id: '../../secret', question: 'q', query: 'SELECT 1' }]));
-    await expect(spider1.open(join(folder, 'out'), {})).rejects.toThrow(/dev\.json, 0\.db_id: has to be the name of a file/);
+    await expect(spider1.open(join(folder, 'out'), {})).rejects.toThrow(
+      /dev\.json, 0\.db_id: has to be the name of a file/,
+    );
     put('none/dev.json', JSON.stringify([{ db_id: 'shop', question: 'q', query: 'SELECT 1' }]));
     await expect(spider1.open(join(folder, 'none'), {})).rejects.toThrow('the folder database of databases is missing');
   });
