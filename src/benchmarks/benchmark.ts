@@ -64,6 +64,9 @@ export type Prediction =
   /** The id is missing. */
   | { readonly kind: 'none' };
 
+/** What a predictions file may hold: answers in words too, which only a judge reads. */
+export type Submitted = (Prediction & { readonly words?: string }) | { readonly kind: 'words'; readonly words: string };
+
 export interface BoardScore {
   readonly verdict: Verdict;
   /** What the question adds to the benchmark's metrics. */
@@ -75,7 +78,7 @@ export interface PredictionFormat {
   /** What its one file is called; null: it is a folder of files. */
   readonly file: string | null;
   /** Throws `BenchmarkDataError` with the line or the id, and what to change. */
-  read(path: string, items: readonly BenchmarkItem[]): Promise<ReadonlyMap<string, Prediction>>;
+  read(path: string, items: readonly BenchmarkItem[]): Promise<ReadonlyMap<string, Submitted>>;
   /** Writes the official file or folder; gives the paths it wrote. */
   write(
     to: string,

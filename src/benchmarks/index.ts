@@ -5,8 +5,9 @@ export {
   type Metrics,
   type OpenBenchmark,
   type Prediction,
+  type Submitted,
 } from './benchmark';
-export { agreementOf, type Agreement } from './agreement';
+export { Agreement, agreementOf } from './agreement';
 export { RESAMPLES, type Estimate } from './bootstrap';
 export { compareAnswers, ComparedQuestion, type MethodAnswer, type RowDifference } from './compared-question';
 export {
@@ -19,7 +20,7 @@ export {
   type Entrant,
   type Outcome,
 } from './comparison';
-export { executionMatch, type Match, type MatchOptions } from './execution-match';
+export { describeFailure, executionMatch, type Match, type MatchOptions } from './execution-match';
 export { officialAnswerMatch } from './official-answer';
 export { loadQuestions, QuestionFileError, type BenchmarkItem, type Gold, type LoadOptions } from './question-file';
 export { asksForOrder, rowOrder, type RowOrder } from './row-order';

@@ -121,7 +121,7 @@ function readOrNull(path: string): string | null {
 
 export type JudgeSummary = ReturnType<typeof judgeSummary>;
 
-export function judgeSummary(lines: readonly JudgedLine[], paid: Usage, unpriced: readonly string[]) {
+export function judgeSummary(lines: readonly Omit<JudgedLine, 'searchId'>[], paid: Usage, unpriced: readonly string[]) {
   const verdicts = lines.map(({ verdict }) => verdict).filter((verdict) => verdict !== null);
   const { counts, judged, accuracy, accuracyAnswerable } = summarise(verdicts);
   const compared = lines.flatMap(({ id, verdict, execution }) =>
@@ -153,7 +153,7 @@ export function judgeSummary(lines: readonly JudgedLine[], paid: Usage, unpriced
   };
 }
 
-function judgeText(summary: JudgeSummary): string {
+export function judgeText(summary: JudgeSummary): string {
   const { judge, questions, verdicts, judged, accuracy, agreement, notJudged } = summary;
   const { compared, share, kappa, judgeRight, executionRight, differ } = agreement;
   const said = Object.entries(verdicts).filter(([, count]) => count > 0);

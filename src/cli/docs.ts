@@ -15,7 +15,7 @@ import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
 import { ResultLine } from './batch-results';
-import { ScoreReport } from './score-run';
+import { ScoreReport } from './score-report';
 import { Submission } from './submit-manifest';
 
 const HEAD = `# The command line

@@ -96,10 +96,13 @@ const LIMITS = { outputTokens: 1_024, reasoningOutputTokens: MODEL_DEFAULTS.reas
 /** Of the answer, and of the correct one, in characters. */
 const SHOWN_CHARS = 8_000;
 
+/** What of an answer is judged. */
+export type JudgedRecord = Pick<AnswerRecord, 'status' | 'answer' | 'reason' | 'columns' | 'rows' | 'truncated'>;
+
 export interface ToJudge {
   readonly item: BenchmarkItem;
   /** null: the store has none. */
-  readonly record: AnswerRecord | null;
+  readonly record: JudgedRecord | null;
   readonly correct: () => Promise<CorrectAnswer>;
 }
 
@@ -128,7 +131,7 @@ export async function judgedOr(
 function judgeRecord(
   judge: Judge,
   item: Pick<BenchmarkItem, 'question' | 'context'>,
-  record: AnswerRecord,
+  record: JudgedRecord,
   correctAnswer: string | null,
   mode: JudgeMode,
 ): Promise<Judgement> | null {
@@ -139,7 +142,7 @@ function judgeRecord(
 }
 
 /** The answer as a user has it: its sentence, if it has one, and its rows. */
-function responseOf({ answer, reason, columns, rows, truncated }: AnswerRecord): string {
+function responseOf({ answer, reason, columns, rows, truncated }: JudgedRecord): string {
   const csv = toCsv({ columns, rows, truncated }, { maxChars: SHOWN_CHARS, nulls: 'NULL' });
   return [answer ?? reason, columns.length === 0 ? null : `rows:\n${csv}`].filter((part) => part !== null).join('\n\n');
 }
@@ -172,8 +175,11 @@ export async function correctAnswerOf(
   return { kind: 'known', text: resultText(result, SHOWN_CHARS) };
 }
 
+/** Far more rows than a judge is shown. */
+export const JUDGED_ROWS = 1_000;
+
 async function runGold(engine: SqlEngine, sql: string, signal: AbortSignal): Promise<SqlResult> {
-  const options = { timeoutMs: 120_000, maxRows: 1_000, signal, tag: 'gate judge' };
+  const options = { timeoutMs: 120_000, maxRows: JUDGED_ROWS, signal, tag: 'gate judge' };
   const { results } = await engine.run([sql], options);
   return results[0] ?? { kind: 'refused', message: 'the database gave no result' };
 }

@@ -116,10 +116,10 @@ function scaled(value: number, by: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(value * by)));
 }
 
-/** Of the commands that ask a judge. */
-export function addJudgeOptions(command: Command): Command {
+/** Of the commands that ask a judge. `model`: the option that names it. */
+export function addJudgeOptions(command: Command, model = '--model'): Command {
   return command
-    .option('--model <name>', 'the model that judges (default: models.roles.judge, else the default model)')
+    .option(`${model} <name>`, 'the model that judges (default: models.roles.judge, else the default model)')
     .option(
       '--max-cost <usd>',
       'judge no more once this run has cost this much, in US dollars, or none; what was judged before costs nothing',

@@ -1,30 +1,29 @@
 /**
  * What `gate score` does: read questions and predictions, name every database, score, sum up. All that is wrong with the
- * folder, the file or the databases is said before the first query. What could not be judged is counted apart, and said.
+ * folder, the file, the databases or the judge is said before the first query. What could not be judged is counted apart, and
+ * said.
  */
 import { resolve } from 'node:path';
-import { z } from 'zod';
-import { VERDICTS, type BenchmarkItem, type Verdict } from '../benchmarks';
-import type { Benchmark, BoardScore, OpenBenchmark, Prediction } from '../benchmarks/benchmark';
+import type { BenchmarkItem } from '../benchmarks';
+import type { BoardScore, OpenBenchmark, ScoreOptions, Submitted } from '../benchmarks/benchmark';
 import { BENCHMARKS } from '../benchmarks/boards';
 import { someOf } from '../benchmarks/boards/files';
-import { loadConfig } from '../config';
+import { loadConfig, type Config } from '../config';
 import { resolveDatabase } from '../config/databases';
-import type { SqlValue } from '../domain';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
 import { SqlEngineError, type SqlEngine } from '../ports';
-import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import { batchDatabases } from './batch-databases';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { scoringEngines } from './score-engines';
-import { textTable } from './table';
+import type { ScoreJudge, ScoreJudgeFlags } from './score-judge';
+import { reportOf, told, type Scores } from './score-report';
 
 const WAIT_MS = 20_000;
 
-export interface ScoreFlags {
+export interface ScoreFlags extends ScoreJudgeFlags {
   readonly benchmark: string;
   readonly predictions: string;
   readonly data: string;
@@ -38,31 +37,6 @@ export interface ScoreFlags {
   readonly json?: boolean;
 }
 
-/** Its JSON schema is `docs/schemas/score.schema.json`. */
-export const ScoreReport = z.object({
-  schemaVersion: z.literal(1),
-  benchmark: z.string(),
-  source: z.string().describe('whose rules these are'),
-  split: z.string(),
-  questions: z.number().int(),
-  metrics: z
-    .record(z.string(), z.number().nullable())
-    .describe('as the benchmark names and scales them; null: nothing to take it of'),
-  verdicts: z.partialRecord(z.enum(VERDICTS), z.number().int()).describe('how many questions have each'),
-  problems: z.array(z.string()).describe('what the official checker would refuse in the file'),
-  scores: z.array(
-    z.object({
-      id: z.string(),
-      verdict: z.enum(VERDICTS),
-      points: z
-        .record(z.string(), z.number())
-        .describe('what the question adds to the metrics; empty: it was not judged'),
-      reason: z.string(),
-    }),
-  ),
-});
-export type ScoreReport = Readonly<z.infer<typeof ScoreReport>>;
-
 export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   const benchmark = await BENCHMARKS[flags.benchmark]?.();
   if (benchmark === undefined) throw new UsageError(`no benchmark ${flags.benchmark}`);
@@ -75,28 +49,58 @@ export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   for (const remark of board.remarks ?? []) io.err(`note: ${remark}\n`);
   const path = resolve(io.cwd, flags.predictions);
   const predictions = await benchmark.format.read(path, board.items);
+  if (flags.judge === undefined) refuseWords(predictions, flags);
   const problems = await benchmark.format.check(path, board.items);
-  const scores = await scored({ board, predictions, flags, io });
-  const report = reportOf(benchmark, split, board, scores, problems);
-  io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
-  for (const problem of problems) io.err(`note: ${visibleLine(problem)}\n`);
-  return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
+  const config = loadConfig(io);
+  const judge = await judgeOf(flags, { config, benchmark: benchmark.name, items: board.items });
+  try {
+    const { scores, judged } = await scored({ board, predictions, config, judge, flags, io });
+    const report = reportOf(benchmark, split, board, { scores, judged, problems });
+    io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
+    if (judged !== null && !flags.json) io.out(`\n${judged.text}`);
+    for (const problem of problems) io.err(`note: ${visibleLine(problem)}\n`);
+    if (judged?.isInterrupted) return EXIT.cancelled;
+    return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
+  } finally {
+    await judge?.close();
+  }
+}
+
+async function judgeOf(
+  flags: ScoreFlags,
+  given: { readonly config: Config; readonly benchmark: string; readonly items: readonly BenchmarkItem[] },
+): Promise<ScoreJudge | null> {
+  if (flags.judge === undefined) {
+    if (flags.judgeModel === undefined) return null;
+    throw new UsageError('--judge-model: nothing is judged; add --judge two-pass or --judge single');
+  }
+  const { openScoreJudge } = await import('./score-judge');
+  return openScoreJudge(flags.judge, flags, given);
+}
+
+function refuseWords(predictions: ReadonlyMap<string, Submitted>, { predictions: path }: ScoreFlags): void {
+  const inWords = [...predictions].flatMap(([id, { kind }]) => (kind === 'words' ? [id] : []));
+  if (inWords.length > 0)
+    throw new UsageError(`${path}: answered in words alone: ${someOf(inWords)}; add --judge two-pass, or give the SQL`);
 }
 
 interface Scoring {
   readonly board: OpenBenchmark;
-  readonly predictions: ReadonlyMap<string, Prediction>;
+  readonly predictions: ReadonlyMap<string, Submitted>;
+  readonly config: Config;
+  readonly judge: ScoreJudge | null;
   readonly flags: ScoreFlags;
   readonly io: Io;
 }
 
-async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<string, BoardScore>> {
-  const config = loadConfig(io);
+async function scored({ board, predictions, config, judge, flags, io }: Scoring): Promise<Scores> {
   const { items } = board;
-  const predictionOf = ({ id }: BenchmarkItem): Prediction => predictions.get(id) ?? { kind: 'none' };
+  const predictionOf = ({ id }: BenchmarkItem): Submitted => predictions.get(id) ?? { kind: 'none' };
+  const isAsked = (item: BenchmarkItem): boolean =>
+    predictionOf(item).kind === 'sql' || judge?.needsDatabase(item) === true;
   // BIRD runs the place of an abstention too. A database in the folder costs nothing to name.
   const asking = items.filter(
-    (item) => board.database(item) !== null || (predictionOf(item).kind === 'sql' && board.isUnrun?.(item) !== true),
+    (item) => board.database(item) !== null || (isAsked(item) && board.isUnrun?.(item) !== true),
   );
   const databases = batchDatabases(
     config,
@@ -117,8 +121,9 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
       const database = databases.find(item);
       return database === null ? missing(item) : engines.of(database);
     };
+    const timeoutMs = Math.round(flags.timeout * 1000);
     const options = {
-      ...{ timeoutMs: Math.round(flags.timeout * 1000), maxRows: flags.maxRows, signal },
+      ...{ timeoutMs, maxRows: flags.maxRows, signal },
       open: (address: string) => engines.of(resolveDatabase(config, address, io.cwd)),
       ...(flags.timings === undefined ? {} : { timings: flags.timings }),
     };
@@ -128,18 +133,36 @@ async function scored({ board, predictions, flags, io }: Scoring): Promise<Map<s
     await each(
       inTurn,
       async (item) => {
-        const tag = `gate score ${item.id}`;
-        scores.set(item.id, await board.score(item.id, predictionOf(item), engineOf(item), { ...options, tag }));
+        const own = { ...options, tag: `gate score ${item.id}` };
+        scores.set(item.id, await officialScore(board, item, predictionOf(item), engineOf(item), own));
       },
       flags.concurrency,
     );
-    return new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][]));
+    stopListening();
+    const verdictOf = ({ id }: BenchmarkItem) => scores.get(id)?.verdict ?? 'undecided';
+    const toJudge = { items: inTurn, submittedOf: predictionOf, engineOf, verdictOf, timeoutMs };
+    return {
+      scores: new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][])),
+      judged: judge && (await judge.judged(toJudge, io)),
+    };
   } catch (error) {
     throw stop.signal.aborted ? new CommandFailed('stopped: nothing was scored', EXIT.cancelled) : error;
   } finally {
     stopListening();
     await engines.close();
   }
+}
+
+/** No official rule reads an answer in words. */
+function officialScore(
+  board: OpenBenchmark,
+  { id }: BenchmarkItem,
+  submitted: Submitted,
+  engine: SqlEngine,
+  options: ScoreOptions,
+): Promise<BoardScore> {
+  if (submitted.kind !== 'words') return board.score(id, submitted, engine, options);
+  return Promise.resolve({ verdict: 'undecided', points: {}, reason: 'answered in words: the judge alone decides' });
 }
 
 /** Of the folder, unless the command line names another one. */
@@ -164,44 +187,4 @@ function missing({ database, engine }: BenchmarkItem): SqlEngine {
   const fail = (): Promise<never> =>
     Promise.reject(new SqlEngineError('not-configured', `no database for ${name}: add --db '${name}=…'`));
   return { dialect: engine ?? 'sqlite', run: fail, digest: fail, describe: fail, close: () => Promise.resolve() };
-}
-
-function reportOf(
-  { name, source }: Benchmark,
-  split: string,
-  board: OpenBenchmark,
-  scores: ReadonlyMap<string, BoardScore>,
-  problems: readonly string[],
-): ScoreReport {
-  const all = [...scores].map(([id, { points, ...score }]) => ({ id, ...score, points: { ...points } }));
-  const counts = VERDICTS.map((verdict) => [verdict, all.filter((one) => one.verdict === verdict).length] as const);
-  return {
-    ...{ schemaVersion: 1, benchmark: name, source, split, questions: all.length },
-    metrics: { ...board.metrics(scores) },
-    verdicts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    problems: [...problems],
-    scores: all,
-  };
-}
-
-const NOT_JUDGED: readonly Verdict[] = ['cancelled', 'infrastructure', 'gold-failed', 'undecided', 'no-gold'];
-
-function told(report: ScoreReport, io: Io): string {
-  const { benchmark, source, split, questions, metrics, verdicts, scores } = report;
-  const table = (head: string, values: readonly (readonly SqlValue[])[]): string =>
-    textTable([head, ''], values, { width: io.columns });
-  const figures = Object.entries(metrics).map(([name, value]) => [name, value === null ? '-' : value.toFixed(2)]);
-  const apart = NOT_JUDGED.flatMap((verdict) => {
-    const [first, ...others] = scores.filter((score) => score.verdict === verdict);
-    if (first === undefined) return [];
-    const ids = someOf([first, ...others].map(({ id }) => id));
-    return [visibleLine(`${counted(1 + others.length, 'question')} left out as ${verdict} (${ids}): ${first.reason}`)];
-  });
-  return [
-    `${benchmark}, ${split}: ${counted(questions, 'question')}, by the rules of ${source}\n`,
-    table('figure', figures),
-    `\n${table('verdict', Object.entries(verdicts))}`,
-    ...(apart.length === 0 ? [] : ['', ...apart]),
-    '',
-  ].join('\n');
 }

@@ -1,8 +1,11 @@
-/** LiveSQLBench's predictions: the lines of the data set, each with its `pred_sqls`; an empty list abstains. */
+/**
+ * LiveSQLBench's predictions: the lines of the data set, each with its `pred_sqls`; an empty list abstains. Ours: an `answer` in
+ * words may stand beside them, or in place of them, for a judge.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { BenchmarkDataError, type Prediction, type PredictionFormat } from '../benchmark';
+import { BenchmarkDataError, type Prediction, type PredictionFormat, type Submitted } from '../benchmark';
 import { someOf } from './files';
 import { linesIn } from './instance-lines';
 import { Statements, lineOf } from './livesqlbench-lines';
@@ -10,6 +13,7 @@ import { Statements, lineOf } from './livesqlbench-lines';
 const PredictedLine = z.looseObject({
   instance_id: z.string(),
   pred_sqls: z.union([z.string(), z.array(z.string())], 'has to be a list of statements'),
+  answer: z.string().nullish(),
 });
 const AnyLine = z.looseObject({ instance_id: z.string() });
 
@@ -21,7 +25,7 @@ export const livesqlbenchFormat: PredictionFormat = {
   async read(path, items) {
     const known = new Set(items.map(({ id }) => id));
     const lines = (await linesIn(path, PredictedLine)).filter((line) => known.has(line.instance_id));
-    return new Map(lines.map((line) => [line.instance_id, predictionOf(Statements.parse(line.pred_sqls))]));
+    return new Map(lines.map((line) => [line.instance_id, predictionOf(line)]));
   },
   async write(to, items, predictions) {
     const path = extname(to) === '.jsonl' ? to : join(to, 'predictions.jsonl');
@@ -59,8 +63,11 @@ export const livesqlbenchFormat: PredictionFormat = {
   },
 };
 
-function predictionOf(statements: readonly string[]): Prediction {
-  return statements.every((sql) => sql.trim() === '') ? { kind: 'abstained' } : { kind: 'sql', statements };
+function predictionOf({ pred_sqls: given, answer }: z.infer<typeof PredictedLine>): Submitted {
+  const statements = Statements.parse(given);
+  const words = answer?.trim() ? { words: answer } : null;
+  if (statements.some((sql) => sql.trim() !== '')) return { kind: 'sql', statements, ...words };
+  return words === null ? { kind: 'abstained' } : { kind: 'words', ...words };
 }
 
 function statementsOf(id: string, prediction: Prediction = { kind: 'none' }): readonly string[] {

@@ -1,13 +1,14 @@
 /**
  * Anyone's own questions: `questions.jsonl` or `questions.csv`, judged by execution match with any of their gold queries, or
  * by the gold answer of the file. Predictions are a line for each: `{"id": …, "sql": …}`, where null abstains, or its
- * `columns` and `rows`; `results.jsonl` of a batch is read too, and CSV with the columns `id` and `sql`.
+ * `columns` and `rows`; its `answer` in words is for a judge. `results.jsonl` of a batch is read too, and CSV with the columns
+ * `id` and `sql` or `answer`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { SqlValue } from '../../domain';
+import { SqlValue, type AnswerStatus } from '../../domain';
 import type { SqlEngine, SqlOptions } from '../../ports';
 import {
   BenchmarkDataError,
@@ -17,6 +18,7 @@ import {
   type OpenOptions,
   type Prediction,
   type PredictionFormat,
+  type Submitted,
 } from '../benchmark';
 import { runAsWritten } from '../double-quoted';
 import { loadQuestions, objectsIn, type BenchmarkItem } from '../question-file';
@@ -71,9 +73,12 @@ const Line = z.object({
   sql: z.union([z.string(), z.array(z.string())], 'must be a text, or null').nullish(),
   columns: z.array(z.string()).nullish(),
   rows: z.array(z.array(SqlValue)).nullish(),
+  answer: z.string().nullish(),
   status: z.string().nullish(),
 });
 
+/** What they say in words is no answer. */
+const ABSTAINED: readonly string[] = ['abstained', 'unanswerable'] satisfies AnswerStatus[];
 /** They ended for a reason outside the search: they are no answers, and no abstentions either. */
 const NOT_ANSWERED = ['failed', 'cancelled', 'infrastructure-failure'];
 
@@ -81,7 +86,7 @@ const format: PredictionFormat = {
   file: 'predictions.jsonl',
   async read(path, items) {
     const known = new Set(items.map(({ id }) => id));
-    const predictions = new Map<string, Prediction>();
+    const predictions = new Map<string, Submitted>();
     for (const { number, value } of await objectsIn(path)) {
       const at = (problem: string): BenchmarkDataError =>
         new BenchmarkDataError(`${path}, line ${String(number)}: ${problem}`);
@@ -91,18 +96,20 @@ const format: PredictionFormat = {
         const field = issue?.path.join('.') ?? '';
         throw at(`${field === '' ? '' : `${field}: `}${issue?.message ?? 'is invalid'}`);
       }
-      const { id, sql, columns, rows, status } = parsed.data;
+      const { id, sql, columns, rows, answer, status } = parsed.data;
       if (!known.has(id)) throw at(`no question has the id "${id}"`);
       if (predictions.has(id)) throw at(`the id "${id}" stands there twice; leave one out`);
       if (NOT_ANSWERED.includes(status ?? ''))
         throw at(
           `"${id}" ended as ${status ?? ''}, which is no answer to score: answer it again, or leave the line out`,
         );
-      if (sql === undefined && !rows) throw at(`"${id}" has no sql: give the query, or null if it is not answered`);
+      const words = ABSTAINED.includes(status ?? '') || !answer?.trim() ? null : { words: answer };
+      if (sql === undefined && !rows && words === null)
+        throw at(`"${id}" has no sql: give the query, or null if it is not answered`);
       const statements = [sql ?? []].flat().filter((text) => text.trim() !== '');
-      if (statements.length > 0) predictions.set(id, { kind: 'sql', statements });
-      else if (rows && columns) predictions.set(id, { kind: 'rows', columns, rows });
-      else predictions.set(id, { kind: 'abstained' });
+      if (statements.length > 0) predictions.set(id, { kind: 'sql', statements, ...words });
+      else if (rows && columns) predictions.set(id, { kind: 'rows', columns, rows, ...words });
+      else predictions.set(id, words === null ? { kind: 'abstained' } : { kind: 'words', ...words });
     }
     return predictions;
   },

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { BENCHMARKS } from '../../../src/benchmarks/boards';
-import { ScoreReport } from '../../../src/cli/score-run';
+import { ScoreReport } from '../../../src/cli/score-report';
 import { scoringEngines } from '../../../src/cli/score-engines';
 import { loadConfig } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';

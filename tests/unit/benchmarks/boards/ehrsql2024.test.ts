@@ -242,7 +242,7 @@ const predictionFile = (change: Record<string, unknown> = {}): string =>
 
 test('every pair has the verdict of the official scorer, and all of them its figures', async () => {
   const board = await open();
-  const predictions = await ehrsql2024.format.read(predictionFile(), board.items);
+  const predictions = (await ehrsql2024.format.read(predictionFile(), board.items)) as ReadonlyMap<string, Prediction>;
   const scores = new Map<string, BoardScore>();
   for (const { id } of board.items)
     scores.set(id, await board.score(id, predictions.get(id) ?? { kind: 'none' }, engine, OPTIONS));

@@ -271,6 +271,25 @@ describe('the file of predictions', () => {
     expect(await lite.format.read(path, items)).toEqual(new Map([...predictions, ['alien_2', { kind: 'abstained' }]]));
   });
 
+  test('an answer in words stands beside statements, or in place of them', async () => {
+    const { items } = await lite.open(whole, {});
+    const answer = 'Two of them.';
+    const file = put('words', {
+      'p.jsonl': jsonl([
+        { instance_id: 'alien_1', pred_sqls: ['SELECT 2'], answer },
+        { instance_id: 'alien_2', pred_sqls: [], answer },
+        { instance_id: 'alien_M_1', pred_sqls: [], answer: ' ' },
+      ]),
+    });
+    expect(await lite.format.read(join(file, 'p.jsonl'), items)).toEqual(
+      new Map<string, object>([
+        ['alien_1', { ...sql('SELECT 2'), words: answer }],
+        ['alien_2', { kind: 'words', words: answer }],
+        ['alien_M_1', { kind: 'abstained' }],
+      ]),
+    );
+  });
+
   test('what the official scorer would refuse is named', async () => {
     const { items } = await lite.open(whole, {});
     const path = join(

@@ -152,6 +152,28 @@ test('predictions are read as JSONL, as results of a batch, and as CSV', async (
   });
 });
 
+test('an answer in words stands beside SQL and rows, or alone; what an abstention says is no answer', async () => {
+  const { items } = await open();
+  const read = async (text: string, name = 'p.jsonl') =>
+    Object.fromEntries(await questions.format.read(put(name, text), items));
+  const words = 'There are 4.';
+  expect(
+    await read(
+      lines(
+        { id: 'a', sql: 'SELECT 4', answer: words },
+        { id: 'b', sql: null, answer: 'It is not stored.', status: 'unanswerable' },
+        { id: 'c', answer: words },
+        { id: 'd', columns: ['n'], rows: [[4]], answer: words },
+        { id: 'e', sql: null, answer: words, status: 'answered' },
+      ),
+    ),
+  ).toEqual({
+    ...{ a: { ...sql('SELECT 4'), words }, b: { kind: 'abstained' }, c: { kind: 'words', words } },
+    ...{ d: { ...rows(['n'], [4]), words }, e: { kind: 'words', words } },
+  });
+  expect(await read('id,answer\na,4\nb,\n', 'p.csv').catch(String)).toContain('line 3: "b" has no sql');
+});
+
 test.each([
   [[{ id: 'z', sql: 'SELECT 1' }], /p\.jsonl, line 1: no question has the id "z"/],
   [

@@ -92,7 +92,7 @@ describe.each([
   let given: ReadonlyMap<string, Prediction>;
   beforeAll(async () => {
     open = await board.open(join(base, suite), {});
-    given = await board.format.read(predictions, open.items);
+    given = (await board.format.read(predictions, open.items)) as ReadonlyMap<string, Prediction>;
   });
 
   test.each(PAIRS.map((pair, index) => [pair.name, index] as const))('%s', async (_, index) => {
