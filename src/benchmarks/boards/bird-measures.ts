@@ -2,10 +2,22 @@
  * BIRD's three measures of a result, by the rules of bird-bench/mini_dev `evaluation/`. Values compare as in Python: numbers
  * by value (1 equals 1.0), nothing equals a text but the same text, and NULL equals NULL.
  */
-import type { SqlValue } from '../../domain';
+import type { Dialect, SqlValue } from '../../domain';
 import type { Rows } from '../../sql/equal';
 
 export type Row = readonly SqlValue[];
+
+/** Before the text of a date or a time of PostgreSQL: in Python it equals no text. SQLite has texts alone. */
+const MOMENT = '\u0000';
+
+export function asInPython(result: Rows, dialect: Dialect): Rows {
+  const isTime = result.columns.map(({ kind }) => kind === 'time' && dialect !== 'sqlite');
+  if (!isTime.includes(true)) return result;
+  const rows = result.rows.map((row) =>
+    row.map((cell, at) => (isTime[at] === true && typeof cell === 'string' ? MOMENT + cell : cell)),
+  );
+  return { ...result, rows };
+}
 
 /** EX. Of a result that was cut, a row that the other one lacks decides; null: there is none, or both were cut. */
 export function isRight(predicted: Rows, gold: Rows): boolean | null {

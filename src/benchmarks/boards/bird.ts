@@ -20,7 +20,7 @@ import {
 } from '../benchmark';
 import { knownText, objectsIn, type BenchmarkItem } from '../question-file';
 import { birdFormat } from './bird-format';
-import { isRight, rewardOf, softF1 } from './bird-measures';
+import { asInPython, isRight, rewardOf, softF1 } from './bird-measures';
 import {
   comparable,
   meanOf,
@@ -175,7 +175,9 @@ function scoreBird(
     const ran = await runBoth(kind === 'rows' || isBlank ? BLANK : sql, [gold], engine, options);
     const compared = comparable(kind === 'rows' ? resultOf(prediction) : ran.predicted, ran.golds[0]);
     if ('verdict' in compared) return withoutRows(compared, options);
-    const [ours, theirs] = compared;
+    // Of rows that are given as such, no types are known.
+    const dialect = kind === 'rows' ? 'sqlite' : engine.dialect;
+    const [ours, theirs] = [asInPython(compared[0], dialect), asInPython(compared[1], dialect)];
     const right = isRight(ours, theirs);
     if (right === null) return tooLarge();
     const points = { ex: Number(right), softF1: softF1(ours.rows, theirs.rows) };

@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { createSqliteEngine } from '../../../../src/adapters/sqlite';
 import type { BoardScore, Prediction } from '../../../../src/benchmarks/benchmark';
 import { bird, birdMiniDev } from '../../../../src/benchmarks/boards/bird';
-import { rewardOf, sameSet, softF1, type Row } from '../../../../src/benchmarks/boards/bird-measures';
+import {
+  asInPython,
+  isRight,
+  rewardOf,
+  sameSet,
+  softF1,
+  type Row,
+} from '../../../../src/benchmarks/boards/bird-measures';
 import { pairsOf } from '../../../helpers/benchmark-pairs';
 import { loadTestData } from '../../../helpers/shared-data';
 
@@ -21,6 +28,21 @@ interface Pair {
 test.each(pairsOf<Pair>('bird'))('$name: EX and soft-F1 are the official ones', ({ predicted, gold, ex, ...pair }) => {
   expect(Number(sameSet(predicted, gold))).toBe(ex);
   expect(softF1(predicted, gold)).toBeCloseTo(pair.softF1, 12);
+});
+
+test.each([
+  ['a date and a text of it', 'time', 'text', '2024-01-02', '2024-01-02', 'postgresql', false],
+  ['equal dates', 'time', 'time', '2024-01-02', '2024-01-02', 'postgresql', true],
+  ['a date and its midnight', 'time', 'time', '2024-01-02', '2024-01-02 00:00:00', 'postgresql', false],
+  ['NULL as a date and as a text', 'time', 'text', null, null, 'postgresql', true],
+  ['a column of SQLite that is called a date, and a text', 'time', 'text', '2024-01-02', '2024-01-02', 'sqlite', true],
+] as const)('%s compare as in Python', (_, one, other, value, another, dialect, expected) => {
+  const result = (kind: 'time' | 'text', cell: string | null) =>
+    asInPython(
+      { kind: 'rows', columns: [{ name: 'a', kind }], rows: [[cell]], truncated: false, elapsedMs: 0 },
+      dialect,
+    );
+  expect(isRight(result(one, value), result(other, another))).toBe(expected);
 });
 
 /** Ratios of times (gold / predicted) with the reward of the same official code. */
