@@ -105,7 +105,10 @@ export const Comparison = z.object({
   schemaVersion: z.literal(1),
   file: z.string().describe('the file of questions'),
   questions: z.number().int(),
-  seeds: z.number().int().describe('how often each method was asked each question'),
+  seeds: z
+    .number()
+    .int()
+    .describe('how often each method was asked each question; the most, where methods differ in it'),
   replayed: z.boolean().describe('the model was a recording: times are those of the replay'),
   resamples: z.number().int().describe('of the bootstrap behind every interval'),
   judge: z
@@ -117,11 +120,11 @@ export const Comparison = z.object({
 });
 export type Comparison = Readonly<z.infer<typeof Comparison>>;
 
-/** `expected`: answers that each method gives once it has ended: questions times seeds. */
+/** `expected`: answers that a method gives once it has ended: questions times seeds. */
 export function compareMethods(
   entrants: readonly Entrant[],
   answers: readonly ComparedAnswer[],
-  expected: number,
+  expected: (method: string) => number,
 ): ComparedMethod[] {
   const byMethod = groupBy(answers, ({ method }) => method);
   const [first] = entrants;
@@ -136,7 +139,7 @@ export function compareMethods(
     return {
       ...entrant,
       ...{ right: count('right'), wrong: count('wrong'), declined: count('declined'), failed: failed.length },
-      ...{ notScored: count('not-scored'), missing: expected - own.length },
+      ...{ notScored: count('not-scored'), missing: expected(entrant.method) - own.length },
       perQuestion: estimates((key) => [...values[key].values()]),
       cachedTokens: mean(own.filter(endedItself).flatMap(({ cachedTokens }) => cachedTokens ?? [])),
       ...{ proved: mean(answered), fullyProved: answered.filter((share) => share === 1).length },

@@ -107,32 +107,25 @@ function saidOnce(io: Io): (text: string) => void {
   };
 }
 
-/** Seeds take turns before methods do. */
-export async function armsOf(
-  at: Comparing,
-  specs: readonly MethodSpec[],
-  seeds: readonly number[] = Array.from({ length: at.flags.seeds }, (_, seed) => seed),
-): Promise<Arm[]> {
+export async function armsOf(at: Comparing, asking: readonly Pick<Arm, 'spec' | 'seed'>[]): Promise<Arm[]> {
   const { services, asked, flags, files, io } = at;
   const { databases, items, output } = asked;
   const hash = files.replay === undefined ? null : sha256(await readFile(files.replay, 'utf8')).slice(0, 8);
   const name = hash === null ? asked.name : `${asked.name} replay-${hash}`;
   const told = { cwd: io.cwd, err: saidOnce(io) };
   const arms: Arm[] = [];
-  for (const seed of seeds) {
-    for (const spec of specs) {
-      const withoutWeb = flags.web === true && hasNoWeb(spec.method);
-      if (withoutWeb) told.err(`${asked.name}: ${spec.method} has no web, as its source; it goes without\n`);
-      const ofArm: BatchFlags = { ...flags, method: spec, seed, output, ...(withoutWeb && { web: false }) };
-      const batch = await withComposition(at, scopeOf(spec, seed), (composition) => {
-        if (files.replay !== undefined && isEmpty(composition))
-          throw new UsageError(
-            `--replay: ${basename(files.replay)} holds no ${spec.spec} with seed ${seed}; add it with --record`,
-          );
-        return plannedBatch({ services, composition, databases, items, flags: ofArm, name, io: told });
-      });
-      arms.push({ at, spec, seed, flags: ofArm, batch });
-    }
+  for (const { spec, seed } of asking) {
+    const withoutWeb = flags.web === true && hasNoWeb(spec.method);
+    if (withoutWeb) told.err(`${asked.name}: ${spec.method} has no web, as its source; it goes without\n`);
+    const ofArm: BatchFlags = { ...flags, method: spec, seed, output, ...(withoutWeb && { web: false }) };
+    const batch = await withComposition(at, scopeOf(spec, seed), (composition) => {
+      if (files.replay !== undefined && isEmpty(composition))
+        throw new UsageError(
+          `--replay: ${basename(files.replay)} holds no ${spec.spec} with seed ${seed}; add it with --record`,
+        );
+      return plannedBatch({ services, composition, databases, items, flags: ofArm, name, io: told });
+    });
+    arms.push({ at, spec, seed, flags: ofArm, batch });
   }
   return arms;
 }

@@ -39,7 +39,12 @@ export async function runCompare(words: string, flags: CompareFlags, io: Io): Pr
     throw new UsageError('--judge-model: nothing is judged; add --judge two-pass or --judge single');
   const files = await recordingOf(flags, io);
   const at: Comparing = { services, asked, flags, files, io };
-  const arms = await armsOf(at, specs);
+  const seeds = Array.from({ length: flags.seeds }, (_, seed) => seed);
+  // Seeds take turns before methods do.
+  const arms = await armsOf(
+    at,
+    seeds.flatMap((seed) => specs.map((spec) => ({ spec, seed }))),
+  );
   if (flags.dryRun) return await estimated(arms, flags, io);
   if (flags.judge !== undefined) await (await import('./compare-judge')).checkJudge(at);
   const isNewFile = isNew(files);

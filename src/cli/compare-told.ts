@@ -43,7 +43,7 @@ export function fileTold(
     ...{ schemaVersion: 1, file, questions, seeds: flags.seeds, replayed: flags.replay !== undefined },
     resamples: RESAMPLES,
     ...(judge && { judge }),
-    methods: compareMethods(entrants, answers, questions * flags.seeds),
+    methods: compareMethods(entrants, answers, () => questions * flags.seeds),
     answers: [...answers],
   };
   io.out(flags.json ? `${JSON.stringify(comparison, null, 2)}\n` : tableText(comparison, io.columns));

@@ -12,9 +12,10 @@ import { each } from '../limiter';
 import { counted } from '../report/printable';
 import type { RunSet } from '../report/run';
 import { compose } from '../workers/composition';
+import { withEvents } from './batch-events';
 import { withResultFolder } from './batch-results';
 import { shownCommand } from './batch-summary';
-import { armsOf, isAnythingOpen, type Comparing } from './compare-arms';
+import { armsOf, isAnythingOpen, type Arm, type Comparing } from './compare-arms';
 import { checkJudge } from './compare-judge';
 import { ending } from './compare-run';
 import { UsageError, type ExitCode } from './errors';
@@ -32,12 +33,17 @@ import { openServices } from './services';
 /** Batches that run at the same time: what one has no question for is left to the next ones. */
 const AT_ONCE = 4;
 
-export async function runBatches(file: string, flags: RunFlags, args: readonly string[], io: Io): Promise<ExitCode> {
+export async function runBatches(
+  file: string,
+  flags: RunFlags,
+  args: readonly string[],
+  streams: Io,
+): Promise<ExitCode> {
+  const io = flags.events ? withEvents(streams) : streams;
   if (flags.out === undefined && !flags.dryRun)
     throw new UsageError('where does the report go? add --out FOLDER (or --dry-run for an estimate)');
   const path = resolve(io.cwd, file);
-  const { text, config: asWritten } = readRunConfig(path, file);
-  const read = { text, config: flags.seed === undefined ? asWritten : { ...asWritten, seeds: [flags.seed] } };
+  const read = readRunConfig(path, file);
   const base = flags.data === undefined ? dirname(path) : resolve(io.cwd, flags.data);
   const services = openServices(io);
   const { config } = services;
@@ -54,9 +60,10 @@ export async function runBatches(file: string, flags: RunFlags, args: readonly s
         ...{ services, asked, flags: own, files: {}, io: { ...io, cwd: base }, composition },
       }));
       const known = await checkedDatabases(composition, [...databases.values()]);
-      const { methods, seeds } = read.config;
-      const planned = (await each(ats, (at) => armsOf(at, methods, seeds), 1)).flat();
+      const planned: Arm[] = [];
+      for (const [n, at] of ats.entries()) planned.push(...(await armsOf(at, sets[n]?.askedWith ?? [])));
       // Seeds take turns before sets do, and those before methods.
+      const seeds = [...new Set(planned.map(({ seed }) => seed))];
       const arms = seeds.flatMap((seed) => planned.filter((arm) => arm.seed === seed));
       if (flags.dryRun) return await estimated(arms, flags, io);
       const { audit } = read.config;

@@ -17,7 +17,7 @@ const count = z.int().positive();
 const limit = z.union([z.number().positive(), z.literal('none')], 'give a number above 0, or none');
 const wholeLimit = z.union([count, z.literal('none')], 'give a whole number above 0, or none');
 
-const Method = text.transform((spec, context): MethodSpec | typeof z.NEVER => {
+const Spec = text.transform((spec, context): MethodSpec | typeof z.NEVER => {
   try {
     return parseMethodSpec(spec);
   } catch (error) {
@@ -25,6 +25,16 @@ const Method = text.transform((spec, context): MethodSpec | typeof z.NEVER => {
     return z.NEVER;
   }
 });
+
+/** How many, or which. */
+const Seeds = z.union([
+  count.transform((many) => Array.from({ length: many }, (_, seed) => seed)),
+  z.array(z.int()).min(1),
+]);
+const Method = z.union([
+  Spec.transform((spec) => ({ spec, seeds: undefined })),
+  z.strictObject({ method: Spec, seeds: Seeds }).transform(({ method: spec, seeds }) => ({ spec, seeds })),
+]);
 
 /** Of the run, or of one of its sets of questions. */
 const Settings = z.strictObject({
@@ -48,6 +58,8 @@ const Settings = z.strictObject({
       z.literal(false),
     ])
     .optional(),
+  methods: z.array(Method).min(1).optional(),
+  seeds: Seeds.optional(),
 });
 export type RunSettings = z.infer<typeof Settings>;
 
@@ -77,11 +89,6 @@ export type RunQuestions = z.infer<typeof Questions>;
 
 const RunConfig = Settings.extend({
   name: text.max(100),
-  methods: z.array(Method).min(1),
-  /** How many, or which. */
-  seeds: z
-    .union([count.transform((many) => Array.from({ length: many }, (_, seed) => seed)), z.array(z.int()).min(1)])
-    .default([0]),
   questions: z.array(Questions).min(1),
   model: z
     .union([text.transform((name) => ({ default: name })), z.partialRecord(z.enum(['default', ...Role.options]), text)])
@@ -126,25 +133,47 @@ export function readRunConfig(path: string, shown: string): ReadConfig {
     throw new ConfigError(
       parsed.error.issues.flatMap((issue) => problems(document, issue).map(([place, what]) => `${at(place)}: ${what}`)),
     );
-  const { config, problem } = checked(parsed.data);
+  const problem = whatIsWrong(parsed.data);
   if (problem !== null) throw new ConfigError([`${shown}: ${problem}`]);
-  return { text: source, config };
+  return { text: source, config: parsed.data };
 }
 
-function checked(config: RunConfig): { readonly config: RunConfig; readonly problem: string | null } {
+/** Null: nothing is. */
+function whatIsWrong(config: RunConfig): string | null {
   const twice = (names: readonly string[]): string | undefined => names.find((name, n) => names.indexOf(name) < n);
-  const method = twice(config.methods.map(({ spec }) => spec));
-  const seed = twice(config.seeds.map(String));
   const name = twice(config.questions.map(nameOf));
-  const problem =
-    method !== undefined
-      ? `methods: ${method} stands twice; leave one out`
-      : seed !== undefined
-        ? `seeds: ${seed} stands twice; leave one out`
-        : name === undefined
-          ? null
-          : `questions: two entries are called ${name}; give one of them another name`;
-  return { config, problem };
+  if (name !== undefined) return `questions: two entries are called ${name}; give one of them another name`;
+  for (const entry of config.questions) {
+    const methods = methodsOf(config, entry);
+    if (methods.length === 0) return `methods: is missing, and ${nameOf(entry)} has none of its own`;
+    const method = twice(methods.map(({ spec }) => spec.spec));
+    if (method !== undefined) return `methods: ${method} stands twice; leave one out`;
+    const seed = methods.flatMap(({ seeds }) => twice(seeds.map(String)) ?? [])[0];
+    if (seed !== undefined) return `seeds: ${seed} stands twice; leave one out`;
+  }
+  return null;
+}
+
+/** Those of an entry stand before those of the run, and those of a method before both where they are given beside it. */
+function methodsOf(config: RunConfig, entry: RunQuestions) {
+  const usual = entry.seeds ?? config.seeds ?? [0];
+  if (entry.methods !== undefined) return entry.methods.map(({ spec, seeds = usual }) => ({ spec, seeds }));
+  return (config.methods ?? []).map(({ spec, seeds }) => ({ spec, seeds: entry.seeds ?? seeds ?? usual }));
+}
+
+export interface MethodSeed {
+  readonly spec: MethodSpec;
+  readonly seed: number;
+}
+
+/** What each question of this entry is asked with; seeds take turns before methods do. `only`: this seed alone. */
+export function askedWith(config: RunConfig, entry: RunQuestions, only?: number): MethodSeed[] {
+  const methods = methodsOf(config, entry).map(({ spec, seeds }) => ({
+    spec,
+    seeds: only === undefined ? seeds : [only],
+  }));
+  const all = [...new Set(methods.flatMap(({ seeds }) => seeds))];
+  return all.flatMap((seed) => methods.flatMap(({ spec, seeds }) => (seeds.includes(seed) ? [{ spec, seed }] : [])));
 }
 
 /** As tables have it; also the name of its batches, as of a file that `gate batch run` is given. */
@@ -182,6 +211,13 @@ function problems(document: Document, issue: z.core.$ZodIssue): [number, string]
 /** The alternative that came closest says what is wrong. */
 function unionText(issue: z.core.$ZodIssueInvalidUnion): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
+  const ofItsType = issue.errors.filter(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
+  const [first] = ofItsType.length === 1 ? (ofItsType[0] ?? []) : [];
+  if (first !== undefined && first.code !== 'unrecognized_keys')
+    return [
+      ...first.path.slice(0, 1).map(String),
+      first.code === 'invalid_union' ? unionText(first) : first.message.replace(/^Invalid input: /, ''),
+    ].join(': ');
   const texts = issue.errors.flatMap((errors) => {
     const unknown = errors.find(({ code }) => code === 'unrecognized_keys');
     if (unknown?.code === 'unrecognized_keys') return [`unknown key ${unknown.keys.join(', ')}`];

@@ -64,7 +64,8 @@ export async function setOf(
   });
   const mine = arms.filter((arm) => arm.at === at);
   const entrants = entrantsOf(mine);
-  const seeds = read.config.seeds.length;
+  const seedsOf = (method: string): number => mine.filter(({ spec }) => spec.spec === method).length;
+  const seeds = Math.max(...entrants.map(({ method }) => seedsOf(method)));
   const byMethod = groupBy(ran, ({ arm }) => arm.spec.spec);
   const figures = entrants.map(({ method }) =>
     figuresOf(
@@ -83,6 +84,7 @@ export async function setOf(
     stopped: interrupted ? 'interrupted' : run.stopped,
     set: {
       ...{ name: own.name, note, benchmark, questionsSha256: sha256(canonical(own.items)) },
+      ...(board?.remarks?.length && { remarks: [...board.remarks] }),
       databases: databases.flatMap((name) => known.get(name) ?? []),
       settings: Object.fromEntries(
         entrants.map(({ method }) => {
@@ -94,7 +96,7 @@ export async function setOf(
       comparison: {
         ...{ schemaVersion: 1, file, questions: own.items.length, seeds, replayed: false, resamples: RESAMPLES },
         ...(judge && { judge }),
-        methods: compareMethods(entrants, answers, own.items.length * seeds),
+        methods: compareMethods(entrants, answers, (method) => own.items.length * seedsOf(method)),
         answers,
       },
       ...(Object.keys(audits).length > 0 && { audits }),

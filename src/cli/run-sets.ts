@@ -15,7 +15,15 @@ import { selectItems } from './batch-plan';
 import type { Scorer } from './batch-results';
 import { questionsOf } from './batch-run';
 import type { Asked, Comparing } from './compare-arms';
-import { limitFlags, nameOf, type RunConfig, type RunQuestions, type RunSettings } from './run-config';
+import {
+  askedWith,
+  limitFlags,
+  nameOf,
+  type MethodSeed,
+  type RunConfig,
+  type RunQuestions,
+  type RunSettings,
+} from './run-config';
 import type { ScoringEngines } from './score-engines';
 import { specsOf } from './score-run';
 
@@ -31,11 +39,13 @@ export interface RunFlags {
   readonly dryRun?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
+  readonly events?: boolean;
   readonly debug?: boolean;
 }
 
 export interface SetToRun {
   readonly asked: Asked;
+  readonly askedWith: readonly MethodSeed[];
   readonly flags: Comparing['flags'];
   readonly file: string;
   readonly note: string | null;
@@ -64,7 +74,7 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
   const own: Comparing['flags'] = {
     ...{
       methods: '',
-      seeds: run.seeds.length,
+      seeds: 1,
       concurrency: flags.concurrency ?? run.concurrency,
       ...limitFlags(run),
     },
@@ -100,6 +110,7 @@ export async function openSet(entry: RunQuestions, at: Opening): Promise<SetToRu
         ? asked
         : { ...asked, score: scorerOf(board, (address) => engines.of(resolveDatabase(config, address, base))) },
     ...{ flags: own, benchmark, board, note: entry.note ?? null, file: entry.file ?? entry.data ?? '' },
+    askedWith: askedWith(run, entry, flags.seed),
   };
 }
 

@@ -134,11 +134,13 @@ function aboutRun(run: Run): string[] {
   ];
 }
 
-function aboutSet({ note, benchmark, comparison }: RunSet): string[] {
+function aboutSet({ note, remarks = [], benchmark, comparison, figures }: RunSet): string[] {
   const { questions, seeds, file, judge } = comparison;
+  const fewest = Math.min(...figures.map(({ bySeed }) => bySeed.length));
   return [
     ...(note === null ? [] : [note]),
-    `${counted(questions, 'question')}, ${counted(seeds, 'seed')}`,
+    ...remarks,
+    `${counted(questions, 'question')}, ${fewest < seeds ? `${fewest} to ` : ''}${counted(seeds, 'seed')}`,
     benchmark === null
       ? `From ${file}, scored by its gold`
       : `${benchmark.title}, split ${benchmark.split}, scored by the rules of ${benchmark.source}; licence: ${benchmark.licence}`,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { makeRealEhrStandIn } from '../../examples/paper/make-realehr-stand-in';
 import { loadQuestions, startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
+import { askedWith, readRunConfig } from '../../src/cli/run-config';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
@@ -77,7 +78,8 @@ function livesqlbench(data: string): void {
     ...{ preprocess_sql: [], clean_up_sql: [], test_cases: [], category: 'Query', conditions: { order: false } },
     ...{ difficulty_tier: 'Simple', external_knowledge: [] },
   };
-  writeFileSync(join(folder, 'livesqlbench_data.jsonl'), `${JSON.stringify(line)}\n`);
+  const without = { ...line, instance_id: 'alien_2', sol_sql: [] };
+  writeFileSync(join(folder, 'livesqlbench_data.jsonl'), `${JSON.stringify(line)}\n${JSON.stringify(without)}\n`);
 }
 
 it.each([
@@ -114,8 +116,29 @@ it.each([
   }
   for (const set of run.sets.filter(({ comparison }) => comparison.judge !== undefined))
     expect(set.figures.every(({ judged }) => judged !== null)).toBe(true);
+  const lacks = /no sol_sql for \S{0,6}alien_2\S{0,6}: the publisher sends gold by e-mail/;
+  for (const { remarks } of run.sets.filter((set) => set.name === 'LS-Hard')) {
+    expect([err, remarks?.join()]).toEqual([expect.stringMatching(lacks), expect.stringMatching(lacks)]);
+    expect(readFileSync(join(home.folder, name, 'report.html'), 'utf8')).toMatch(lacks);
+  }
   const [standIn] = run.sets;
   if (name === 'update-audit') expect(Object.keys(standIn?.audits ?? {})).toEqual(['gate:paper']);
+});
+
+it('run-variance asks ReAct on RealEHR six times and all else five times, as the paper', () => {
+  const path = join(ROOT, 'examples', 'paper', 'run-variance.yaml');
+  const { config } = readRunConfig(path, path);
+  const seeds = config.questions.map((entry) => {
+    const asked = askedWith(config, entry).map(({ spec }) => spec.method);
+    return ['react', 'redel-seed', 'reforce-seed', 'gate'].map(
+      (method) => asked.filter((one) => one === method).length,
+    );
+  });
+  expect(seeds).toEqual([
+    [6, 5, 5, 5],
+    [5, 5, 5, 5],
+    [5, 5, 5, 5],
+  ]);
 });
 
 const inFolder = (args: readonly string[]) => home.here(args, { GATE_CONFIG: join(home.folder, 'gate.config.json') });

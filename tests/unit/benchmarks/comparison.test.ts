@@ -64,13 +64,13 @@ describe('methods compared', () => {
         answer('a', '5', 'correct', by(null)),
         answer('a', '6', 'gold-failed', by('correct')),
       ],
-      7,
+      () => 7,
     );
     expect(one?.judged).toMatchObject({
       ...{ right: 4, wrong: 0, declined: 1, apart: 2, accuracy: { value: 0.75, questions: 4 } },
       agreement: { compared: 4, bothRight: 2, bothWrong: 1, judgeRight: 1, executionRight: 0, share: 0.75 },
     });
-    expect(compareMethods([entrant('a')], [answer('a', '1', 'correct')], 1)[0]).not.toHaveProperty('judged');
+    expect(compareMethods([entrant('a')], [answer('a', '1', 'correct')], () => 1)[0]).not.toHaveProperty('judged');
   });
 
   test('by the judge methods differ where they are equal by execution; a failed search is apart for both', () => {
@@ -82,7 +82,7 @@ describe('methods compared', () => {
         ...['1', '2'].map((id) => answer('b', id, 'no-gold', judged('correct'))),
         answer('b', '3', 'infrastructure', judged(null)),
       ],
-      3,
+      () => 3,
     );
     expect(first?.judged).toMatchObject({ accuracy: { value: 1 / 3 }, difference: null });
     // The third question was judged for one of them alone.
@@ -99,7 +99,7 @@ describe('methods compared', () => {
         answer('b', '1', 'correct'),
         answer('b', '2', 'infrastructure', { calls: 99, reason: 'the endpoint is down', proved: null }),
       ],
-      2,
+      () => 2,
     );
     expect(first).toMatchObject({ right: 1, wrong: 1, failed: 0, difference: null });
     expect(first?.perQuestion.accuracy).toMatchObject({ value: 0.5, questions: 2 });
@@ -118,7 +118,7 @@ describe('methods compared', () => {
       'undecided',
     ];
     const answers = verdicts.map((verdict, at) => answer('a', String(at), verdict));
-    const [only] = compareMethods([entrant('a')], answers, 8);
+    const [only] = compareMethods([entrant('a')], answers, () => 8);
     expect(only).toMatchObject({ right: 1, wrong: 1, declined: 1, failed: 0, notScored: 3, missing: 2 });
     expect(only?.perQuestion.accuracy).toMatchObject({ value: 1 / 3, questions: 3 });
   });
@@ -129,7 +129,7 @@ describe('methods compared', () => {
       answer('a', '1', 'wrong', { seed: 1, calls: 3 }),
       answer('a', '2', 'correct', { calls: 8 }),
     ];
-    const [only] = compareMethods([entrant('a')], answers, 4);
+    const [only] = compareMethods([entrant('a')], answers, () => 4);
     expect(only?.perQuestion.accuracy).toMatchObject({ value: 0.75, questions: 2 });
     expect(only?.perQuestion.calls).toMatchObject({ value: 5, questions: 2 });
   });
@@ -140,7 +140,7 @@ describe('methods compared', () => {
       answer('a', id, at < 20 ? 'correct' : 'wrong'),
       answer('b', id, at < 26 ? 'correct' : 'wrong'),
     ]);
-    const [first, second] = compareMethods([entrant('a'), entrant('b')], answers, 40);
+    const [first, second] = compareMethods([entrant('a'), entrant('b')], answers, () => 40);
     expect(second?.difference?.accuracy?.value).toBeCloseTo(0.15);
     expect(second?.difference?.accuracy?.low).toBeGreaterThan(0);
     // Unpaired the two intervals overlap.
@@ -152,7 +152,7 @@ describe('methods compared', () => {
     const [only] = compareMethods(
       [entrant('a')],
       [...answers, answer('a', '3', 'wrong-abstained', { proved: null })],
-      3,
+      () => 3,
     );
     expect(only).toMatchObject({ proved: 0.75, fullyProved: 1, answered: 2 });
   });

@@ -55,7 +55,7 @@ function runOf(answers: ComparedAnswer[], more: Partial<Comparison>, text = 'tex
         ...{ name: text, note: text, benchmark: null, questionsSha256: '0', databases: [], settings: {}, figures },
         comparison: {
           ...{ schemaVersion: 1, file: text, questions: 2, seeds: 1, replayed: false, resamples: 100 },
-          ...{ methods: compareMethods(entrants, answers, 2), answers, ...more },
+          ...{ methods: compareMethods(entrants, answers, () => 2), answers, ...more },
         },
       },
     ],

@@ -115,6 +115,8 @@ describe.each([
       correct: right,
       unscored: 0,
     });
+    // Of a selection: nothing else was asked.
+    expect(open.metrics(new Map(scores.slice(0, 20)))).toMatchObject({ ex: (100 * right) / 20, unscored: 0 });
   });
 
   test('what is read is written as it was', async () => {
