@@ -55,8 +55,13 @@ export class Tally {
 
   constructor(
     private readonly total: number,
-    private readonly startedAtMs: number,
+    private startedAtMs: number,
   ) {}
+
+  /** The pace is that since now. */
+  begin(nowMs: number): void {
+    this.startedAtMs = nowMs;
+  }
 
   /** `now`: it ended in this run. */
   add(line: ResultLine, now: boolean): void {

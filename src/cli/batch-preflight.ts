@@ -7,6 +7,7 @@ import { webNotice } from './ask-input';
 import type { Asking } from './ask-start';
 import type { Batch, BatchFlags } from './batch-plan';
 import type { Scorer } from './batch-results';
+import type { BatchDisplay } from './batch-table';
 import { checkDatabase } from './check-database';
 import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
@@ -36,6 +37,8 @@ export interface ReadyBatch {
     readonly stopped: () => Stopped | null;
     /** How many of its questions may run at the same time now, as so many of them are open. */
     readonly places: (open: number) => number;
+    /** Its line of the run's live table; null: it tells by itself how it goes. */
+    readonly display: BatchDisplay | null;
   };
   /** Judges in place of the question's own gold; left out: that does. */
   readonly score?: Scorer;

@@ -154,7 +154,7 @@ export class BatchRun {
   ) {
     this.costs = at.together?.costs ?? new Map<string, number>();
     this.interrupts = watchInterrupts(at.io);
-    this.display = batchDisplay(at.batch, at.io);
+    this.display = at.together?.display ?? batchDisplay(at.batch, at.io);
   }
 
   async run(): Promise<BatchEnd> {

@@ -34,9 +34,9 @@ export interface BatchDisplay {
   stop(): void;
 }
 
-type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now' | 'emit'>;
+export type DisplayIo = Pick<Io, 'err' | 'live' | 'columns' | 'now' | 'emit'>;
 const ROWS = 10;
-const REDRAW_MS = 250;
+export const REDRAW_MS = 250;
 const LINE_EVERY_MS = 60_000;
 const EVENT_EVERY_MS = 10_000;
 
@@ -46,7 +46,7 @@ export function batchDisplay(batch: Batch, io: DisplayIo): BatchDisplay {
   return io.live ? liveDisplay(batch, tally, io) : plainDisplay(batch, tally, io);
 }
 
-const pausedLine = ({ batchId }: Batch): string => `paused: gate batch resume ${batchId} goes on`;
+export const pausedLine = ({ batchId }: Batch): string => `paused: gate batch resume ${batchId} goes on`;
 
 function plainDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   const note = (line: string): void => io.err(`${line}\n`);
@@ -56,6 +56,7 @@ function plainDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   return {
     ...{ live: false, rows: 0, note },
     started: () => {
+      tally.begin(io.now());
       note(`${batch.batchId}: ${figures()}`);
       timer = setInterval(() => note(`${batch.batchId}: ${figures()}`), LINE_EVERY_MS);
     },
@@ -83,6 +84,7 @@ function eventDisplay(batch: Batch, tally: Tally, io: DisplayIo, emit: (event: N
   return {
     ...{ live: false, rows: 0, retried: () => undefined },
     started: () => {
+      tally.begin(io.now());
       emit({ event: 'started', batchId, name, ...figures() });
       timer = setInterval(progress, EVENT_EVERY_MS);
     },
@@ -138,7 +140,7 @@ function liveDisplay(batch: Batch, tally: Tally, io: DisplayIo): BatchDisplay {
   return {
     live: true,
     rows: ROWS,
-    started: () => undefined,
+    started: () => tally.begin(io.now()),
     ended: (line, now) => {
       tally.add(line, now);
       current = current.filter(({ searchId }) => searchId !== line.searchId);
@@ -167,6 +169,6 @@ function endedLine({ id, verdict, status, usage, wallMs, error }: ResultLine): s
 }
 
 /** Like `cut`, but a table keeps its spaces. */
-function cutLine(line: string, width: number): string {
+export function cutLine(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }

@@ -139,6 +139,7 @@ const OF_RUN = [
   'dryRun',
   'fresh',
   'json',
+  'events',
   'debug',
 ];
 
@@ -147,6 +148,10 @@ function runFlags(command: Command): RunFlags {
   const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
   const other = given.find(([name]) => !OF_RUN.includes(name))?.[0];
   const flag = command.options.find((option) => option.attributeName() === other)?.long ?? other;
+  if (other === 'detach')
+    throw new UsageError(
+      '--detach: leave it out; a run is followed until it ends, and goes on where it was interrupted',
+    );
   if (flag !== undefined) throw new UsageError(`${flag}: leave it out; the file of a run says what is asked`);
   return Object.fromEntries(given);
 }

@@ -5,6 +5,7 @@ import { isConclusive, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { provedShare } from '../text/answer-text';
 import { requireUsable, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
+import { ofArm } from './batch-events';
 import type { ReadyBatch, Stopped } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
 import { BatchRun } from './batch-run';
@@ -13,6 +14,7 @@ import type { ExitCode } from './errors';
 import { holdInterrupts } from './interrupts';
 import type { Io } from './io';
 import { Places } from './run-places';
+import { runDisplay } from './run-table';
 import { recordOf, type Services } from './services';
 import { openTemporal } from './temporal-session';
 
@@ -61,6 +63,15 @@ export async function runArms(
   const session = open.some((count) => count > 0)
     ? await openTemporal(services.config, io.env, { onProgress: (line) => io.err(`${line}\n`) })
     : null;
+  const labels = arms.map((arm) => labelOf(arm, arms));
+  const table =
+    atOnce > 1 && io.live && session !== null
+      ? runDisplay(
+          arms.map(({ batch }, index) => ({ batch, label: labels[index] ?? '' })),
+          io,
+        )
+      : null;
+  const told: Io = table === null ? io : { ...io, err: (text) => table.note(text.trimEnd()) };
   try {
     const temporal = session && (await session.gate.client.workflowService.getSystemInfo({})).serverVersion;
     await each(
@@ -70,10 +81,12 @@ export async function runArms(
           state.stopped ??= 'interrupted';
           return;
         }
-        const label = labelOf(arm, arms);
-        if ((open[index] ?? 0) > 0 && stopped() === null) io.err(`[${index + 1}/${arms.length}] ${label}\n`);
-        const together = { costs, stopped, places: (some: number) => places.of(index, some) };
-        const one = await runArm(arm, together, atOnce === 1 ? io : labelled(io, label));
+        const label = labels[index] ?? '';
+        if (table === null && (open[index] ?? 0) > 0 && stopped() === null)
+          io.err(`[${index + 1}/${arms.length}] ${label}\n`);
+        const display = table?.of(index) ?? null;
+        const together = { costs, stopped, display, places: (some: number) => places.of(index, some) };
+        const one = await runArm(arm, together, atOnce === 1 ? io : labelled(told, label));
         places.of(index, 0);
         ran.set(arm, one);
         state.found += arm.batch.searches.length - one.ended;
@@ -81,7 +94,7 @@ export async function runArms(
         if (one.failure === null) return;
         state.failure ??= one.failure;
         // The others finish first, so it would be told late.
-        if (atOnce > 1) io.err(`${label}: ${one.failure.message}\n`);
+        if (atOnce > 1) told.err(`${label}: ${one.failure.message}\n`);
       },
       atOnce,
     );
@@ -89,6 +102,7 @@ export async function runArms(
     if (state.failure !== null && [...ran.values()].every(({ answers }) => answers.length === 0)) throw state.failure;
     return { ...state, temporal, ran: arms.flatMap((arm) => ran.get(arm) ?? []) };
   } finally {
+    table?.stop();
     try {
       await session?.close();
     } finally {
@@ -117,8 +131,9 @@ function labelOf({ at, spec, seed }: Arm, arms: readonly Arm[]): string {
   ].join(' ');
 }
 
-/** Several arms write lines, each with its name: no table can be redrawn in place. */
+/** Several arms write lines, each with its name. */
 function labelled(io: Io, label: string): Io {
+  if (io.emit !== undefined) return ofArm(io, label, io.emit);
   return { ...io, live: false, err: (text) => io.err(`${label}: ${text}`) };
 }
 

@@ -42,7 +42,7 @@ export async function setOf(
   ran: readonly RanArm[],
   { stopped, spent }: { readonly stopped: Ran['stopped']; readonly spent: { usd: number } },
 ): Promise<{ readonly set: RunSet; readonly stopped: typeof stopped }> {
-  const { services, arms, known, read } = ready;
+  const { services, arms, known } = ready;
   const { asked: own, file, note, benchmark, board } = set;
   const { maxTotalCost } = at.flags;
   // The judge itself takes off what the searches of this set cost.

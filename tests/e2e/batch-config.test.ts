@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
+import type { BatchEvent } from '../../src/cli/batch-events';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
@@ -50,7 +51,13 @@ const runIn = (home: GateHome): Run => JSON.parse(readFileSync(join(home.folder,
 
 it('methods × sets × seeds run at once, each scored by its own rules; done before, the run costs nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
-  const args = ['batch', 'run', config(home), '--out', 'out'];
+  const args = [
+    'batch',
+    'run',
+    config(home, '# was on postgresql://reader:hunter2@db.example/sales\n'),
+    '--out',
+    'out',
+  ];
   const first = await home.here(args);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
   const run = runIn(home);
@@ -73,12 +80,17 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   // The two sets have names of their own, so their searches are not shared.
   const calls = run.sets.flatMap(({ comparison }) => comparison.answers.map((answer) => answer.calls ?? 0));
   expect(calls.reduce((sum, count) => sum + count, 0)).toBe(model.ledger().totals.billed);
+  expect(run.config.text).toContain('# was on postgresql://reader:***@db.example/sales');
+  for (const file of ['run.json', 'report.md', 'report.html', 'report.csv'])
+    expect(readFileSync(join(home.folder, 'out', file), 'utf8')).not.toContain('hunter2');
   const page = readFileSync(join(home.folder, 'out', 'report.html'), 'utf8');
   for (const said of ['Accuracy against model calls', 'made up', 'name: two sets']) expect(page).toContain(said);
   expect(page).not.toMatch(/<script|src=|url\(/);
   expect(readFileSync(join(home.folder, 'out', 'report.md'), 'utf8')).toContain('## three');
   expect(parse(readFileSync(join(home.folder, 'out', 'report.csv')))).toHaveLength(1 + 5 * 2 * 2);
   const paid = model.ledger().totals.asked;
+  expect((await home.here([...args, '--fresh', '--dry-run'])).code).toBe(0);
+  // It began no new searches.
   const again = await home.here(args);
   expect([again.code, model.ledger().totals.asked]).toEqual([0, paid]);
   expect(runIn(home)).toEqual(run);
@@ -199,7 +211,34 @@ it('after a failure of one batch the report has all that the store has, and the 
   }
 });
 
-it('audit: true counts the updates of the searches; --dry-run asks nothing', async () => {
+it('methods and seeds of an entry, and seeds of a method, stand before those of the run', async () => {
+  const home = gateHome({ baseUrl: model.baseUrl });
+  const path = join(home.folder, config(home));
+  const own = `    methods:\n      - react\n      - { method: 'gate:fast', seeds: [4, 7] }\n`;
+  const text = readFileSync(path, 'utf8')
+    .replace('    note: made up\n', own)
+    .replace('limit: 2 }', 'limit: 1, seeds: [5] }');
+  writeFileSync(path, text);
+  const { code, err } = await home.here(['batch', 'run', 'run.yaml', '--out', 'out']);
+  expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+  const run = runIn(home);
+  const seeds = run.sets.map(({ figures }) =>
+    figures.map(({ method, bySeed }) => [method, bySeed.map(({ seed }) => seed)]),
+  );
+  expect(seeds).toEqual([
+    [
+      ['react', [0, 1]],
+      ['gate:fast', [4, 7]],
+    ],
+    [
+      ['gate:fast', [5]],
+      ['react', [5]],
+    ],
+  ]);
+  expect([run.complete, run.sets.map(({ comparison }) => comparison.answers.length)]).toEqual([true, [12, 2]]);
+});
+
+it('audit: true counts the updates of the searches, --events names the batch, and --dry-run asks nothing', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const path = config(home, 'audit: true\n');
   const text = readFileSync(join(home.folder, path), 'utf8')
@@ -209,8 +248,17 @@ it('audit: true counts the updates of the searches; --dry-run asks nothing', asy
   const estimate = await home.here(['batch', 'run', path, '--dry-run', '--limit', '1']);
   expect([estimate.code, model.ledger().totals.asked]).toEqual([0, 0]);
   expect(estimate.out).toContain('Nothing was asked');
-  const { code, out, err } = await home.here(['batch', 'run', path, '--out', 'out', '--limit', '4', '--json']);
+  const asJson = ['--json', '--events'];
+  const { code, out, err } = await home.here(['batch', 'run', path, '--out', 'out', '--limit', '4', ...asJson]);
   expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+  const events = err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as BatchEvent);
+  expect(events.flatMap((event) => violations('batch-event', event))).toEqual([]);
+  const armsOf = (kind: string) => events.flatMap(({ event, arm }) => (event === kind ? [arm] : [])).sort();
+  expect(armsOf('started')).toEqual(['questions: gate:paper', 'three: gate:paper']);
+  expect(armsOf('ended')).toHaveLength(7);
   const [set] = (JSON.parse(out) as Run).sets;
   const { updates, reused, reuses, searches } = set?.audits?.['gate:paper'] ?? {};
   expect([searches, set?.figures[0]?.reuse]).toMatchObject([3, { updates, reused, reuses }]);
@@ -261,6 +309,15 @@ it.each([
     'name: a\nmethods: [gate, gate]\nquestions: [{ file: q.jsonl }]\n',
     'run.yaml: methods: gate stands twice; leave one out',
   ],
+  ['name: a\nquestions: [{ file: q.jsonl }]\n', 'run.yaml: methods: is missing, and q has none of its own'],
+  [
+    'name: a\nmethods:\n  - { method: gate, seeds: 0 }\nquestions: [{ file: q.jsonl }]\n',
+    'run.yaml, line 3: methods.0: seeds: ',
+  ],
+  [
+    'name: a\nmethods: [gate]\nquestions:\n  - file: q.jsonl\n    seeds: [1, 1]\n',
+    'run.yaml: seeds: 1 stands twice; leave one out',
+  ],
   [
     'name: a\nmethods: [gate]\nquestions: [{ file: q.jsonl }, { file: x/q.jsonl }]\n',
     'run.yaml: questions: two entries are called q; give one of them another name',
@@ -286,6 +343,11 @@ it('a flag that the file has a key for, and --data without one, are refused', as
   expect([method.code, method.err]).toEqual([
     2,
     'gate: --method: leave it out; the file of a run says what is asked\n',
+  ]);
+  const detached = await home.here(['batch', 'run', 'run.yaml', '--out', 'out', '--detach']);
+  expect([detached.code, detached.err]).toEqual([
+    2,
+    'gate: --detach: leave it out; a run is followed until it ends, and goes on where it was interrupted\n',
   ]);
   const folder = await home.here(['batch', 'run', 'three.jsonl', '--out', 'out', '--data', '.']);
   expect([folder.code, folder.err]).toEqual([2, 'gate: --data is for the .yaml of a run; leave it out\n']);
