@@ -45,12 +45,15 @@ export async function isPaused(gate: GateClient, searchId: string): Promise<bool
 
 /** How a running batch is paused, from its history; undefined: it is not. */
 export async function batchPause(gate: GateClient, batchId: string): Promise<BatchPause | undefined> {
+  let newest: BatchPause | undefined;
   for await (const { name, input } of newestCommands(gate, batchWorkflowId(batchId))) {
-    if (name === 'pause') return input as BatchPause;
-    if (name === 'resume') return undefined;
-    if (name === STARTED) return (input as RunBatchInput | undefined)?.pause;
+    if (name === 'resume') break;
+    const told =
+      name === 'pause' ? (input as BatchPause) : name === STARTED ? (input as RunBatchInput).pause : undefined;
+    // A later pause without `now` leaves the questions in flight paused.
+    if (told !== undefined) newest = { ...(newest ?? told), now: told.now || newest?.now === true };
   }
-  return undefined;
+  return newest;
 }
 
 const STARTED = ' started';

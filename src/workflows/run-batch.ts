@@ -18,6 +18,7 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -80,6 +81,9 @@ export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
   return CancellationScope.nonCancellable(() => batch.run());
 }
 
+/** A pause that a run hears first of all reaches the questions that it took over (docs/changing-the-search.md). */
+const PAUSE_REACHES = '2026-11-pause-reaches';
+
 const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' } } as const;
 
 class Batch {
@@ -88,6 +92,8 @@ class Batch {
   private readonly failures: unknown[] = [];
   /** Child workflows requested but not started yet: the server would drop them if the batch closed now. */
   private starting = 0;
+  /** Commands to questions that are on their way: the server would drop them as well. */
+  private telling = 0;
   private counts: BatchCounts;
   private page: number;
   private paused: BatchPause | undefined;
@@ -101,6 +107,9 @@ class Batch {
     this.page = input.resume?.page ?? 0;
     this.paused = input.pause;
     this.concurrency = input.concurrency;
+    const carried = input.resume?.inFlight ?? [];
+    // A signal may be heard before the run begins.
+    if (carried.length > 0 && patched(PAUSE_REACHES)) for (const entry of carried) this.inFlight.set(entry.n, entry);
     this.attributes = openAttributes(input.question.searchAttributes);
   }
 
@@ -108,8 +117,8 @@ class Batch {
     void this.cancelWhenAsked();
     for (const entry of this.input.resume?.inFlight ?? []) this.launch(entry, 'follow');
     for (; this.page < this.input.pages && !this.stopping; this.page += 1) {
-      if (this.historyIsLong()) return this.handOver();
-      await this.runPage();
+      if (this.historyIsLong()) await this.handOver();
+      else await this.runPage();
     }
     await condition(() => this.inFlight.size === 0 || this.failures.length > 0);
     this.check();
@@ -233,9 +242,11 @@ class Batch {
 
   /** Ignores that a question has just ended, or has not started yet: then it is told once it has. */
   private async tell(entry: BatchEntry, steering: Steering): Promise<void> {
+    this.telling += 1;
     await getExternalWorkflowHandle(questionWorkflowId(entry.searchId))
       .signal(fromParent, steering)
-      .catch(() => undefined);
+      .catch(() => undefined)
+      .finally(() => (this.telling -= 1));
   }
 
   private historyIsLong(): boolean {
@@ -243,12 +254,14 @@ class Batch {
     return continueAsNewSuggested || targetWorkerDeploymentVersionChanged || historyLength >= this.input.eventsPerRun;
   }
 
-  private async handOver(): Promise<never> {
-    await condition(() => this.starting === 0);
+  /** Returns only if the batch is cancelled meanwhile. */
+  private async handOver(): Promise<void> {
+    await condition(() => (this.starting === 0 && this.telling === 0) || this.stopping);
+    if (this.stopping) return;
     const resume = { page: this.page, counts: this.counts, inFlight: [...this.inFlight.values()] };
     const { concurrency } = this;
     const { pause: _, ...input } = this.input;
-    return continueUpgraded<typeof runBatch>({
+    await continueUpgraded<typeof runBatch>({
       ...input,
       concurrency,
       resume,

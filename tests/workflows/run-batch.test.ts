@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Payload } from '@temporalio/common';
 import {
   batchResultKey,
   writeBatchManifest,
@@ -11,10 +12,12 @@ import { ModelError, type ObjectStore } from '../../src/ports';
 import type { AnswerSummary } from '../../src/ports/search-steps';
 import { awaitBatch, cancelWorkflow, signalBatch, startBatch, type GateClient } from '../../src/workers/client';
 import { batchPause, batchProgress, isPaused } from '../../src/workers/workflow-views';
+import { dataConverter } from '../../src/workers/payloads';
+import type { WorkersOptions } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
 import { batchWorkflowId } from '../../src/workflows/ids';
 import type { RunBatchInput } from '../../src/workflows/run-batch';
-import { testFolder, unique, withWorkers } from '../helpers/temporal';
+import { testFolder, unique, withClient, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
 
 /** One file per key; enough of a store for what a batch keeps. */
@@ -82,9 +85,13 @@ class Fixture {
     });
   }
 
-  run<T>(steps: ReturnType<Fixture['steps']>, work: (gate: GateClient) => Promise<T>): Promise<T> {
+  run<T>(
+    steps: ReturnType<Fixture['steps']>,
+    work: (gate: GateClient) => Promise<T>,
+    more: Pick<WorkersOptions, 'dataConverter'> = {},
+  ): Promise<T> {
     const batch = { store: this.store, readAnswer: this.readAnswer };
-    return withWorkers({ steps, batch, databases: [this.database] }, work);
+    return withWorkers({ steps, batch, databases: [this.database], ...more }, work);
   }
 
   async start(gate: GateClient, pageSize = 10, eventsPerRun = 100, more: Partial<RunBatchInput> = {}): Promise<void> {
@@ -203,6 +210,11 @@ test('a batch whose worker stopped in the middle goes on with the next worker', 
   expect(fixture.plans).toBeLessThanOrEqual(8 + 5);
 });
 
+const NOTHING_DONE = {
+  ...{ answered: 0, unanswerable: 0, abstained: 0, cancelled: 0, failed: 0 },
+  'infrastructure-failure': 0,
+};
+
 /** Until no question is in flight. */
 async function idle(gate: GateClient, batchId: string): Promise<number> {
   for (;;) {
@@ -261,6 +273,81 @@ test('a pause with now reaches the questions in flight, which go on when the bat
     expect(await isPaused(gate, fixture.entries[0]?.searchId ?? '')).toBe(false);
   });
   expect(fixture.plans).toBe(8);
+});
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+
+async function runOf(gate: GateClient, { batchId }: Fixture): Promise<string> {
+  return (await gate.client.workflow.getHandle(batchWorkflowId(batchId)).describe()).runId;
+}
+
+test('a pause that arrives as a batch continues as new reaches the questions that it carries over', async () => {
+  const fixture = new Fixture(3);
+  let reached: () => void = () => undefined;
+  const both = new Promise<void>((resolve) => (reached = resolve));
+  const inFlight = fixture.entries.slice(0, 2);
+  const held = fixture.steps(({ name, signal }) => {
+    if (name !== 'plan') return;
+    if (fixture.plans === 2) reached();
+    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))));
+  });
+  await fixture.run(held, async (gate) => {
+    await fixture.start(gate, 2, 100, { concurrency: 2 });
+    await both;
+  });
+  // No worker has the next run before it is paused: its first task holds the pause, and its history is long already.
+  await withClient(async (gate) => {
+    await gate.client.workflow.getHandle(batchWorkflowId(fixture.batchId)).terminate('replaced');
+    await fixture.start(gate, 2, 4, { resume: { page: 1, counts: NOTHING_DONE, inFlight } });
+    await signalBatch(gate, fixture.batchId, 'pause', { author: 'ann', now: true });
+    await signalBatch(gate, fixture.batchId, 'pause', { author: 'bob', now: false });
+    expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
+  });
+  let release: () => void = () => undefined;
+  const planned = new Promise<void>((resolve) => (release = resolve));
+  await fixture.run(
+    fixture.steps(({ name }) => (name === 'plan' ? planned : undefined)),
+    async (gate) => {
+      const first = await runOf(gate, fixture);
+      await until(async () => (await runOf(gate, fixture)) !== first);
+      for (const { searchId } of inFlight) await until(() => isPaused(gate, searchId));
+      expect(await batchPause(gate, fixture.batchId)).toEqual({ author: 'bob', now: true });
+      release();
+      await signalBatch(gate, fixture.batchId, 'resume', { author: 'ann' });
+      expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 3 } } });
+    },
+  );
+});
+
+test('a cancellation that arrives as a batch is about to continue as new ends it', async () => {
+  const fixture = new Fixture(6);
+  let reached: () => void = () => undefined;
+  let release: () => void = () => undefined;
+  const working = new Promise<void>((resolve) => (reached = resolve));
+  const cancelled = new Promise<void>((resolve) => (release = resolve));
+  // Holds the task in which the first page arrives, starts its question, and finds the history long.
+  const holding = {
+    encode: (payloads: Payload[]) => Promise.resolve(payloads),
+    decode: async (payloads: Payload[]) => {
+      if (payloads.some(({ data }) => String(Buffer.from(data ?? [])).startsWith('{"entries":'))) {
+        reached();
+        await cancelled;
+      }
+      return payloads;
+    },
+  };
+  const payloadCodecs = [...(dataConverter.payloadCodecs ?? []), holding];
+  const work = async (gate: GateClient): Promise<void> => {
+    await fixture.start(gate, 1, 8, { concurrency: 1 });
+    await working;
+    await cancelWorkflow(gate, batchWorkflowId(fixture.batchId));
+    release();
+    const ended = await awaitBatch(gate, fixture.batchId);
+    expect(ended).toMatchObject({ kind: 'completed', value: { stopping: true, done: 1, inFlight: [] } });
+  };
+  await fixture.run(fixture.steps(), work, { dataConverter: { ...dataConverter, payloadCodecs } });
 });
 
 test('a paused batch that is cancelled ends', async () => {
