@@ -36,7 +36,8 @@ export interface BatchResult {
   readonly schemaVersion: 1;
   readonly n: number;
   readonly searchId: string;
-  readonly outcome: BatchOutcome;
+  /** Null: it is asked again. */
+  readonly outcome: BatchOutcome | null;
 }
 
 export interface BatchPage {
@@ -60,8 +61,6 @@ export interface BatchPorts {
 }
 
 export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchActivities {
-  const record = (batchId: string, result: Omit<BatchResult, 'schemaVersion'>): Promise<void> =>
-    store.put(batchResultKey(batchId, result.n), JSON.stringify({ schemaVersion: 1, ...result }), { overwrite: true });
   return {
     loadBatchPage: ({ batchId, page }) =>
       runStep(async () => {
@@ -71,7 +70,7 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
           const answer = await readAnswer(searchId);
           if (answer === null || !isConclusive(answer)) continue;
           const { status } = answer;
-          await record(batchId, { n, searchId, outcome: { kind: 'answer', status } });
+          await putBatchResult(store, batchId, { n, searchId, outcome: { kind: 'answer', status } });
           finished.push({ n, status });
         }
         return { entries, finished };
@@ -79,7 +78,7 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
     readAnswer: ({ searchId }) => runStep(() => readAnswer(searchId)),
     followQuestion: ({ searchId, workflowId }) =>
       runStep(({ signal }) => follow(searchId, workflowId, readAnswer, signal)),
-    recordResult: ({ batchId, ...result }) => runStep(() => record(batchId, result)),
+    recordResult: ({ batchId, ...result }) => runStep(() => putBatchResult(store, batchId, result)),
   };
 }
 
@@ -98,6 +97,15 @@ export async function writeBatchManifest(
   const header = { schemaVersion: 1, batchId, total: entries.length, pageSize, pages };
   await store.put(`batches/${batchId}/manifest.json`, JSON.stringify(header), { overwrite: true });
   return { pages };
+}
+
+export function putBatchResult(
+  store: ObjectStore,
+  batchId: string,
+  result: Omit<BatchResult, 'schemaVersion'>,
+): Promise<void> {
+  const stored: BatchResult = { schemaVersion: 1, ...result };
+  return store.put(batchResultKey(batchId, result.n), JSON.stringify(stored), { overwrite: true });
 }
 
 export function batchResultKey(batchId: string, n: number): string {

@@ -6,10 +6,11 @@
  * 2. The ceiling of the whole batch ends the batch's own workflow only: questions are workflows of their own, so those in
  *    flight go on and are followed.
  */
-import type { BatchOutcome, BatchResult } from '../activities/batch';
+import { putBatchResult, type BatchOutcome, type BatchResult } from '../activities/batch';
 import { counted } from '../report/printable';
 import { awaitBatch, awaitQuestion, signalBatch, type Ended } from '../workers/client';
-import { batchProgress } from '../workers/workflow-views';
+import { steerQuestion } from '../workers/steer-question';
+import { batchPause, batchProgress } from '../workers/workflow-views';
 import { unlessGone } from '../workers/grpc-status';
 import { batchWorkflowId } from '../workflows/ids';
 import type { BatchProgress } from '../workflows/batch-progress';
@@ -85,34 +86,35 @@ async function sweep({ store, batch, pending, ended }: FollowBatch, seen: Set<nu
     const n = Number(/(\d+)\.json$/.exec(key)?.[1] ?? Number.NaN);
     if (!pending.has(n) || seen.has(n)) continue;
     const text = await store.get(key);
-    const outcome =
-      text === null
-        ? null
-        : (JSON.parse(text) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null }).outcome;
+    const outcome = text === null ? null : (JSON.parse(text) as BatchResult).outcome;
     if (outcome === null) continue;
     seen.add(n);
     ended(n, outcome);
   }
 }
 
-/** Starts no further question. Those in flight are partly paid for, so they finish first. */
+/** Starts no further question. Those in flight are partly paid for, so they finish first, also where they were paused. */
 async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<FollowEnd> {
-  const { session, batch, interrupts, broken, display, ended } = follow;
+  const { session, store, batch, interrupts, broken, display, ended } = follow;
   await session.gate.client.workflow
     .getHandle(batchWorkflowId(batch.batchId))
     .terminate('the batch has cost what it may');
+  const pause = await batchPause(session.gate, batch.batchId);
   const { inFlight } = await batchProgress(session.gate, batch.batchId);
   await sweep(follow, seen);
   const open = inFlight.filter(({ n }) => !seen.has(n));
   display.note(
     `the batch has reached --max-total-cost: no further question starts, ${open.length} in flight may finish`,
   );
-  const all = Promise.all(
-    open.map(async ({ n, searchId }) => {
-      const outcome = await outcomeOf(session, searchId);
-      if (outcome !== null) ended(n, outcome);
-    }),
-  );
+  const finish = async ({ n, searchId }: (typeof open)[number]): Promise<void> => {
+    if (pause?.now === true)
+      await steerQuestion(session.gate, searchId, { kind: 'resume', author: '--max-total-cost' });
+    const outcome = await outcomeOf(session, searchId);
+    if (outcome === null) return;
+    await putBatchResult(store, batch.batchId, { n, searchId, outcome });
+    ended(n, outcome);
+  };
+  const all = Promise.all(open.map(finish));
   await Promise.race([all, interrupts.first, broken]);
   return interrupts.count() > 0 ? 'interrupted' : 'ceiling';
 }
@@ -130,7 +132,7 @@ const ROUND_MS = 1_500;
 const OUTAGES_EVERY = 6;
 
 /** Rounds in a row: a server under load answers late at times. */
-const MOST_MISSED = 3;
+export const MOST_MISSED = 3;
 
 /** Ends when the signal aborts; rejects when Temporal is gone. */
 async function watchBatch(

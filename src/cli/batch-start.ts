@@ -4,7 +4,7 @@
  * 1. A batch that runs is told the `--concurrency` of who joins it.
  * 2. A result that an earlier run left for a question that is asked again is blanked before the workflow starts.
  */
-import { batchResultKey, writeBatchManifest } from '../activities/batch';
+import { batchResultKey, putBatchResult, writeBatchManifest } from '../activities/batch';
 import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
 import { cut } from '../report/printable';
@@ -57,10 +57,9 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
     taskQueues: queues.questionOn(question.database),
   }));
   for (const n of pending) {
-    const key = batchResultKey(batchId, n);
     const searchId = entries[n]?.searchId;
-    if ((await store.get(key)) === null) continue;
-    await store.put(key, JSON.stringify({ schemaVersion: 1, n, searchId, outcome: null }), { overwrite: true });
+    if (searchId === undefined || (await store.get(batchResultKey(batchId, n))) === null) continue;
+    await putBatchResult(store, batchId, { n, searchId, outcome: null });
   }
   const { pages } = await writeBatchManifest(store, batchId, entries, PAGE_SIZE);
   await startBatch(

@@ -177,7 +177,7 @@ test('a cancelled batch starts nothing more and completes; run again, it goes on
     expect(counts.cancelled).toBeGreaterThan(0);
   });
   const before = (await fixture.results()).filter(
-    ({ outcome }) => outcome.kind === 'answer' && outcome.status === 'answered',
+    ({ outcome }) => outcome?.kind === 'answer' && outcome.status === 'answered',
   );
   const plansBefore = new Map(before.map(({ searchId }) => [searchId, fixture.calls.get(searchId)?.length]));
   await fixture.run(fixture.steps(), async (gate) => {
