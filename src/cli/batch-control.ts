@@ -3,14 +3,15 @@
  * works on the batch. A retry is the command that began the batch, for its failures alone.
  */
 import { signalBatch } from '../workers/client';
-import { runningWorkflow } from '../workers/workflow-views';
+import { asksOnly, runningWorkflow } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
+import { isServed } from './batch-queues';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
-import { openServices } from './services';
+import { openServices, type Services } from './services';
 import { authorOf, onRunningBatch, type SteerFlags } from './steer';
-import { findBatch, isCancelled, isFailure, storedBatch, type BatchCommand } from './stored-batches';
-import { openRunning, sayStoreOnly } from './temporal-session';
+import { findBatch, isToRetry, storedBatch, type BatchCommand } from './stored-batches';
+import { openRunning, sayStoreOnly, type TemporalSession } from './temporal-session';
 
 export interface ControlFlags extends SteerFlags {
   readonly now?: boolean;
@@ -50,19 +51,33 @@ export async function retryCommand(
   { undecided = false }: { readonly undecided?: boolean },
   io: Io,
 ): Promise<BatchCommand | null> {
-  const { config, store } = openServices(io);
+  const services = openServices(io);
+  const { config, store } = services;
   const batch = await storedBatch(store, await findBatch(store, wanted));
   const { id, command, questions } = batch;
   const session = await openRunning(config, io.env, sayStoreOnly(io));
   try {
-    if (session !== null && (await runningWorkflow(session.gate, batchWorkflowId(id))) !== null)
-      throw new CommandFailed(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
+    if (session !== null) await checkEnded(id, session, { services, io });
   } finally {
     await session?.close();
   }
-  if (!questions.some(({ outcome }) => isFailure(outcome) || (undecided && isCancelled(outcome)))) return null;
+  if (!questions.some((question) => isToRetry(question, undecided))) return null;
   const again = 'run the same command again, which asks the failures and all that is open';
   if (command === null) throw new CommandFailed(`the command of ${id} is not in the store: ${again}`);
   if (command.isMasked) throw new CommandFailed(`the command of ${id} held a password, which is not kept: ${again}`);
   return { ...command, args: [...command.args, '--retry-of', id, ...(undecided ? ['--undecided'] : [])] };
+}
+
+/** A retry that was interrupted is taken up by the next one. */
+async function checkEnded(
+  id: string,
+  session: TemporalSession,
+  at: { readonly services: Services; readonly io: Io },
+): Promise<void> {
+  const running = await runningWorkflow(session.gate, batchWorkflowId(id));
+  if (running === null) return;
+  if (await isServed(at, session, running.taskQueue))
+    throw new CommandFailed(`${id} has not ended: retry its failures once it has (gate batch status ${id})`);
+  if (!(await asksOnly(session.gate, id)))
+    throw new CommandFailed(`${id} was interrupted: run the same command again, which asks its failures, too`);
 }

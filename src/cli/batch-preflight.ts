@@ -14,7 +14,7 @@ import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './noti
 import { checkModel, unpricedModels } from './preflight';
 import { noteSeen } from './seen-databases';
 import { addToIndex, recordOf, saveInput, type Services } from './services';
-import { isCancelled, isFailure, storedBatch } from './stored-batches';
+import { isToRetry, storedBatch } from './stored-batches';
 
 /** Why a run asks no further question. */
 export type Stopped = 'interrupted' | 'cancelled' | 'ceiling' | 'failed';
@@ -57,9 +57,7 @@ export async function openSearches(
   const open = new Set(records.flatMap((record, n) => (record !== null && isConclusive(record) ? [] : [n])));
   if (flags.retryOf === undefined || open.size === 0) return open;
   const { questions } = await storedBatch(services.store, { id: batch.batchId, startedMs: 0 });
-  const isAgain = ({ outcome }: (typeof questions)[number]): boolean =>
-    isFailure(outcome) || (flags.undecided === true && isCancelled(outcome));
-  return new Set(questions.flatMap((question, n) => (open.has(n) && isAgain(question) ? [n] : [])));
+  return new Set(questions.flatMap((question, n) => (open.has(n) && isToRetry(question, flags.undecided) ? [n] : [])));
 }
 
 /** What a worker reads of the questions, and what lists them. */

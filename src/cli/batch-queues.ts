@@ -70,7 +70,12 @@ export async function runsDetached(
   return own?.taskQueue === queue && isServed(ready, session, queue);
 }
 
-async function isServed({ services, io }: ReadyBatch, { gate }: TemporalSession, queue: string): Promise<boolean> {
+/** Somebody works there or will. */
+export async function isServed(
+  { services, io }: Pick<ReadyBatch, 'services' | 'io'>,
+  { gate }: TemporalSession,
+  queue: string,
+): Promise<boolean> {
   if (await isPolled(gate, queue, io.now())) return true;
   return (await startedQueues(gate.client, deploymentOf(services.config.temporal.versioning))).has(queue);
 }

@@ -5,8 +5,9 @@
 import type { AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { cut, utc } from '../report/printable';
-import { batchPause, runningWorkflow } from '../workers/workflow-views';
+import { batchPause, runningWorkflow, wasCancelled } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
+import { MOST_MISSED } from './batch-follow';
 import { figuresText, isCorrect, isJudged, paceOf, type BatchFigures } from './batch-figures';
 import { resultsIn } from './batch-judge';
 import { liveLines } from './follow';
@@ -121,9 +122,11 @@ async function liveOf({ session, services, io }: Looking, { id, questions }: Sto
   const running = session === null ? null : await runningWorkflow(session.gate, batchWorkflowId(id));
   if (session === null || running === null) {
     const isOpen = questions.some(({ outcome }) => outcome === null);
-    const wasCancelled = questions.some(({ outcome }) => isCancelled(outcome));
-    const otherwise = statusWithoutRecord(services.config, io.env, session !== null);
-    return { status: wasCancelled ? 'cancelled' : isOpen ? otherwise : 'ended', progress: null } as const;
+    // One of them may have been cancelled by itself.
+    const isCut = questions.some(({ outcome }) => isCancelled(outcome));
+    const wasTold = session !== null && (isOpen || isCut) && (await wasCancelled(session.gate, batchWorkflowId(id)));
+    const otherwise = isOpen ? statusWithoutRecord(services.config, io.env, session !== null) : 'ended';
+    return { status: wasTold || (isOpen && isCut) ? 'cancelled' : otherwise, progress: null } as const;
   }
   const progress = await session.batchProgress(id);
   const paused = progress === null ? (await batchPause(session.gate, id)) !== undefined : progress.paused === true;
@@ -195,8 +198,10 @@ function nextOf(status: State, { id, questions }: StoredBatch, hasCommand: boole
     case 'unknown':
       return 'no Temporal answers: see gate doctor';
     case 'ended':
-      if (!questions.some(({ outcome }) => isFailure(outcome))) return null;
-      return hasCommand ? `gate batch retry ${id}` : again;
+      if (questions.some(({ outcome }) => isFailure(outcome))) return hasCommand ? `gate batch retry ${id}` : again;
+      if (questions.some(({ outcome }) => isCancelled(outcome)))
+        return hasCommand ? `gate batch retry ${id} --undecided` : again;
+      return null;
     case 'running':
     case 'cancelling':
       return null;
@@ -222,6 +227,7 @@ async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags
   const over = new AbortController();
   void interrupts.first.then(() => over.abort());
   let status = await batchStatus(at, batch);
+  let missed = status.status === 'interrupted' ? 1 : 0;
   const live = io.live && !json ? liveLines(io, 1_000, () => statusLines(status)) : null;
   let shown = '';
   try {
@@ -230,9 +236,12 @@ async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags
       if (live === null && JSON.stringify(news) !== shown)
         io.out(json ? `${JSON.stringify(status)}\n` : `${status.status}: ${figuresText(status)}\n`);
       shown = JSON.stringify(news);
-      if (!MOVING.includes(status.status) || isOver(over.signal)) break;
+      const isStill = missed === 0 ? !MOVING.includes(status.status) : missed >= MOST_MISSED;
+      if (isStill || isOver(over.signal)) break;
       await pause(WATCH_MS, over.signal);
-      status = await batchStatus(at, await findBatch(at.services.store, batch.id));
+      const seen = await batchStatus(at, await findBatch(at.services.store, batch.id));
+      missed = seen.status === 'interrupted' ? missed + 1 : 0;
+      if (missed === 0 || missed >= MOST_MISSED) status = seen;
     }
   } finally {
     live?.stop();

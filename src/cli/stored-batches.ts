@@ -77,9 +77,17 @@ export async function findBatch(store: ObjectStore, wanted: string): Promise<Lis
   return found[0];
 }
 
+export interface StoredQuestion {
+  readonly searchId: string;
+  /** Null: it has not ended. */
+  readonly outcome: BatchOutcome | null;
+  /** It ended badly, was begun again, and has not ended since. */
+  readonly isAskedAgain: boolean;
+}
+
 export interface StoredBatch extends ListedBatch {
-  /** By position; no outcome: it has not ended. */
-  readonly questions: readonly { readonly searchId: string; readonly outcome: BatchOutcome | null }[];
+  /** By position. */
+  readonly questions: readonly StoredQuestion[];
   readonly command: BatchCommand | null;
 }
 
@@ -88,13 +96,13 @@ export async function storedBatch(store: ObjectStore, listed: ListedBatch): Prom
   const searchIds = await searchesOfBatch(store, id);
   const results = await each(
     await store.list(`batches/${id}/results/`),
-    async (key) => (await storedJson(store, key)) as Omit<BatchResult, 'outcome'> & { outcome: BatchOutcome | null },
+    async (key) => (await storedJson(store, key)) as BatchResult,
   );
   const outcomes = groupBy(results, ({ n }) => n);
-  const questions = searchIds.map((searchId, n) => ({
-    searchId,
-    outcome: outcomes.get(n)?.find((one) => one.searchId === searchId)?.outcome ?? null,
-  }));
+  const questions = searchIds.map((searchId, n) => {
+    const result = outcomes.get(n)?.find((one) => one.searchId === searchId);
+    return { searchId, outcome: result?.outcome ?? null, isAskedAgain: result?.outcome === null };
+  });
   const command = BatchCommand.nullable().parse(await storedJson(store, commandKey(id)));
   return { ...listed, questions, command };
 }
@@ -118,6 +126,11 @@ export function isFailure(outcome: BatchOutcome | null): boolean {
 
 export function isCancelled(outcome: BatchOutcome | null): boolean {
   return outcome?.kind === 'answer' && outcome.status === 'cancelled';
+}
+
+/** Whether `gate batch retry` asks it; `undecided`: also what was cancelled. */
+export function isToRetry({ outcome, isAskedAgain }: StoredQuestion, undecided = false): boolean {
+  return isAskedAgain || isFailure(outcome) || (undecided && isCancelled(outcome));
 }
 
 /** Null: nothing is there, or on another machine. */

@@ -56,6 +56,19 @@ export async function batchPause(gate: GateClient, batchId: string): Promise<Bat
   return newest;
 }
 
+/** Whether a running batch is a retry, which asks some of its questions. */
+export async function asksOnly(gate: GateClient, batchId: string): Promise<boolean> {
+  for await (const { name, input } of newestCommands(gate, batchWorkflowId(batchId)))
+    if (name === STARTED) return (input as RunBatchInput).only !== undefined;
+  return false;
+}
+
+/** Whether a workflow was cancelled, also one that has ended since. */
+export async function wasCancelled({ listing }: GateClient, workflowId: string): Promise<boolean> {
+  const described = await unlessGone(listing.workflow.getHandle(workflowId).describe());
+  return described?.raw.workflowExtendedInfo?.cancelRequested === true;
+}
+
 const STARTED = ' started';
 
 /** What the run was told, newest first, and last what it started with. */

@@ -5,9 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import type { BatchSummary } from '../../src/cli/batch-summary';
-import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
+import { isPaused } from '../../src/workers/workflow-views';
+import { gateHome, type Ended, type GateHome, type GateProcess } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 import { loadTestData, type TestData } from '../helpers/shared-data';
+import { withClient } from '../helpers/temporal';
 
 jest.setTimeout(240_000);
 
@@ -47,6 +49,7 @@ beforeAll(async () => {
 beforeEach(() => {
   model.reset();
   failing.question = null;
+  failing.bodies.length = 0;
   const { port } = failing.server.address() as AddressInfo;
   home = gateHome({ baseUrl: `http://127.0.0.1:${String(port)}/v1` });
   writeQuestions(6);
@@ -74,13 +77,20 @@ const run = (...more: readonly string[]): string[] => {
 const summary = (): BatchSummary =>
   JSON.parse(readFileSync(join(home.folder, 'out', 'summary.json'), 'utf8')) as BatchSummary;
 
-async function statusOf(id = 'last'): Promise<Record<string, unknown> & { status: string; done: number; id: string }> {
-  const { code, out, err } = await home.here(['batch', 'status', id, '--json']);
-  if (code !== 0) throw new Error(err);
-  return JSON.parse(out) as Awaited<ReturnType<typeof statusOf>>;
+interface Status extends Record<string, unknown> {
+  readonly id: string;
+  readonly status: string;
+  readonly done: number;
+  readonly inFlight: readonly { readonly searchId: string }[];
 }
 
-async function until(holds: (status: Awaited<ReturnType<typeof statusOf>>) => boolean) {
+async function statusOf(id = 'last'): Promise<Status> {
+  const { code, out, err } = await home.here(['batch', 'status', id, '--json']);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as Status;
+}
+
+async function until(holds: (status: Status) => boolean) {
   for (;;) {
     const status = await statusOf();
     if (holds(status)) return status;
@@ -150,6 +160,107 @@ test('a retry asks the failures of a batch alone, and not what was cancelled or 
   expect((await home.here(run())).code).toBe(0);
   expect(summary()).toMatchObject({ complete: true, infrastructureFailures: { count: 0 } });
   expect(model.ledger().totals.billedAgain).toBe(0);
+});
+
+test('an interrupted batch is not retried, and an interrupted retry is taken up by the next one', async () => {
+  writeQuestions(3);
+  failing.question = questions()[1]?.question ?? '';
+  let release = model.holdAfter(3);
+  const first = home.start(run());
+  await model.billed(1);
+  const { id } = await until(({ failed }) => failed === 1);
+  await killed(first);
+  expect(await home.here(['batch', 'retry', id])).toMatchObject({
+    ...{ code: 1, err: `gate: ${id} was interrupted: run the same command again, which asks its failures, too\n` },
+  });
+  release();
+  // A process of its own: the server remembers for a minute who polled.
+  expect((await home.run(run())).code).toBe(1);
+  expect(await statusOf(id)).toMatchObject({ status: 'ended', failed: 1, next: `gate batch retry ${id}` });
+  failing.question = null;
+  release = model.holdAfter(0);
+  failing.bodies.length = 0;
+  const retry = home.start(['batch', 'retry', id]);
+  await asked(1);
+  await killed(retry);
+  expect(await statusOf(id)).toMatchObject({ failed: 0, done: 2 });
+  release();
+  const { code, err } = await home.here(['batch', 'retry', id]);
+  expect([code, err]).toEqual([0, expect.stringContaining('results.jsonl') as string]);
+  expect(await statusOf(id)).toMatchObject({ status: 'ended', failed: 0, done: 3, next: null });
+});
+
+/** Until the model was asked so often. */
+async function asked(count: number): Promise<void> {
+  while (failing.bodies.filter((body) => body !== '').length < count)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+async function killed({ child, ended }: GateProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await ended;
+}
+
+test('at the ceiling of the batch a question that was paused with it finishes, and the status knows it', async () => {
+  const prices = { simulated: { inputPerMillion: 100, outputPerMillion: 100 } };
+  writeFileSync(join(home.folder, 'gate.config.json'), JSON.stringify({ prices, budgets: { costUsd: null } }));
+  const release = model.holdAfter(0);
+  // Of three calls, and of one.
+  const both = ['--ids', 'sprint-drivers-per-team,sprint-events-per-season'];
+  const running = home.here(run(...both, '--max-total-cost', '0.01'));
+  await asked(2);
+  const { id, inFlight } = await until((status) => status.inFlight.length === 2);
+  await home.here(['batch', 'pause', id, '--now']);
+  await withClient(async (gate) => {
+    for (const { searchId } of inFlight)
+      while (!(await isPaused(gate, searchId))) await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  release();
+  expect(await running).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('no further question starts, 1 in flight may finish') as string,
+  });
+  expect(await statusOf(id)).toMatchObject({ done: 2, failed: 0 });
+});
+
+test('a question that is cancelled by itself cancels no batch; a batch whose questions are all cancelled was', async () => {
+  writeQuestions(2);
+  let release = model.holdAfter(0);
+  let running = home.here(run());
+  await asked(2);
+  const { id, inFlight } = await until((status) => status.inFlight.length === 2);
+  expect((await home.here(['cancel', inFlight[0]?.searchId ?? ''])).code).toBe(0);
+  release();
+  await running;
+  expect(await statusOf(id)).toMatchObject({ status: 'ended', done: 2, next: `gate batch retry ${id} --undecided` });
+  release = model.holdAfter(0);
+  running = home.here(run('--fresh'));
+  const again = await until((status) => status.id !== id && status.inFlight.length === 2);
+  expect((await home.here(['batch', 'cancel', again.id])).code).toBe(0);
+  release();
+  expect((await running).code).toBe(3);
+  expect(await statusOf(again.id)).toMatchObject({
+    status: 'cancelled',
+    done: 2,
+    next: 'run the same command again to continue',
+  });
+});
+
+test('--watch goes on after a query that nobody answered', async () => {
+  writeQuestions(2);
+  const release = model.holdAfter(1);
+  const running = home.start(run());
+  await model.billed(1);
+  await until(({ status }) => status === 'running');
+  running.child.kill('SIGSTOP');
+  const watching = home.start(['batch', 'status', 'last', '--watch']);
+  await new Promise<void>((resolve) =>
+    watching.child.stdout?.on('data', (text: Buffer) => text.toString().startsWith('interrupted: ') && resolve()),
+  );
+  running.child.kill('SIGCONT');
+  release();
+  expect((await running.ended).code).toBe(0);
+  expect((await watching.ended).out).toMatch(/\nended: .*\n$/);
 });
 
 test('a file that grew goes on under its name and pays only its new questions', async () => {
