@@ -23,7 +23,7 @@ export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
     const { accuracy } = decided(one);
     const { method, perQuestion } = one;
     if (accuracy === null || perQuestion.calls === null) return [];
-    const [letter, colour] = [String.fromCharCode(65 + at), (at % COLOURS) + 1];
+    const [letter, colour] = [letterOf(at), (at % COLOURS) + 1];
     return [{ letter, method, colour, accuracy, calls: perQuestion.calls }];
   });
   if (placed.length === 0) return null;
@@ -32,11 +32,17 @@ export function accuracyPlot(methods: readonly ComparedMethod[]): Html | null {
     .join('; ');
   return markup`<figure class="chart">
     <figcaption><b>Accuracy against model calls of a question</b>${byJudge(methods)}, with 95 % intervals</figcaption>
-    <ul class="legend">
-      ${placed.map(({ letter, method }) => markup`<li><b>${letter}</b> ${method}</li>`)}
-    </ul>
-    ${scatter(placed, 'wide', label)} ${scatter(placed, 'narrow', label)}
+    ${legend(placed)} ${scatter(placed, 'wide', label)} ${scatter(placed, 'narrow', label)}
   </figure>`;
+}
+
+/** What stands for a method in a plot, by its place among all of them. */
+export const letterOf = (at: number): string => String.fromCharCode(65 + at);
+
+export function legend(methods: readonly Pick<Placed, 'letter' | 'method'>[]): Html {
+  return markup`<ul class="legend">
+    ${methods.map(({ letter, method }) => markup`<li><b>${letter}</b> ${method}</li>`)}
+  </ul>`;
 }
 
 const byJudge = (methods: readonly ComparedMethod[]): string =>
@@ -70,9 +76,9 @@ function scatter(placed: readonly Placed[], width: Width, label: string): Html {
 /** null: there is nothing to compare. */
 export function differencePlot(methods: readonly ComparedMethod[]): Html | null {
   const [first] = methods;
-  const rows = methods.flatMap((one) => {
+  const rows = methods.flatMap((one, at) => {
     const { difference } = decided(one);
-    return difference === null ? [] : [{ method: one.method, difference }];
+    return difference === null ? [] : [{ method: `${letterOf(at)} ${one.method}`, difference }];
   });
   if (first === undefined || rows.length === 0) return null;
   const label = rows.map(({ method, difference }) => `${method} ${differenceText(difference)}`).join('; ');

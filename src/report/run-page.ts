@@ -1,5 +1,5 @@
 /** A run as Markdown and as one self-contained page: nothing is loaded, no script runs (`html.ts`, `render.ts`). */
-import { accuracyPlot, differencePlot } from './comparison-plots';
+import { accuracyPlot, differencePlot, legend, letterOf } from './comparison-plots';
 import { drawBars } from './chart/bars';
 import { markup, type Html } from './html';
 import { details, head, table } from './parts';
@@ -38,10 +38,10 @@ export function runPage(run: Run): string {
 }
 
 function drawn({ title, heads, rows, note }: Table): Html {
-  const shown = (value: string | number, at: number): Html =>
-    at > 0 && (typeof value === 'number' || /^[-+$\d]/.test(value))
-      ? markup`<td class="num">${String(value).replaceAll(' ', NO_BREAK)}</td>`
-      : markup`<td>${value}</td>`;
+  const shown = (value: string | number, at: number): Html => {
+    if (at > 0 && isNumber(value)) return markup`<td class="num">${String(value).replaceAll(' ', NO_BREAK)}</td>`;
+    return BATCH_ID.test(String(value)) ? markup`<td class="id">${value}</td>` : markup`<td>${value}</td>`;
+  };
   return markup`<h3>${title}</h3>
     ${note !== undefined && markup`<p class="soft small">${note}</p>`}
     ${table(
@@ -53,31 +53,41 @@ function drawn({ title, heads, rows, note }: Table): Html {
 
 const NO_BREAK = '\u00a0';
 
+const BATCH_ID = /^b-[\da-f]+$/;
+
+/** Also with a unit or an interval; no hash, which may begin with a digit. */
+const isNumber = (value: string | number): boolean =>
+  typeof value === 'number' || (/^[-+$]?\d/.test(value) && !/^[\da-f]{64}$/.test(value));
+
 function difficultyPlot({ figures }: RunSet): Html | null {
   if (figures.every(({ byDifficulty }) => byDifficulty.length < 2)) return null;
-  const bars = figures.flatMap(({ method, byDifficulty }) =>
-    byDifficulty.map(({ name, calls }) => ({ label: `${name === '' ? 'not stated' : name}, ${method}`, value: calls })),
+  const bars = figures.flatMap(({ byDifficulty }, at) =>
+    byDifficulty.map(({ name, calls }) => ({
+      label: `${letterOf(at)} ${name === '' ? 'not stated' : name}`,
+      value: calls,
+    })),
   );
-  return plot('Model calls of a question', 'by difficulty and method', bars);
+  return plot('Model calls of a question', 'by method and difficulty', figures, bars);
 }
 
 function reusePlot({ figures }: RunSet): Html | null {
-  const bars = figures.flatMap(({ method, reuse }) =>
+  const bars = figures.flatMap(({ reuse }, at) =>
     reuse === null
       ? []
       : [
-          { label: `${method}: updates of a search`, value: reuse.updates / reuse.searches },
-          { label: `${method}: of them reused`, value: reuse.reused / reuse.searches },
+          { label: `${letterOf(at)} made`, value: reuse.updates / reuse.searches },
+          { label: `${letterOf(at)} reused`, value: reuse.reused / reuse.searches },
         ],
   );
-  return bars.length === 0 ? null : plot('Grounding updates', 'of a search, and how many another plan took over', bars);
+  if (bars.length === 0) return null;
+  return plot('Grounding updates', 'of a search, and how many another plan took over', figures, bars);
 }
 
-function plot(what: string, by: string, bars: Parameters<typeof drawBars>[0]): Html {
+function plot(what: string, by: string, figures: RunSet['figures'], bars: Parameters<typeof drawBars>[0]): Html {
   const label = `${what} ${by}: ${bars.map((bar) => `${bar.label} ${bar.value?.toFixed(1) ?? 'none'}`).join('; ')}`;
   return markup`<figure class="chart">
     <figcaption><b>${what}</b> ${by}</figcaption>
-    ${drawBars(bars, 'wide', label)} ${drawBars(bars, 'narrow', label)}
+    ${legend(figures.map(({ method }, at) => ({ letter: letterOf(at), method })))} ${drawBars(bars, 'wide', label)} ${drawBars(bars, 'narrow', label)}
   </figure>`;
 }
 
@@ -105,10 +115,11 @@ export function runMarkdown(run: Run): string {
 function markdown({ title, heads, rows, note }: Table): string[] {
   const line = (cells: readonly (string | number)[]): string =>
     `| ${cells.map((cell) => text(String(cell))).join(' | ')} |`;
+  const isNumeric = (at: number): boolean => at > 0 && rows.every((row) => row[at] === '' || isNumber(row[at] ?? ''));
   return [
     ...[`### ${text(title)}`, ''],
     ...(note === undefined ? [] : [text(note), '']),
-    ...[line(heads), line(heads.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)],
+    ...[line(heads), line(heads.map((_, at) => (isNumeric(at) ? '---:' : '---'))), ...rows.map(line)],
   ];
 }
 

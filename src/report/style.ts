@@ -62,7 +62,7 @@ th, td { text-align: left; vertical-align: top; padding: .32rem .8rem; border-bo
 tbody tr:last-child td { border-bottom: 0; }
 thead th { position: sticky; top: 0; background: var(--head); color: var(--ink); font-weight: 600; overflow-wrap: normal; }
 td { overflow-wrap: break-word; }
-th.num, td.num { text-align: right; font-variant-numeric: tabular-nums; } td.null { color: var(--soft); font-style: italic; }
+th.num, td.num { text-align: right; font-variant-numeric: tabular-nums; } td.null { color: var(--soft); font-style: italic; } td.id { white-space: nowrap; }
 ul.bars { list-style: none; padding: 0; margin: .6rem 0; max-width: 44rem; font-size: .9375rem; } ul.bars > li { display: grid; grid-template-columns: minmax(0, 1fr) 10rem 9rem; gap: .1rem .9rem; align-items: center; padding: .3rem 0; border-top: 1px solid var(--line); }
 ul.bars svg { display: block; width: 100%; height: .6rem; border-radius: 2px; } ul.bars .track { fill: var(--calm-bg); } ul.bars .own, ul.bars .rival { fill: var(--calm); } .card.proved .own { fill: var(--good); } .card.assumed .own { fill: var(--warn); } .card.failed .own { fill: var(--bad); } ul.bars .count { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 ul.plain { list-style: none; padding: 0; margin: .3rem 0; } ul.plain > li { margin: .5rem 0; }
