@@ -5,12 +5,14 @@ import type { Bar } from './choose';
 import { figure, fitting, room, round, WIDTHS, type Width } from './marks';
 
 const ROW = 27;
+const WIDE = 10;
 
 export function drawBars(bars: readonly Bar[], width: Width, label: string): Html {
   const total = WIDTHS[width];
   const height = bars.length * ROW + 4;
   const longest = Math.max(...bars.map((bar) => room(bar.label)));
-  const left = Math.min(longest, total * 0.36) + 8;
+  // Short labels may be all wide letters.
+  const left = Math.min(longest, total * 0.36) + 8 + WIDE;
   const right = Math.max(...bars.map(({ value }) => room(value === null ? 'NULL' : figure(value)))) + 8;
   const values = bars.map(({ value }) => value ?? 0);
   const x = scaleLinear([Math.min(0, ...values), Math.max(0, ...values)], [left, total - right]);
@@ -23,7 +25,7 @@ export function drawBars(bars: readonly Bar[], width: Width, label: string): Htm
       const middle = round(top + y.bandwidth() / 2 + 4);
       return markup`<g>
         <title>${bar.label}: ${bar.value === null ? 'NULL' : figure(bar.value)}</title>
-        <text class="label" x="${round(left - 8)}" y="${middle}" text-anchor="end">${fitting(bar.label, left - 8)}</text>
+        <text class="label" x="${round(left - 8)}" y="${middle}" text-anchor="end">${fitting(bar.label, left - 8 - WIDE)}</text>
         <rect class="f1" x="${round(Math.min(zero, end))}" y="${round(top)}" width="${round(Math.abs(end - zero))}" height="${round(y.bandwidth())}" />
         <text class="value" x="${round(Math.max(zero, end) + 6)}" y="${middle}">${bar.value === null ? 'NULL' : figure(bar.value)}</text>
       </g>`;

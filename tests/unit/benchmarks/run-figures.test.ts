@@ -162,7 +162,7 @@ test('a report says whose figures it has: those of the judge, with their differe
 
 test('plots name long methods by the letters of their legend, and Markdown puts numbers alone to the right', () => {
   const answers = [answer('1', 0, 'correct', { difficulty: 'easy' }), answer('2', 0, 'wrong', { difficulty: 'hard' })];
-  const run = runOf(answers);
+  const run = runOf(answers, {});
   const page = runPage(run);
   expect(page).toContain('<li><b>A</b> m</li>');
   expect(page).toMatch(/aria-label="Model calls of a question by method and difficulty: A easy \d/);
