@@ -119,9 +119,13 @@ async function openModel(config: Config, options: CompositionOptions): Promise<O
   return { ...opened, recording: record, model };
 }
 
+/** Temporal's own. */
+const USUAL_PRIORITY = 3;
+
 async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' | 'modelUrl' | 'ollamaModels'>> {
   const { createOpenAiModel, detectOllama, OPENAI_BASE_URL } = await import('../adapters/openai');
   const { createPacedModel } = await import('../adapters/paced');
+  const { asyncLocalStorage } = await import('@temporalio/activity');
   const { apiKey, baseUrl, requestTimeoutMs } = config.models;
   const create = (url: string | null): LanguageModel => {
     const endpoint = createOpenAiModel({
@@ -134,7 +138,9 @@ async function openEndpoint(config: Config): Promise<Pick<OpenedModel, 'model' |
       const limits = limitsOf(config.models.limits, model);
       return limits === null ? null : shareOf(limits);
     };
-    return createPacedModel(observedModel(endpoint), { limitsOf: share });
+    // What a person asks goes before the questions of a batch (`workflows/run-batch.ts`).
+    const rankOf = (): number => asyncLocalStorage.getStore()?.info.priority?.priorityKey ?? USUAL_PRIORITY;
+    return createPacedModel(observedModel(endpoint), { limitsOf: share, rankOf });
   };
   if (apiKey !== null || baseUrl !== null)
     return { model: create(baseUrl), modelUrl: baseUrl ?? OPENAI_BASE_URL, ollamaModels: null };

@@ -24,6 +24,8 @@ export const TUNED_FLAGS: readonly string[] = [
     'history.timerProcessorMaxPollRPS=2000',
     'system.enableActivityEagerExecution=true',
     'matching.numTaskqueueWritePartitions=1',
+    // Priorities of tasks.
+    'matching.useNewMatcher=true',
   ].flatMap((value) => ['--dynamic-config-value', value]),
 ];
 

@@ -84,6 +84,9 @@ export async function runBatch(input: RunBatchInput): Promise<BatchProgress> {
 /** A pause that a run hears first of all reaches the questions that it took over (docs/changing-the-search.md). */
 const PAUSE_REACHES = '2026-11-pause-reaches';
 
+/** Its steps have it, too. What a person asks has the usual one, 3, and goes first where it waits for the same worker. */
+const BEHIND_PEOPLE = { priorityKey: 4 } as const;
+
 const COMMON = { heartbeatTimeout: '30s', retry: { maximumInterval: '1 minute' } } as const;
 
 class Batch {
@@ -197,6 +200,7 @@ class Batch {
         taskQueue: workflow,
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         parentClosePolicy: ParentClosePolicy.ABANDON,
+        priority: BEHIND_PEOPLE,
         staticSummary: entry.label,
         memo: { label: entry.label },
         ...(searchAttributes && {

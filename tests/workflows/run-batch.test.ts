@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Payload } from '@temporalio/common';
@@ -10,12 +11,20 @@ import {
 } from '../../src/activities/batch';
 import { ModelError, type ObjectStore } from '../../src/ports';
 import type { AnswerSummary } from '../../src/ports/search-steps';
-import { awaitBatch, cancelWorkflow, signalBatch, startBatch, type GateClient } from '../../src/workers/client';
+import {
+  awaitBatch,
+  awaitQuestion,
+  cancelWorkflow,
+  signalBatch,
+  startBatch,
+  startQuestion,
+  type GateClient,
+} from '../../src/workers/client';
 import { batchPause, batchProgress, isPaused } from '../../src/workers/workflow-views';
 import { dataConverter } from '../../src/workers/payloads';
 import type { WorkersOptions } from '../../src/workers/run-worker';
 import { questionQueues } from '../../src/workers/task-queues';
-import { batchWorkflowId } from '../../src/workflows/ids';
+import { batchWorkflowId, questionWorkflowId } from '../../src/workflows/ids';
 import type { RunBatchInput } from '../../src/workflows/run-batch';
 import { testFolder, unique, withClient, withWorkers } from '../helpers/temporal';
 import { scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
@@ -88,7 +97,7 @@ class Fixture {
   run<T>(
     steps: ReturnType<Fixture['steps']>,
     work: (gate: GateClient) => Promise<T>,
-    more: Pick<WorkersOptions, 'dataConverter'> = {},
+    more: Pick<WorkersOptions, 'dataConverter' | 'maxModelCalls'> = {},
   ): Promise<T> {
     const batch = { store: this.store, readAnswer: this.readAnswer };
     return withWorkers({ steps, batch, databases: [this.database], ...more }, work);
@@ -416,4 +425,41 @@ test('a lower concurrency lets those in flight finish, and starts the others so 
     expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
   });
   expect(withOthers).toEqual([1, 1, 1]);
+});
+
+test('a person who asks a worker that a batch fills waits for no more of its steps than run already', async () => {
+  const fixture = new Fixture(8);
+  const person = unique('q');
+  const order: string[] = [];
+  const priorities = new Map<string, number>();
+  let [reached, release] = [(): void => undefined, (): void => undefined];
+  const full = new Promise<void>((resolve) => (reached = resolve));
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const steps = fixture.steps(async ({ searchId, name }) => {
+    if (name !== 'plan') return;
+    order.push(searchId);
+    priorities.set(searchId, activityInfo().priority?.priorityKey ?? 3);
+    if (order.length === 1) reached();
+    await held;
+  });
+  const work = async (gate: GateClient): Promise<void> => {
+    await fixture.start(gate, 10, 100, { concurrency: 8 });
+    await full;
+    const handleOf = (searchId: string) => gate.client.workflow.getHandle(questionWorkflowId(searchId));
+    const isWaiting = async (searchId: string) =>
+      ((await handleOf(searchId).describe()).raw.pendingActivities ?? []).length > 0;
+    for (const { searchId } of fixture.entries) await until(() => isWaiting(searchId).catch(() => false));
+    const settings = scriptedSettings({ maxPlans: 1, cMin: 1 });
+    const asked = { searchId: person, settings, modelTimeoutMs: 5_000, label: 'asked by a person' };
+    await startQuestion(gate, { ...asked, queues: questionQueues(fixture.database) });
+    await until(() => isWaiting(person));
+    release();
+    await awaitQuestion(gate, person);
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 8 } } });
+  };
+  await fixture.run(steps, work, { maxModelCalls: 1 });
+  expect(order.indexOf(person)).toBe(1);
+  // By which calls wait for the model's limits (`composition.ts`).
+  expect(priorities.get(person)).toBe(3);
+  expect(fixture.entries.map(({ searchId }) => priorities.get(searchId))).toEqual(Array(8).fill(4));
 });

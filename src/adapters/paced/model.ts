@@ -8,6 +8,8 @@ import { NoPlaceError, Pace, type PacedCall, type PaceLimits } from './pace';
 export interface PacedModelOptions {
   /** The share of this process; null: no limits are configured for this model, only refusals are heeded. */
   readonly limitsOf: (model: string) => PaceLimits | null;
+  /** Of the call that is about to wait: lower ones go first; left out: all have the same. */
+  readonly rankOf?: () => number;
   readonly now?: () => number;
   readonly random?: () => number;
 }
@@ -23,14 +25,14 @@ const NO_LIMITS: PaceLimits = { requestsPerMinute: null, tokensPerMinute: null, 
 const CHARS_PER_TOKEN = 4;
 
 export function createPacedModel(inner: LanguageModel, options: PacedModelOptions): LanguageModel {
-  const { limitsOf, now = Date.now, random = Math.random } = options;
+  const { limitsOf, rankOf = () => 0, now = Date.now, random = Math.random } = options;
   const models = new Map<string, PacedModel>();
   const of = (model: string): PacedModel => {
     const known = models.get(model);
     if (known !== undefined) return known;
     const limits = limitsOf(model);
     const longestWaitMs = limits === null ? SHORT_WAIT_MS : LONGEST_WAIT_MS;
-    const made = new PacedModel(inner, new Pace({ limits: limits ?? NO_LIMITS, longestWaitMs, now, random }));
+    const made = new PacedModel(inner, new Pace({ limits: limits ?? NO_LIMITS, longestWaitMs, now, random }), rankOf);
     models.set(model, made);
     return made;
   };
@@ -44,6 +46,7 @@ class PacedModel {
   constructor(
     private readonly inner: LanguageModel,
     private readonly pace: Pace,
+    private readonly rankOf: () => number,
   ) {}
 
   async complete(request: ModelRequest, options: { readonly signal: AbortSignal }): Promise<ModelReply> {
@@ -60,7 +63,7 @@ class PacedModel {
 
   private async begin(request: ModelRequest, signal: AbortSignal): Promise<PacedCall> {
     try {
-      return await this.pace.begin(this.estimate(request), signal);
+      return await this.pace.begin(this.estimate(request), signal, this.rankOf());
     } catch (error) {
       if (!(error instanceof NoPlaceError)) throw error;
       const message = `${request.model} is at its limit (models.limits, or the endpoint's own): waiting for a place`;

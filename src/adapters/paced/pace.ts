@@ -2,7 +2,8 @@
  * When calls to one model may begin, in this process: its requests and tokens a minute, its calls at the same time, and
  * one common pause after a refusal.
  *
- * 1. First come, first served; a call that would wait too long is told when to come back instead.
+ * 1. The lowest rank goes first, and within a rank who came first; a call that would wait too long is told when to come back
+ *    instead.
  * 2. A 429 pauses all calls for the time that the endpoint gives (with jitter, because other processes were told the same)
  *    and halves the number of concurrent calls. Each success raises it a little again. So only the calls already in flight
  *    are refused, even if no limit is configured or the configured one is too high.
@@ -42,6 +43,7 @@ export class NoPlaceError extends Error {
 
 interface Waiter {
   readonly tokens: number;
+  readonly rank: number;
   readonly go: (call: PacedCall) => void;
   readonly leave: (error: Error) => void;
 }
@@ -70,7 +72,7 @@ export class Pace {
   }
 
   /** Resolves when the call may begin. Rejects with the signal's reason, or with `NoPlaceError`. */
-  begin(tokens: number, signal: AbortSignal): Promise<PacedCall> {
+  begin(tokens: number, signal: AbortSignal, rank = 0): Promise<PacedCall> {
     signal.throwIfAborted();
     const pauseMs = this.pausedUntilMs - this.options.now();
     if (pauseMs > this.options.longestWaitMs) return Promise.reject(new NoPlaceError(this.later(pauseMs)));
@@ -82,6 +84,7 @@ export class Pace {
       };
       const waiter: Waiter = {
         tokens,
+        rank,
         go: (call) => {
           settle();
           resolve(call);
@@ -108,7 +111,7 @@ export class Pace {
   private pump(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    for (const waiter of this.waiting) {
+    for (const waiter of [...this.waiting].sort((a, b) => a.rank - b.rank)) {
       const waitMs = this.waitMs(waiter.tokens);
       if (waitMs > 0) {
         // Infinity: no timer, because a call that ends pumps again.

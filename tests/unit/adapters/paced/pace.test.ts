@@ -81,6 +81,18 @@ test('no more calls are under way than allowed, and they begin in the order they
   expect(order).toEqual([0, 1, 2, 3, 4]);
 });
 
+test('of those that wait the lowest rank begins first', async () => {
+  const limited = pace({ concurrency: 1 });
+  const order: string[] = [];
+  for (const [name, rank] of Object.entries({ first: 4, batch: 4, person: 3, later: 4 }))
+    void limited.begin(0, signal, rank).then((call) => {
+      order.push(name);
+      setTimeout(() => call.ended(1), 10);
+    });
+  await jest.advanceTimersByTimeAsync(100);
+  expect(order).toEqual(['first', 'person', 'batch', 'later']);
+});
+
 test('a refusal stops all calls for the time it names, then few begin and more with every success', async () => {
   const unlimited = pace();
   const first = await Promise.all(Array.from({ length: 8 }, () => unlimited.begin(0, signal)));
