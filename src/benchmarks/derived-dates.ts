@@ -61,10 +61,10 @@ function isMonth(month: number, times: Times): boolean {
   );
 }
 
-/** `11/2100`, `2100-11`, `11/12`. */
+/** `11/2100`, `2100-11`, `11/12`, `11/this year`. */
 function numbersOfMonths({ text }: Times): number[] {
-  return [...text.matchAll(/\b(?:(\d{1,2})[/-]\d{1,4}|\d{4}[/-](\d{1,2}))\b/g)].map(([, first, last]) =>
-    Number(first ?? last),
+  return [...text.matchAll(/\b(?:(\d{1,2})[/-](?:\d{1,4}|(?:this|last|next) year)|\d{4}[/-](\d{1,2}))\b/g)].map(
+    ([, first, last]) => Number(first ?? last),
   );
 }
 

@@ -77,6 +77,7 @@ describe('what was told or seen, and what belongs to SQL, is no answer', () => {
     ['Visits in March 2100', "SELECT count(*) FROM v WHERE d >= '2100-03-01' AND d < '2100-04-01'"],
     ['Visits in the second quarter of 2100', "SELECT count(*) FROM v WHERE d BETWEEN '2100-04-01' AND '2100-06-30'"],
     ['Visits last month', "SELECT count(*) FROM v WHERE d >= '2100-11-01' AND d < '2100-12-01'"],
+    ['Visits in 04/this year', "SELECT count(*) FROM v WHERE d >= '2100-04-01' AND d < '2100-05-01'"],
     ['Visits since 1 year ago', "SELECT count(*) FROM v WHERE d >= datetime('2100-12-31 23:59:00', '-1 year')"],
     ['Visits in the last 10 days', "SELECT count(*) FROM v WHERE d >= '2100-12-21'"],
     ['Shipped on weekends', "SELECT count(*) FROM v WHERE strftime('%w', d) IN ('0', '6')"],
