@@ -28,7 +28,4 @@ export default async function globalSetup(): Promise<void> {
   process.env.GATE_TEST_TEMPORAL = `127.0.0.1:${String(server.port)}`;
   process.env.GATE_TEST_TEMPORAL_PID = String(server.pid);
   process.env.GATE_TEST_BUNDLE = codePath;
-  // A thread for the workflows of each worker costs half a second of computing. The commands that tests start have theirs,
-  // and at full length all have; elsewhere the workflows run in the thread of the worker.
-  if (process.env.GATE_TEST_FULL !== '1') process.env.TEMPORAL_DEBUG = '1';
 }
