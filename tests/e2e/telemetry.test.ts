@@ -99,8 +99,14 @@ test('one trace leads from the client through workflow and activities to the mod
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { message: string; level: string });
-  expect([code, lines.map(({ level }) => level)]).toEqual([0, ['info', 'warn', 'info']]);
-  expect(lines[1]).toMatchObject({ searchId: id, step: 'callModel', attempt: 1, error: 'ModelError.server-error' });
+  expect(code).toBe(0);
+  // A slow machine has more to say of its start; all else is of the one call that failed.
+  expect(lines.filter(({ level }) => level !== 'info')).toMatchObject([
+    { level: 'warn', searchId: id, step: 'callModel', attempt: 1, error: 'ModelError.server-error' },
+  ]);
+  const told = lines.filter(({ level }) => level === 'info').map(({ message }) => message);
+  expect(told).toContainEqual(expect.stringMatching(/^serving /));
+  expect(told.at(-1)).toContain('stop');
   await collector.close();
 
   const { spans } = collector;
