@@ -1,12 +1,21 @@
 /** What `gate batch run` says at its end: the summary, and how it goes on where it is not done. */
 import { join } from 'node:path';
 import { counted } from '../report/printable';
-import type { ReadyBatch } from './batch-preflight';
+import type { FollowEnd } from './batch-follow';
+import type { ReadyBatch, Stopped } from './batch-preflight';
 import { replaceFile, SUMMARY, type ResultFile } from './batch-results';
-import type { BatchEnd } from './batch-run';
 import { batchSummary, summaryText } from './batch-summary';
 import { EXIT, type ExitCode } from './errors';
 import { unpricedModels } from './preflight';
+
+/** How a batch ended here, and how many of its questions ended meanwhile. */
+export interface BatchEnd {
+  readonly end: FollowEnd | Stopped;
+  readonly wallMs: number;
+  readonly ended: number;
+  /** Others work on it. */
+  readonly detached: boolean;
+}
 
 interface Told extends BatchEnd {
   readonly results: ResultFile;

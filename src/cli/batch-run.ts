@@ -14,9 +14,9 @@ import { compose, type Composition } from '../workers/composition';
 import { checkWeb, modelsFor, offeredModels } from './ask-input';
 import { withEvents } from './batch-events';
 import { batchDatabases, type BatchDatabases } from './batch-databases';
-import { sumUp } from './batch-ending';
+import { sumUp, type BatchEnd } from './batch-ending';
 import { dryRun } from './batch-estimate';
-import { followBatch, type FollowEnd } from './batch-follow';
+import { followBatch } from './batch-follow';
 import { batchName, planBatch, selectItems, type Batch, type BatchFlags } from './batch-plan';
 import {
   batchPreflight,
@@ -123,15 +123,6 @@ export async function plannedBatch({
   if (first !== undefined)
     io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
   return batch;
-}
-
-/** How a batch ended here, and how many of its questions ended meanwhile. */
-export interface BatchEnd {
-  readonly end: FollowEnd | Stopped;
-  readonly wallMs: number;
-  readonly ended: number;
-  /** Others work on it. */
-  readonly detached: boolean;
 }
 
 const SCORING_AT_ONCE = 4;
