@@ -2,6 +2,7 @@
 import { scaleLinear } from 'd3-scale';
 import type { ComparedMethod, Estimate } from '../benchmarks';
 import { accuracyText, decided, differenceText } from './comparison-figures';
+import { placeLabels } from './chart/labels';
 import { figure, fitting, room, round, WIDTHS, type Width } from './chart/marks';
 import { markup, type Html } from './html';
 
@@ -52,6 +53,10 @@ function scatter(placed: readonly Placed[], width: Width, label: string): Html {
   const [total, height] = [WIDTHS[width], HEIGHT[width]];
   const x = scaleLinear([0, Math.max(1, ...placed.map(({ calls }) => calls.high))], [48, total - 24]).nice();
   const y = scaleLinear([0, 1], [height - 44, 26]);
+  const labels = placeLabels(
+    placed.map(({ letter, calls, accuracy }) => ({ text: letter, x: x(calls.value), y: y(accuracy.value) })),
+    { left: 48, right: total, top: 0, bottom: height - 44 },
+  );
   return markup`<svg class="${width}" viewBox="0 0 ${total} ${height}" role="img" aria-label="${label}">
     ${y
       .ticks(5)
@@ -67,9 +72,10 @@ function scatter(placed: readonly Placed[], width: Width, label: string): Html {
       )}
     <text x="${round((48 + total - 24) / 2)}" y="${height - 6}" text-anchor="middle">model calls of a question</text>
     ${placed.map(
-      ({ letter, method, colour, accuracy, calls }) =>
-        markup`<g><title>${method}: ${accuracyText(accuracy)}, ${calls.value.toFixed(1)} calls</title><line class="line s${colour}" x1="${round(x(calls.value))}" x2="${round(x(calls.value))}" y1="${round(y(accuracy.low))}" y2="${round(y(accuracy.high))}" /><line class="line s${colour}" x1="${round(x(calls.low))}" x2="${round(x(calls.high))}" y1="${round(y(accuracy.value))}" y2="${round(y(accuracy.value))}" /><circle class="f${colour}" cx="${round(x(calls.value))}" cy="${round(y(accuracy.value))}" r="5" /><text class="label" x="${round(x(calls.value) + 8)}" y="${round(y(accuracy.value) - 7)}">${letter}</text></g>`,
+      ({ method, colour, accuracy, calls }) =>
+        markup`<g><title>${method}: ${accuracyText(accuracy)}, ${calls.value.toFixed(1)} calls</title><line class="line s${colour}" x1="${round(x(calls.value))}" x2="${round(x(calls.value))}" y1="${round(y(accuracy.low))}" y2="${round(y(accuracy.high))}" /><line class="line s${colour}" x1="${round(x(calls.low))}" x2="${round(x(calls.high))}" y1="${round(y(accuracy.value))}" y2="${round(y(accuracy.value))}" /><circle class="f${colour}" cx="${round(x(calls.value))}" cy="${round(y(accuracy.value))}" r="5" /></g>`,
     )}
+    ${labels.map((label) => markup`<text class="label mark" x="${round(label.x)}" y="${round(label.y)}">${label.text}</text>`)}
   </svg>`;
 }
 

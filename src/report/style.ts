@@ -81,6 +81,7 @@ dl.facts dt { color: var(--soft); font-size: .875rem; } dl.facts dd { margin: 0;
 figure.chart { margin: .8rem 0 1.2rem; } figcaption { font-size: .875rem; color: var(--soft); margin: 0 0 .4rem; max-width: 44rem; } figcaption b { color: var(--ink); font-weight: 600; }
 .chart svg { display: block; width: 100%; height: auto; } .chart .wide { max-width: 52rem; } .chart .narrow { display: none; max-width: 26rem; }
 .chart text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: var(--soft); font-variant-numeric: tabular-nums; } .chart text.value, .chart text.label { fill: var(--ink); }
+.chart text.mark { font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
 .chart .grid { stroke: var(--grid); } .chart .axis { stroke: var(--soft); } .chart .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
 .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); } .s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); }
 .f1 { fill: var(--c1); } .f2 { fill: var(--c2); } .f3 { fill: var(--c3); } .f4 { fill: var(--c4); } .f5 { fill: var(--c5); }

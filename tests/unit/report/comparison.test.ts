@@ -49,6 +49,15 @@ test('its plots hold each method with its interval, and the difference to the fi
   expect(places.every(Number.isFinite)).toBe(true);
 });
 
+test('methods at one point of the plot share a label', () => {
+  const same = answers.map(
+    (answer, at) => ({ ...answer, verdict: at % 4 < 2 ? 'correct' : 'wrong', calls: 3 }) as const,
+  );
+  const html = tablePage({ ...comparison, methods: compareMethods(entrants, same, () => 4), answers: same });
+  expect(html.match(/>A, B<\/text>/g)).toHaveLength(2);
+  expect(html).not.toMatch(/>[AB]<\/text>/);
+});
+
 test('the page of one question shows the rows that only one result has', () => {
   const columns = [{ name: 'n', kind: 'number' as const }];
   const given = entrants.map((entrant, at) => ({
