@@ -12,7 +12,7 @@ import { JUDGE_VERSION } from '../prompts/judge';
 import type { Rows } from '../sql/equal';
 import { compose, type Composition } from '../workers/composition';
 import { judgeSummary, judgeText, type JudgeSummary } from './batch-judge';
-import { UsageError } from './errors';
+import { CommandFailed, EXIT, UsageError } from './errors';
 import { watchInterrupts } from './interrupts';
 import type { Io } from './io';
 import {
@@ -36,6 +36,7 @@ export interface ScoreJudgeFlags {
 export interface ScoreJudge {
   /** Whether the correct answer has to be read from the database. */
   needsDatabase(item: BenchmarkItem): boolean;
+  /** Rejects with a complete message where the judge fails for good, or is told to quit. */
   judged(scored: Scored, io: Io): Promise<JudgedScores>;
   close(): Promise<void>;
 }
@@ -120,6 +121,14 @@ async function judgedScores(
     const summary = judgeSummary(lines, judging.paid(), unpricedModels(config, [model]));
     const byId = new Map(judged.map(([{ id }, one]) => [id, one]));
     return { byId, summary, text: judgeText(summary), isInterrupted: interrupts.count() > 0 };
+  } catch (error) {
+    const [how, code] = interrupts.quit.aborted
+      ? (['was stopped', EXIT.cancelled] as const)
+      : ([`failed: ${(error as Error).message}`, EXIT.failed] as const);
+    const again = 'the same command pays for no judgement twice';
+    throw new CommandFailed(`the judge ${how}; the official figures are complete, and ${again}`, code, {
+      cause: error,
+    });
   } finally {
     interrupts.stopListening();
   }

@@ -43,7 +43,8 @@ export const ScoreReport = z.object({
     .describe('as the benchmark names and scales them; null: nothing to take it of'),
   verdicts: z.partialRecord(z.enum(VERDICTS), z.number().int()).describe('how many questions have each'),
   problems: z.array(z.string()).describe('what the official checker would refuse in the file'),
-  judged: JudgedFigures.optional().describe('the same by the judge; left out: none was asked for'),
+  judged: JudgedFigures.optional().describe('the same by the judge; left out: none was asked for, or it failed'),
+  judgeFailed: z.string().optional().describe('why nothing is judged; left out: the judge did not fail'),
   scores: z.array(
     z.object({
       id: z.string(),
@@ -60,15 +61,17 @@ export type ScoreReport = Readonly<z.infer<typeof ScoreReport>>;
 
 export interface Scores {
   readonly scores: ReadonlyMap<string, BoardScore>;
-  /** null: no judge is asked for. */
+  /** null: no judge is asked for, or it failed. */
   readonly judged: JudgedScores | null;
+  /** null: it did not fail. */
+  readonly judgeFailure: Error | null;
 }
 
 export function reportOf(
   { name, source }: Benchmark,
   split: string,
   board: OpenBenchmark,
-  { scores, judged, problems }: Scores & { readonly problems: readonly string[] },
+  { scores, judged, judgeFailure, problems }: Scores & { readonly problems: readonly string[] },
 ): ScoreReport {
   const all = [...scores].map(([id, { points, ...score }]) => {
     const said = judged?.byId.get(id);
@@ -81,6 +84,7 @@ export function reportOf(
     verdicts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
     problems: [...problems],
     ...(judged && { judged: JudgedFigures.parse(judged.summary) }),
+    ...(judgeFailure && { judgeFailed: judgeFailure.message }),
     scores: all,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * What `gate score` does: read questions and predictions, name every database, score, sum up. All that is wrong with the
  * folder, the file, the databases or the judge is said before the first query. What could not be judged is counted apart, and
- * said.
+ * said. Where the judge fails, the official figures are told before its failure.
  */
 import { resolve } from 'node:path';
 import type { BenchmarkItem } from '../benchmarks';
@@ -54,11 +54,13 @@ export async function runScore(flags: ScoreFlags, io: Io): Promise<ExitCode> {
   const config = loadConfig(io);
   const judge = await judgeOf(flags, { config, benchmark: benchmark.name, items: board.items });
   try {
-    const { scores, judged } = await scored({ board, predictions, config, judge, flags, io });
-    const report = reportOf(benchmark, split, board, { scores, judged, problems });
+    const found = await scored({ board, predictions, config, judge, flags, io });
+    const { judged, judgeFailure } = found;
+    const report = reportOf(benchmark, split, board, { ...found, problems });
     io.out(flags.json ? `${JSON.stringify(report, null, 2)}\n` : told(report, io));
     if (judged !== null && !flags.json) io.out(`\n${judged.text}`);
     for (const problem of problems) io.err(`note: ${visibleLine(problem)}\n`);
+    if (judgeFailure !== null) throw judgeFailure;
     if (judged?.isInterrupted) return EXIT.cancelled;
     return (report.verdicts.infrastructure ?? 0) === 0 ? EXIT.ok : EXIT.failed;
   } finally {
@@ -141,10 +143,12 @@ async function scored({ board, predictions, config, judge, flags, io }: Scoring)
     stopListening();
     const verdictOf = ({ id }: BenchmarkItem) => scores.get(id)?.verdict ?? 'undecided';
     const toJudge = { items: inTurn, submittedOf: predictionOf, engineOf, verdictOf, timeoutMs };
-    return {
-      scores: new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][])),
-      judged: judge && (await judge.judged(toJudge, io)),
-    };
+    const official = new Map(items.flatMap(({ id }) => [[id, scores.get(id)]] as [string, BoardScore][]));
+    try {
+      return { scores: official, judged: judge && (await judge.judged(toJudge, io)), judgeFailure: null };
+    } catch (judgeFailure) {
+      return { scores: official, judged: null, judgeFailure: judgeFailure as Error };
+    }
   } catch (error) {
     throw stop.signal.aborted ? new CommandFailed('stopped: nothing was scored', EXIT.cancelled) : error;
   } finally {

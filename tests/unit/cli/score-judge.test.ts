@@ -125,6 +125,26 @@ test('interrupted it tells what was judged, and leaves the rest', async () => {
   expect(out).toContain(`not judged (${20 - asked}): interrupted`);
 });
 
+test.each([
+  ['as text', []],
+  ['as JSON', ['--json']],
+])('where the judge fails for good, the official figures are told all the same, %s', async (_, flags) => {
+  const { put, score } = home();
+  put('questions.jsonl', asks('a', { gold_sql: COUNT }), asks('b', { gold_sql: COUNT }));
+  put('predictions.jsonl', { id: 'a', sql: COUNT }, { id: 'b', sql: 'SELECT 5' });
+  model.failNext({ fault: 'status', status: 401 });
+  const { code, out, err } = await score('--judge', 'single', ...flags);
+  expect(code).toBe(1);
+  expect(err).toMatch(/^gate: the judge failed: .*401.*; the official figures are complete, and the same command /m);
+  if (flags.length === 0) expect(out).toMatch(/^correct +1\nwrong +1$/m);
+  else {
+    const report = z.strictObject(ScoreReport.shape).parse(JSON.parse(out));
+    expect(report).toMatchObject({ verdicts: { correct: 1, wrong: 1 } });
+    expect([report.judged, report.judgeFailed]).toEqual([undefined, expect.stringContaining('the judge failed')]);
+  }
+  expect(await score('--judge', 'single')).toMatchObject({ code: 0, err: '' });
+});
+
 test('what a database does not answer is not judged, and is no wrong answer', async () => {
   const { put, score } = home();
   put('questions.jsonl', asks('a', { gold_text: '4' }), asks('b', { gold_text: '4', database: 'other' }));
