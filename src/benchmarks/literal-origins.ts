@@ -72,7 +72,7 @@ function isKnown(literal: Literal, known: Knowledge): boolean {
   const { role } = literal;
   if (role === 'format' && isFormat(value)) return true;
   // An answer may be a date that can be counted out: given back as it stands, it has to be told.
-  const isDerived = role !== 'constant' && isDerivedDate(value, known.times);
+  const isDerived = role !== 'constant' && role !== 'beside' && isDerivedDate(value, known.times);
   if (literal.kind === 'number' || NUMBER.test(value)) return isDerived || isKnownNumber(Number(value), role, known);
   if (isDerived || !/[\p{L}\p{N}]/u.test(value)) return true;
   if (role === 'shift' && isShift(value, known)) return true;
@@ -91,6 +91,7 @@ function isKnownNumber(number: number, role: Literal['role'], { told, seen, cale
   const size = Math.abs(number);
   if (told.numbers.has(size)) return true;
   if (role === 'constant') return false;
+  if (role === 'beside') return seen.numbers.has(size);
   if (size === 0 || size === 1) return true;
   if (role !== 'row' && SCALES.some((by) => told.numbers.has(rounded(size / by)))) return true;
   switch (role) {

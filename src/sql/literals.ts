@@ -5,7 +5,7 @@
  */
 import type { Dialect } from '../domain';
 import { tokensOf } from './lexer';
-import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, readsRows, statementsOf, type Node } from './tree';
+import { argumentsOf, bare, childrenOf, isQuery, nameOf, operatorOf, statementsOf, type Node } from './tree';
 
 export type LiteralRole =
   /** Compared with data. */
@@ -27,7 +27,9 @@ export type LiteralRole =
   /** Of a row that is written out: VALUES, or a query of which no column reads a row. */
   | 'row'
   /** Given back by the outermost query, which reads no row for it. */
-  | 'constant';
+  | 'constant'
+  /** Given back beside what reads rows: a column, an aggregate or a case that is the same whatever the rows hold. */
+  | 'beside';
 
 export interface Literal {
   readonly kind: 'text' | 'number';
@@ -96,17 +98,46 @@ const TABLES = new Set(
 );
 const ARITHMETIC = new Set(['+', '-', '*', '/', '%', '||', '^', '&', '|']);
 
-/** Whether a column of the list depends on rows. */
-function givesRows(clause: Node | undefined): boolean {
-  const columns = clause?.type === 'select_clause' ? (clause.columns?.items ?? []) : [];
-  return columns.some((column: Node) => readsRows(column.type === 'alias' ? column.expr : column));
+/** They give their first argument back, of one row or of all. */
+const GIVERS = new Set(
+  'min max avg median any_value group_concat string_agg listagg array_agg json_agg jsonb_agg json_group_array first_value last_value nth_value lag lead'.split(
+    ' ',
+  ),
+);
+/** They depend on how many rows there are, whatever their argument is. */
+const COUNTERS = new Set(['count', 'sum', 'total']);
+
+/** What an aggregate or a window gives back; null: it is neither. In SQLite `max(a, b)` is none. */
+function givenBack(node: Node): Node | null {
+  const [name, args] = [nameOf(node), argumentsOf(node)];
+  const isScalar = (name === 'min' || name === 'max') && args.length !== 1;
+  return GIVERS.has(name) && !isScalar ? (args[0] ?? null) : null;
 }
+
+/** Whether its value depends on rows: `max('x')` is the same for all of them. */
+function dependsOnRows(node: Node): boolean {
+  if (node.type === 'alias') return dependsOnRows(node.expr);
+  if (node.type === 'identifier' || node.type === 'all_columns' || COUNTERS.has(nameOf(node))) return true;
+  const given = givenBack(node);
+  if (given !== null) return dependsOnRows(given);
+  if (node.type === 'func_call' && node.over !== undefined) return true;
+  const called = node.type === 'func_call' ? node.name : null;
+  return childrenOf(node).some((child) => child !== called && dependsOnRows(child));
+}
+
+const columnsOf = (clause: Node | undefined): readonly Node[] =>
+  clause?.type === 'select_clause' ? (clause.columns?.items ?? []) : [];
+
+/** Whether a column of the list depends on rows. */
+const givesRows = (clause: Node | undefined): boolean => columnsOf(clause).some(dependsOnRows);
+
+const FIXED: ReadonlySet<LiteralRole> = new Set(['constant', 'beside', 'row']);
 
 class Collector {
   private readonly found: Literal[] = [];
   private readonly quoted = new Set<Literal>();
   private readonly named = new Set<string>();
-  private readonly fixed = new Set<Node>();
+  private readonly given = new Map<Node, LiteralRole>();
 
   constructor(private readonly dialect: Dialect) {}
 
@@ -121,12 +152,12 @@ class Collector {
     if (query.type !== 'select_stmt') return;
     for (const clause of query.clauses as Node[])
       if (clause.type === 'values_clause' || (clause.type === 'select_clause' && !givesRows(clause)))
-        this.fixed.add(clause);
+        this.given.set(clause, 'constant');
+      else for (const column of columnsOf(clause)) if (!dependsOnRows(column)) this.given.set(column, 'beside');
   }
 
-  visit(node: Node, role: LiteralRole): void {
-    const isFixed = role === 'constant' || role === 'row';
-    const inside = this.fixed.has(node) ? 'constant' : role;
+  visit(node: Node, asked: LiteralRole): void {
+    const role = this.given.get(node) ?? asked;
     switch (node.type) {
       case 'string_literal':
       case 'number_literal':
@@ -137,7 +168,7 @@ class Collector {
         if (this.dialect === 'sqlite' && node.text.startsWith('"')) this.quoted.add(this.text(node.name, role));
         return;
       case 'boolean_literal':
-        if (role === 'constant') this.text(String(node.value), role);
+        if (role === 'constant' || role === 'beside') this.text(String(node.value), role);
         return;
       case 'blob_literal':
         this.text(Buffer.from(node.value).toString(), role);
@@ -168,23 +199,19 @@ class Collector {
         this.under(node, 'count');
         return;
       case 'values_clause':
-        this.under(node, inside === 'constant' ? inside : 'row');
+        this.under(node, role === 'constant' ? role : 'row');
         return;
       case 'interval_literal':
         this.under(node, 'shift');
         return;
-      case 'case_when':
-        this.visit(node.condition, 'value');
-        this.visit(node.result, isFixed ? role : 'label');
-        return;
-      case 'case_else':
-        this.visit(node.result, isFixed ? role : 'label');
+      case 'case_expr':
+        this.cases(node, role);
         return;
       case 'binary_expr':
-        this.binary(node, inside);
+        this.binary(node, role);
         return;
       case 'func_call':
-        this.call(node, inside);
+        this.call(node, role);
         return;
       case 'paren_expr':
       case 'list_expr':
@@ -192,7 +219,7 @@ class Collector {
       case 'cast_arg':
       case 'cast_operator_expr':
       case 'prefix_op_expr':
-        this.under(node, inside);
+        this.under(node, role);
         return;
       case 'select_stmt': {
         for (const clause of node.clauses)
@@ -200,7 +227,7 @@ class Collector {
         return;
       }
       default:
-        this.under(node, isQuery(node) || !(isFixed || inside === 'constant') ? 'value' : inside);
+        this.under(node, isQuery(node) || !FIXED.has(role) ? 'value' : role);
     }
   }
 
@@ -218,9 +245,22 @@ class Collector {
     return literal;
   }
 
+  /** A case that no row decides gives its result back as it stands. */
+  private cases(node: Extract<Node, { type: 'case_expr' }>, role: LiteralRole): void {
+    if (node.expr !== undefined) this.visit(node.expr, 'value');
+    let isDecided = node.expr === undefined || !dependsOnRows(node.expr);
+    for (const one of node.clauses) {
+      if (one.type === 'case_when') {
+        this.visit(one.condition, 'value');
+        isDecided &&= !dependsOnRows(one.condition);
+      }
+      this.visit(one.result, FIXED.has(role) ? role : isDecided ? 'beside' : 'label');
+    }
+  }
+
   private binary(node: Extract<Node, { type: 'binary_expr' }>, role: LiteralRole): void {
     const operator = operatorOf(node).toUpperCase();
-    const isFixed = role === 'constant' || role === 'row';
+    const isFixed = FIXED.has(role);
     const isShift = role === 'shift' && operator === '||';
     const side = isFixed || isShift ? role : ARITHMETIC.has(operator) ? 'factor' : 'value';
     this.visit(node.left, side);
@@ -232,15 +272,19 @@ class Collector {
   private call(node: Extract<Node, { type: 'func_call' }>, role: LiteralRole): void {
     const name = nameOf(node);
     const args = argumentsOf(node);
+    const given = givenBack(node);
+    const isSame = given !== null && !dependsOnRows(given);
+    const labelOf = (condition = node as Node): LiteralRole => (dependsOnRows(condition) ? 'label' : 'beside');
     const roleOf = (at: number): LiteralRole => {
       if (FORMATS[name] === at) return 'format';
       if (at >= (SHIFTS[name] ?? Infinity)) return 'shift';
-      if (role === 'constant' || role === 'row') return role;
+      if (FIXED.has(role)) return role;
+      if (at === 0 && isSame) return 'beside';
       if (TABLES.has(name) && (at === 0 || name === 'values')) return 'row';
       if (COUNTS.has(name)) return 'count';
       if (name.startsWith('regexp')) return 'pattern';
       if (name.startsWith('json') && at > 0) return 'path';
-      if (name === 'iif' || name === 'if') return at === 0 ? 'value' : 'label';
+      if (name === 'iif' || name === 'if') return at === 0 ? 'value' : labelOf(args[0]);
       return DEFAULTS.has(name) && at > 0 ? 'label' : 'value';
     };
     args.forEach((argument, at) => this.visit(argument, roleOf(at)));

@@ -60,6 +60,43 @@ describe('an answer that is written into the SQL is found', () => {
   });
 });
 
+describe('an answer beside what reads rows has to be told or shown by a probe', () => {
+  test.each([
+    ["SELECT name, '2100-11-30' FROM people", ["'2100-11-30'"]],
+    ['SELECT name, round(42), 1 FROM people', ['42', '1']],
+    ["SELECT count(*), max('Ann Lee'), min(round(42)) FROM people", ["'Ann Lee'", '42']],
+    ['SELECT name, TRUE FROM people', ["'true'"]],
+    ["SELECT CASE WHEN 1 = 1 THEN 'yes' ELSE name END FROM people", ["'yes'"]],
+    ["SELECT CASE WHEN 1 = 0 THEN name ELSE '2100-11-30' END FROM people", ["'2100-11-30'"]],
+    ["SELECT iif(1 = 1, 'yes', name) FROM people", ["'yes'"]],
+    ["SELECT CASE WHEN count(*) > 0 THEN 'Ann Lee' END FROM people", ["'Ann Lee'"]],
+  ])('%s', (sql, expected) => {
+    const told = `Who paid most since when? ${CLOCK}`;
+    const clock = '2100-12-31 23:59:00';
+    expect(unknown(sql, { told, clock })).toEqual(expected);
+    expect(unknown(sql, { told, clock, seen: 'name Ann Lee\nd 2100-11-30 | yes | true\nn 42 | 1' })).toEqual([]);
+  });
+
+  test('of aggregates alone that read no row, only what was told passes', () => {
+    const seen = 'name Ann Lee';
+    expect(unknown("SELECT max('Ann Lee') FROM people", { told: 'Who paid most?', seen })).toEqual(["'Ann Lee'"]);
+    expect(unknown("SELECT max('Ann Lee') FROM people", { told: 'Is it Ann Lee?', seen })).toEqual([]);
+  });
+
+  test.each<[string, string]>([
+    [
+      'Female and male patients',
+      "SELECT 'female', count(*) FROM p WHERE g = 'female' UNION SELECT 'male', count(*) FROM p",
+    ],
+    ['Which are paid?', 'SELECT id, max(CASE WHEN paid = 1 THEN 1 ELSE 0 END), sum(1) FROM o GROUP BY id'],
+    ['Is it paid?', "SELECT id, CASE WHEN paid = 1 THEN 'yes' ELSE 'no' END FROM o"],
+    ['Open ones', "SELECT id, coalesce(closed, '9999-12-31'), max(0, a - b) FROM o"],
+    ['Visits since last month', "SELECT count(*), date('2100-12-31', '-1 month') FROM v"],
+  ])('%s %s', (told, sql) => {
+    expect(unknown(sql, { told: `${told}. ${CLOCK}` })).toEqual([]);
+  });
+});
+
 describe('what was told or seen, and what belongs to SQL, is no answer', () => {
   test.each<[string, string]>([
     ['Which drugs did patient 10023 get?', 'SELECT drug FROM p WHERE subject_id = 10023'],
