@@ -9,8 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeLocation } from '../config/store';
 import { batchPorts } from '../workers/batch-ports';
-import { earlierModelQueues } from '../workers/model-queues';
-import type { GateWorkers, WorkersOptions } from '../workers/run-worker';
+import type { GateWorkers } from '../workers/run-worker';
 import { servedName } from '../workers/serving';
 import { checkAndStore, type Asking, announcedFor, startAsked } from './ask-start';
 import { checkDatabase } from './check-database';
@@ -41,14 +40,14 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
     if (session.uiUrl !== null)
       io.err(`Temporal UI ${session.uiOf(input.searchId) ?? session.uiUrl}${howLong(session)}\n`);
     io.err(decodedInUi(services.config, session));
-    const serving = Promise.all(workers.map((each) => each.run()));
+    const serving = workers.run();
     try {
       // The search began while the worker was being made.
       if (held.count() > 0) await session.cancel(input.searchId);
       const broken = serving.then(() => Promise.reject(new CommandFailed('the worker stopped; ask again to go on')));
       ended = await Promise.race([followSearch(session, input.searchId, io, { cancelOnInterrupt: true }), broken]);
     } finally {
-      for (const each of workers) each.stop();
+      workers.stop();
       // Its error, if it has one, has ended the race above.
       await serving.catch(() => undefined);
     }
@@ -90,7 +89,7 @@ async function openStarted(
   asking: Asking,
   flags: AttendedFlags,
   isInterrupted: () => boolean,
-): Promise<{ readonly session: TemporalSession; readonly workers: readonly GateWorkers[] }> {
+): Promise<{ readonly session: TemporalSession; readonly workers: GateWorkers }> {
   const { services, database, input, io } = asking;
   const { config } = services;
   const databaseChecked = checkDatabase(asking.engines, database.name);
@@ -99,24 +98,19 @@ async function openStarted(
   installLogger('WARN', (line) => flags.debug && io.err(`${line}\n`));
   const { target, opening } = openWithTarget(asking);
   const announcing = asking.composition().then((opened) => announcedFor(config, opened, database, input));
-  const workersOn = async (queues: Pick<WorkersOptions, 'databases' | 'modelQueues'>): Promise<GateWorkers> => {
+  const making = announcing.then(async ({ serving, limited }) => {
     const [at, { steps, watch }] = await Promise.all([target, asking.composition()]);
+    const queues = { databases: [servedName(database.name, serving)], modelQueues: limited };
     return createGateWorkers({ ...at, steps, watch, batch: batchPorts(services.store), bundle: io.bundle, ...queues });
-  };
-  const making = announcing.then(({ serving, limited }) =>
-    workersOn({ databases: [servedName(database.name, serving)], modelQueues: limited }),
-  );
+  });
   const checking = checkAndStore(asking, databaseChecked);
   const starting = Promise.all([opening, checking, announcing]).then(async ([session, state, announced]) => {
     if (isInterrupted()) throw interruptedEarly();
-    const started = await startAsked({ session, config, input, announced, state, io });
-    if (started === 'started') return [];
-    // An earlier version started this search: serve the queue names of that version while this process runs.
-    return [await workersOn({ databases: [database.name], modelQueues: earlierModelQueues(config) })];
+    await startAsked({ session, config, input, announced, state, io });
   });
   const [checked, opened, started, made] = await Promise.allSettled([checking, opening, starting, making]);
   if (opened.status === 'fulfilled' && started.status === 'fulfilled' && made.status === 'fulfilled')
-    return { session: opened.value, workers: [made.value, ...started.value] };
+    return { session: opened.value, workers: made.value };
   if (opened.status === 'fulfilled') await opened.value.close();
   throw [checked, opened, started, made].find((one) => one.status === 'rejected')?.reason;
 }

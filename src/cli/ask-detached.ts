@@ -2,7 +2,7 @@
 import { servedDetached } from './background';
 import { announcedFor, checkAndStore, startAsked, type Asking } from './ask-start';
 import { checkDatabase } from './check-database';
-import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { EXIT, type ExitCode } from './errors';
 import { openTemporal } from './temporal-session';
 import { decodedInUi } from './codec-server';
 
@@ -25,11 +25,7 @@ export async function askDetached(asking: Asking, { json = false }: { readonly j
   try {
     const announced = announcedFor(config, await asking.composition(), database, input);
     who = await servedDetached(config, [{ database, announced }], session, io);
-    const started = await startAsked({ session, config, input, announced, state: checked.value, io });
-    if (started === 'earlier-version') {
-      const line = `${searchId} was started by an earlier version of gate: ask again without --detach to continue it`;
-      throw new CommandFailed(line);
-    }
+    await startAsked({ session, config, input, announced, state: checked.value, io });
   } finally {
     await session.close({ keep: true });
   }

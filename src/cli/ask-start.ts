@@ -14,7 +14,7 @@ import type { Engines } from '../workers/engines';
 import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-queues';
 import { whereItRuns } from '../workers/running-elsewhere';
 import { servedName, servingOf, type Serving } from '../workers/serving';
-import { databaseQueue, questionQueues, type QuestionQueues } from '../workers/task-queues';
+import { questionQueues, type QuestionQueues } from '../workers/task-queues';
 import { questionWorkflowId } from '../workflows/ids';
 import { CommandFailed } from './errors';
 import type { Io } from './io';
@@ -64,8 +64,8 @@ interface Start {
   readonly io: Pick<Io, 'err' | 'now'>;
 }
 
-/** `earlier-version`: joined; it goes on only if this process also serves the queue that versions before used. */
-export async function startAsked(start: Start): Promise<'started' | 'earlier-version'> {
+/** Starts the search, or joins it. */
+export async function startAsked(start: Start): Promise<void> {
   const { session, config, input, announced, state } = start;
   const { searchId, settings, question } = input;
   // Shown to whoever may open the UI: the question's text, no row of the database.
@@ -81,31 +81,28 @@ export async function startAsked(start: Start): Promise<'started' | 'earlier-ver
         // A short question stands whole in the title.
         ...(label === `${question.database}: ${details}` ? {} : { details }),
       });
-      return 'started';
+      return;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) || tries >= TRIES) throw error;
     }
-    const joined = await join(start);
-    if (joined !== null) return joined;
+    if (await joined(start)) return;
   }
 }
 
 /** The search may end, or be asked by somebody else, between two checks. */
 const TRIES = 5;
 
-/** null: the search has ended meanwhile, so there is nothing to join. */
-async function join({ session, input, announced, io }: Start): Promise<'started' | 'earlier-version' | null> {
-  const { searchId, question } = input;
+/** Not when the search has ended meanwhile, so that there is nothing to join. */
+async function joined({ session, input, announced, io }: Start): Promise<boolean> {
+  const { searchId } = input;
   const running = await runningWorkflow(session.gate, questionWorkflowId(searchId));
-  if (running === null) return null;
+  if (running === null) return false;
   const { serving, queues } = announced;
-  const asked = { serving, taskQueue: queues.workflow, earlierQueue: databaseQueue(question.database) };
+  const asked = { serving, taskQueue: queues.workflow };
   const found = await whereItRuns(session.gate, running, asked, io.now());
   switch (found.kind) {
     case 'here':
-      return 'started';
-    case 'earlier-version':
-      return 'earlier-version';
+      return true;
     case 'served':
       throw new CommandFailed(
         `${searchId} runs ${found.difference}: cancel it with gate cancel ${searchId}, or ask with --fresh`,
@@ -117,7 +114,7 @@ async function join({ session, input, announced, io }: Start): Promise<'started'
       await session.gate.client.workflow
         .getHandle(running.workflowId, running.runId)
         .terminate('asked again with another configuration');
-      return null;
+      return false;
     default:
       return found satisfies never;
   }

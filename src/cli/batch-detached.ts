@@ -6,7 +6,7 @@ import { batchPreflight, openSearches, saveQuestions, storedRecords, type ReadyB
 import { databaseQueues, ownQueues, takeOverBatch } from './batch-queues';
 import { startOrJoin, untilCancelled } from './batch-start';
 import { decodedInUi } from './codec-server';
-import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { EXIT, type ExitCode } from './errors';
 import { openTemporal, type TemporalSession } from './temporal-session';
 
 export async function detachBatch(ready: ReadyBatch): Promise<ExitCode> {
@@ -55,11 +55,7 @@ async function startDetached(
   const { config, store } = services;
   const queues = databaseQueues(ready);
   const other = { ...ownQueues(ready), difference: 'in a process of its own', joins: false };
-  const earlier = await takeOverBatch({ ready, session, pending, queues, other, note });
-  if (earlier.length > 0)
-    throw new CommandFailed(
-      `${batch.batchId} was started by an earlier version of gate: run it without --detach to continue it`,
-    );
+  await takeOverBatch({ ready, session, pending, queues, other, note });
   // The first database has the batch's own workflow.
   const needed = new Set(
     batch.searches.filter((_, n) => n === 0 || pending.has(n)).map(({ question }) => question.database),

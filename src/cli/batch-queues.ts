@@ -91,10 +91,9 @@ interface TakeOver {
   readonly note: (line: string) => void;
 }
 
-/** Returns the queues of an earlier version that this process must serve as well, so that what runs there ends. */
-export async function takeOverBatch(take: TakeOver): Promise<string[]> {
+export async function takeOverBatch(take: TakeOver): Promise<void> {
   const { ready, session, note } = take;
-  const { batchId, scope } = ready.batch;
+  const { batchId } = ready.batch;
   const places = placesOf(take);
   const own = await runningWorkflow(session.gate, batchWorkflowId(batchId));
   const questions = await runningQuestions(session.gate);
@@ -117,8 +116,6 @@ export async function takeOverBatch(take: TakeOver): Promise<string[]> {
     note(
       `${batchId} ran ${abandoned.difference}. No process works on it any more, so it goes on here; nothing is paid twice.`,
     );
-  const isEarlier = [...looked.values()].some(({ kind }) => kind === 'earlier-version');
-  return isEarlier ? [batchQueue(batchId), batchQueue(scope)] : [];
 }
 
 interface Place {
@@ -128,17 +125,17 @@ interface Place {
 
 /** Of the batch's own workflow and of its open questions, by their ids. */
 function placesOf({ ready, pending, queues, other }: TakeOver): ReadonlyMap<string, Place> {
-  const { batchId, scope, searches } = ready.batch;
-  const place = (id: string, on: (queues: BatchQueues) => string): Place => ({
-    asked: { serving: queues.serving, taskQueue: on(queues), earlierQueue: batchQueue(id) },
+  const { batchId, searches } = ready.batch;
+  const place = (on: (queues: BatchQueues) => string): Place => ({
+    asked: { serving: queues.serving, taskQueue: on(queues) },
     other: on(other),
   });
   const questions = searches.filter((_, n) => pending.has(n));
   return new Map([
-    [batchWorkflowId(batchId), place(batchId, ({ batch }) => batch)],
+    [batchWorkflowId(batchId), place(({ batch }) => batch)],
     ...questions.map(({ searchId, question }): [string, Place] => [
       questionWorkflowId(searchId),
-      place(scope, ({ questionOn }) => questionOn(question.database).workflow),
+      place(({ questionOn }) => questionOn(question.database).workflow),
     ]),
   ]);
 }

@@ -3,7 +3,7 @@
  * detached is followed only.
  */
 import { batchPorts } from '../workers/batch-ports';
-import { earlierModelQueues, type modelQueues } from '../workers/model-queues';
+import type { ModelQueue } from '../workers/model-queues';
 import { createGateWorkers, installLogger, type GateWorkers } from '../workers/run-worker';
 import { batchQueue } from '../workers/task-queues';
 import { batchWorkflowId } from '../workflows/ids';
@@ -53,10 +53,9 @@ async function served(
   const { batchId, scope } = ready.batch;
   const queues = ownQueues(ready);
   const other = { ...ofDatabases, difference: 'detached', joins: true };
-  const earlier = await takeOverBatch({ ready, session, pending, queues, other, note });
-  const named = [batchQueue(batchId, queues.serving), batchQueue(scope, queues.serving), ...earlier];
-  const ofModels = [...queues.limited, ...(earlier.length === 0 ? [] : earlierModelQueues(ready.services.config))];
-  const workers = await batchWorkers(ready, session, named, ofModels);
+  await takeOverBatch({ ready, session, pending, queues, other, note });
+  const named = [batchQueue(batchId, queues.serving), batchQueue(scope, queues.serving)];
+  const workers = await batchWorkers(ready, session, named, queues.limited);
   const working = workers.run();
   // Its error, if it has one, ends the following below.
   const stopped = working.catch(() => undefined);
@@ -81,7 +80,7 @@ function batchWorkers(
   { services, composition, flags, io }: ReadyBatch,
   { target }: TemporalSession,
   ownQueues: readonly string[],
-  queues: ReturnType<typeof modelQueues>,
+  queues: readonly ModelQueue[],
 ): Promise<GateWorkers> {
   return createGateWorkers({
     ...{ ...target, steps: composition.steps, batch: batchPorts(services.store) },

@@ -13,7 +13,6 @@
  */
 import type { Config } from '../config';
 import { limitedModels, limitsOf, shareOf } from '../config/limits';
-import { storeLocation } from '../config/store';
 import { sha256 } from '../sha256';
 import { modelFingerprint, type ServedModel } from './serving';
 
@@ -30,21 +29,7 @@ export interface ModelQueue {
 
 /** Of the models that have limits; `models`: those among them that a search uses. */
 export function modelQueues(config: Config, served: ServedModel, models?: readonly string[]): ModelQueue[] {
-  return queuesNamed(config, models, modelQueueName(modelFingerprint(config, served)));
-}
-
-/** The same under the names that they had before, for searches that began then and still run. */
-export function earlierModelQueues(config: Config): ModelQueue[] {
-  return queuesNamed(config, undefined, (model) =>
-    nameOf(model, [model, config.models.baseUrl, storeLocation(config.store)]),
-  );
-}
-
-function queuesNamed(
-  config: Config,
-  models: readonly string[] | undefined,
-  named: (model: string) => string,
-): ModelQueue[] {
+  const fingerprint = modelFingerprint(config, served);
   const wanted = limitedModels(config.models).filter((model) => models === undefined || models.includes(model));
   return wanted.flatMap((model) => {
     const limits = limitsOf(config.models.limits, model);
@@ -53,7 +38,7 @@ function queuesNamed(
     const perSecond = requestsPerMinute === null ? null : requestsPerMinute / 60;
     const requestsPerSecond = perSecond === null || workers === null ? perSecond : perSecond * BACKSTOP;
     const { concurrency } = shareOf(limits);
-    return [{ model, taskQueue: named(model), requestsPerSecond, concurrency }];
+    return [{ model, taskQueue: queueName(model, fingerprint), requestsPerSecond, concurrency }];
   });
 }
 
@@ -69,11 +54,7 @@ export function queuesByModel(queues: readonly ModelQueue[]): Readonly<Record<st
   return Object.fromEntries(queues.map(({ model, taskQueue }) => [model, taskQueue]));
 }
 
-function modelQueueName(fingerprint: string): (model: string) => string {
-  return (model) => nameOf(model, [model, fingerprint]);
-}
-
-function nameOf(model: string, where: readonly (string | null)[]): string {
+function queueName(model: string, fingerprint: string): string {
   const readable = model.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60);
-  return `${MODEL_QUEUE_PREFIX}${readable}-${sha256(JSON.stringify(where)).slice(0, 8)}`;
+  return `${MODEL_QUEUE_PREFIX}${readable}-${sha256(JSON.stringify([model, fingerprint])).slice(0, 8)}`;
 }

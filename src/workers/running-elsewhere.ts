@@ -1,7 +1,7 @@
 /**
  * Detects a search or batch with this id that already runs on another queue: with another model endpoint, store or access
- * list (`serving.ts`), or started by a version whose queues had no fingerprint. Starting it again would join it under settings
- * that were not announced. What to do instead depends on whether a process works on it.
+ * list (`serving.ts`). Starting it again would join it under settings that were not announced. What to do instead depends on
+ * whether a process works on it.
  */
 import type { GateClient } from './client';
 import { isGone } from './process-identity';
@@ -9,14 +9,12 @@ import { differenceText, type Serving, type ServingParts } from './serving';
 
 export interface Running {
   readonly taskQueue: string;
-  /** null: an earlier version began it. */
+  /** null: its memo does not say. */
   readonly serving: ServingParts | null;
 }
 
 export interface Asked {
   readonly taskQueue: string;
-  /** The name of the queue in versions before the fingerprint. */
-  readonly earlierQueue: string;
   readonly serving: Serving;
 }
 
@@ -26,20 +24,13 @@ export type Elsewhere =
   /** `difference` follows on "runs". */
   | { readonly kind: 'served'; readonly difference: string }
   /** Nobody works on it. */
-  | { readonly kind: 'abandoned'; readonly difference: string }
-  /** Nobody works on it, and only a process that serves its queue, too, can go on with it. */
-  | { readonly kind: 'earlier-version' };
+  | { readonly kind: 'abandoned'; readonly difference: string };
 
 export async function whereItRuns(gate: GateClient, running: Running, asked: Asked, nowMs: number): Promise<Elsewhere> {
   if (running.taskQueue === asked.taskQueue) return { kind: 'here' };
-  const isEarlier = running.taskQueue === asked.earlierQueue;
-  const difference = isEarlier
-    ? 'in an earlier version of gate, which does not say where it sends rows'
-    : running.serving === null
-      ? 'with another configuration'
-      : differenceText(running.serving, asked.serving.parts);
-  if (await isPolled(gate, running.taskQueue, nowMs)) return { kind: 'served', difference };
-  return isEarlier ? { kind: 'earlier-version' } : { kind: 'abandoned', difference };
+  const difference =
+    running.serving === null ? 'with another configuration' : differenceText(running.serving, asked.serving.parts);
+  return { kind: (await isPolled(gate, running.taskQueue, nowMs)) ? 'served' : 'abandoned', difference };
 }
 
 /** A poll takes up to a minute and is remembered from its beginning. */

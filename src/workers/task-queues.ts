@@ -16,7 +16,7 @@ export interface QuestionQueues {
 
 const DATABASE_QUEUE_PREFIX = 'gate-db-';
 
-/** `served`: the database's name with the fingerprint (`servedName`). Versions before it had the bare name here. */
+/** `served`: the database's name with the fingerprint (`servedName`). */
 export function databaseQueue(served: string): string {
   return DATABASE_QUEUE_PREFIX + served;
 }
@@ -25,12 +25,9 @@ export function questionQueues(served: string, models?: QuestionQueues['models']
   return { workflow: databaseQueue(served), ...(models && { models }) };
 }
 
-/**
- * A batch's own queues: an interrupted batch goes on in a process that runs it again with the same configuration, and in
- * no other. Versions before the fingerprint left it out.
- */
-export function batchQueue(id: string, serving?: Pick<Serving, 'fingerprint'>): string {
-  return `gate-batch-${serving === undefined ? id : servedName(id, serving)}`;
+/** A batch's own queues: an interrupted batch goes on in a process that runs it again with the same configuration, and in no other. */
+export function batchQueue(id: string, serving: Pick<Serving, 'fingerprint'>): string {
+  return `gate-batch-${servedName(id, serving)}`;
 }
 
 /** The name of the database whose questions run there; null for another kind of queue. */

@@ -66,7 +66,7 @@ interface UnservedSearches {
   readonly taskQueue: string;
   /** At least, where more searches run than are looked at. */
   readonly searches: number;
-  /** null: an earlier version began them. */
+  /** null: a batch began them. */
   readonly serving: ServingParts | null;
 }
 
@@ -104,7 +104,7 @@ export function unservedSearchesLine(
   const here = name === undefined ? undefined : ours.get(name);
   const wait = searches === 1 ? '1 search waits' : `${String(searches)} searches wait`;
   const line = `${wait} in the queue ${taskQueue}, which no process serves; `;
-  if (serving === null) return `${line}a batch or an earlier version of gate began them`;
+  if (serving === null) return `${line}a batch began them`;
   return `${line}asked ${here === undefined ? `with ${endpointText(serving)}` : differenceText(serving, here.parts)}`;
 }
 

@@ -4,15 +4,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLocalStore } from '../../src/adapters/local/store';
-import { inputOf } from '../../src/cli/services';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import { startQuestion } from '../../src/workers/client';
-import { questionQueues } from '../../src/workers/task-queues';
 import { gateHome, type GateHome, type GateProcess } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
-import { unique, withClient } from '../helpers/temporal';
+import { unique } from '../helpers/temporal';
 
 jest.setTimeout(240_000);
 
@@ -89,9 +85,9 @@ async function whileWaiting(home: GateHome, args: readonly string[], work: (base
 }
 
 describe('a worker that is up with another model endpoint', () => {
-  it.each([['worker'], ['dev']])('gate %s answers no question of a command that names another one', async (command) => {
+  it('gate dev answers no question of a command that names another one', async () => {
     const { home, db, other } = user();
-    const up = home.start([command]);
+    const up = home.start(['dev']);
     try {
       await up.said(/Ctrl-C stops/);
       const record = await home.ask([SECOND, '--db', db], other);
@@ -216,44 +212,22 @@ describe('a search that runs, asked again with another endpoint', () => {
   });
 });
 
-it('a search that an earlier version began on a queue without fingerprint is ended by whoever asks again', async () => {
-  const { home, db } = user();
-  await whileWaiting(home, ['ask', FIRST, '--db', db], () => Promise.resolve());
-  const [{ id }] = JSON.parse((await home.here(['list', '--json'])).out) as [{ id: string }];
-  const input = await inputOf(createLocalStore(join(home.folder, 'store')), id);
-  await withClient(async (gate) => {
-    const handle = gate.client.workflow.getHandle(`question-${id}`);
-    await handle.terminate();
-    const settings = input!.settings;
-    await startQuestion(gate, {
-      ...{ searchId: id, settings, modelTimeoutMs: 60_000, queues: questionQueues(db), label: 'of an earlier version' },
-    });
-    const { runId } = await handle.describe();
-    expect(await home.ask([FIRST, '--db', db])).toMatchObject({ code: 0, status: 'answered', id });
-    const ended = await handle.describe();
-    expect([ended.runId, ended.status.name, ended.taskQueue]).toEqual([runId, 'COMPLETED', `gate-db-${db}`]);
-  });
-});
-
 describe('a batch', () => {
   const args = (db: string, out: string): string[] => [
     ...['batch', 'run', data.questionFiles[0] ?? '', '--db', `sprint=${db}`],
     ...['--ids', 'sprint-points-per-team,sprint-drivers-count', '--concurrency', '2', '--out', out],
   ];
 
-  it.each([['SIGINT'], ['SIGKILL']] as const)(
-    'that was ended by %s goes on wholly with the endpoint that the next run names',
-    async (signal) => {
-      const { home, db, other } = user();
-      const first = home.start(args(db, 'out'));
-      await theirs.billed(1);
-      await killed(first, signal);
-      const before = asked(theirs);
-      const again = await home.here(args(db, 'out'), other);
-      expect(again).toMatchObject({ code: 0 });
-      expect([asked(theirs), asked(named) > 0]).toEqual([before, true]);
-    },
-  );
+  it('that was killed goes on wholly with the endpoint that the next run names', async () => {
+    const { home, db, other } = user();
+    const first = home.start(args(db, 'out'));
+    await theirs.billed(1);
+    await killed(first);
+    const before = asked(theirs);
+    const again = await home.here(args(db, 'out'), other);
+    expect(again).toMatchObject({ code: 0 });
+    expect([asked(theirs), asked(named) > 0]).toEqual([before, true]);
+  });
 
   it('that another process runs with another endpoint is not joined', async () => {
     const { home, db, other } = user();
