@@ -30,8 +30,6 @@ export interface VectorPlace {
   readonly hash: Hash;
   /** As `databaseKey` gives it. */
   readonly database: string;
-  /** The name by which earlier versions kept them. */
-  readonly name?: string | undefined;
   readonly model: string;
   readonly fingerprint: string;
 }
@@ -59,13 +57,9 @@ export function folderOf({ database, model }: Pick<VectorPlace, 'database' | 'mo
 export async function readVectors(place: VectorPlace): Promise<KeptVectors | null> {
   const own = await readEntry(place, keyOf(place));
   if (own !== null) return own;
-  for (const database of [place.database, place.name]) {
-    if (database === undefined) continue;
-    const others = await place.store.entries(folderOf({ ...place, database }));
-    const [youngest] = [...others].sort((a, b) => b.modifiedMs - a.modifiedMs);
-    if (youngest !== undefined) return readEntry(place, youngest.key);
-  }
-  return null;
+  const others = await place.store.entries(folderOf(place));
+  const [youngest] = [...others].sort((a, b) => b.modifiedMs - a.modifiedMs);
+  return youngest === undefined ? null : readEntry(place, youngest.key);
 }
 
 export async function writeVectors(place: VectorPlace, { length, at, numbers, usedAtMs }: KeptVectors): Promise<void> {

@@ -78,8 +78,8 @@ async function near(
   try {
     const embedder = await open();
     const question = await questionVector(context, embedder);
-    const at = { database: databaseKey(input), name: input.question.database };
-    const found = await nearnessOf({ ...deps, embedder }, { ...at, description, question: question.vector, signal });
+    const asked = { database: databaseKey(input), description, question: question.vector, signal };
+    const found = await nearnessOf({ ...deps, embedder }, asked);
     const { texts: _, tokens: promptTokens, ...rest } = found.paid;
     const usage = addDeltas(question.usage, { promptTokens, ...rest });
     if (found.kind === 'ok') return { nearness: found.nearness, error: null, usage, paid: found.paid };

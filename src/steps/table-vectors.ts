@@ -26,8 +26,6 @@ export interface VectorDeps {
 export interface VectorRequest {
   /** As `databaseKey` gives it. */
   readonly database: string;
-  /** Its name on this process. */
-  readonly name?: string;
   readonly description: DatabaseDescription;
   /** The question's vector, of length 1. All vectors have its number of dimensions. */
   readonly question: Float32Array;
@@ -58,7 +56,7 @@ const MEMORY_BYTES = 256 * 1024 * 1024;
 export const NOTHING: Paid = { texts: 0, tokens: 0, costUsd: 0 };
 
 export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Promise<Near> {
-  const { database, name, description, question, signal } = request;
+  const { database, description, question, signal } = request;
   const { tables, fingerprint } = description;
   if (tables.length * question.byteLength > MAX_BYTES) {
     const fits = Math.floor(MAX_BYTES / 4 / tables.length);
@@ -66,7 +64,7 @@ export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Prom
     const message = `the vectors of ${tables.length} tables with ${question.length} numbers each are too large: ${fix}`;
     return { kind: 'failed', error: new ModelError('bad-request', message), paid: NOTHING };
   }
-  const place = { ...deps, database, name, fingerprint, model: deps.embedder.model };
+  const place = { ...deps, database, fingerprint, model: deps.embedder.model };
   const texts = new Map(tables.map((table) => [table.name, textOfTable(table)]));
   const hashes = new Map([...texts].map(([name, text]) => [name, deps.hash(text).slice(0, 32)]));
   const wanted = new Map([...texts].map(([name, text]) => [hashes.get(name) ?? '', text]));
