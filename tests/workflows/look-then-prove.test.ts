@@ -5,7 +5,8 @@ import { steerQuestion } from '../../src/workers/steer-question';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { lookingSettings, noBatch as batch, scriptedSteps, type Script, type StepCall } from './scripted-steps';
+import { holdAt } from './hold';
+import { lookingSettings, noBatch as batch, scriptedSteps, type Script } from './scripted-steps';
 
 interface Run {
   readonly gate: GateClient;
@@ -32,25 +33,6 @@ const summaryOf = async ({ gate, searchId }: Run) => {
   if (ended.kind !== 'completed') throw new Error(ended.message);
   return ended.value;
 };
-
-/** Holds the search at this position until it is released or given up. */
-function holdAt(position: string) {
-  let release: () => void = () => undefined;
-  let arrived: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  const reached = new Promise<void>((resolve) => (arrived = resolve));
-  const calls: StepCall[] = [];
-  const onStep = async (call: StepCall): Promise<void> => {
-    calls.push(call);
-    if (call.position !== position) return;
-    arrived();
-    const cut = new Promise<never>((_, reject) =>
-      call.signal?.addEventListener('abort', () => reject(new Error('cut'))),
-    );
-    await Promise.race([released, cut]);
-  };
-  return { onStep, reached, release: () => release(), calls };
-}
 
 test('a look and a commit that holds are the answer, each step once and readable', async () => {
   const positions: string[] = [];

@@ -3,28 +3,10 @@ import { steerQuestion } from '../../src/workers/steer-question';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
 import { unique, withWorkers } from '../helpers/temporal';
-import { scriptedSettings, scriptedSteps, type Script, type StepCall, noBatch as batch } from './scripted-steps';
+import { holdAt } from './hold';
+import { scriptedSettings, scriptedSteps, type Script, noBatch as batch } from './scripted-steps';
 
 const author = 'ada';
-
-/** Holds a search at the named step until `release`; `reached` resolves when it is there. */
-function holdAt(name: string) {
-  let release: () => void = () => undefined;
-  let arrived: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  const reached = new Promise<void>((resolve) => (arrived = resolve));
-  const calls: StepCall[] = [];
-  const onStep = async (call: StepCall): Promise<void> => {
-    calls.push(call);
-    if (call.name !== name) return;
-    arrived();
-    const cut = new Promise<never>((_, reject) =>
-      call.signal?.addEventListener('abort', () => reject(new Error('cut'))),
-    );
-    await Promise.race([released, cut]);
-  };
-  return { onStep, reached, release: () => release(), calls };
-}
 
 async function steered<T>(
   script: Script,
