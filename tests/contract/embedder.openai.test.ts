@@ -170,11 +170,12 @@ describe('from a configuration to the record, with a simulated model', () => {
   });
 
   let searches = 0;
-  async function prepare(embeddings: object | null, env: Record<string, string> = {}, store = `store${searches}`) {
+  /** All in one store, which keeps the description of the database. */
+  async function prepare(embeddings: object | null, env: Record<string, string> = {}) {
     const schema = embeddings === null ? {} : { schema: { embeddings } };
     const databases = { wide: { path: 'wide.sqlite' } };
     const prices = { 'simulated-embedding': { inputPerMillion: 1, outputPerMillion: 0 } };
-    writeFileSync(join(folder, 'gate.config.json'), JSON.stringify({ databases, prices, store: { directory: store }, ...schema })); // prettier-ignore
+    writeFileSync(join(folder, 'gate.config.json'), JSON.stringify({ databases, prices, store: { directory: 'store' }, ...schema })); // prettier-ignore
     const config = loadConfig({
       env: { HOME: folder, OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'sk-right', ...env },
       cwd: folder,
@@ -192,12 +193,12 @@ describe('from a configuration to the record, with a simulated model', () => {
     const run = createRunStore(composition.store, input.searchId, sha256);
     const [content, ranking] = await Promise.all([run.get('schema', 'schema'), run.find('ranking', 'schema')]);
     await composition.close();
-    return { prepared, content, ranking, store };
+    return { prepared, content, ranking };
   } // prettier-ignore
 
   test('the table that means the same is shown, the vectors are paid once, and the ledger agrees with the usage', async () => {
     expect((await prepare(null)).content.shown).not.toContain(NEAR);
-    const { content, ranking, prepared, store } = await prepare({ model: 'simulated-embedding' });
+    const { content, ranking, prepared } = await prepare({ model: 'simulated-embedding' });
     expect(content.shown).toContain(NEAR);
     expect(content.description.tables.filter(({ name }) => !content.text.includes(name))).toEqual([]);
     expect(ranking).toMatchObject({ by: 'words-and-meaning', embeddedTables: 400, warning: null });
@@ -205,7 +206,7 @@ describe('from a configuration to the record, with a simulated model', () => {
     expect(roles['embedding']).toMatchObject({ asked: 6, billed: 6 });
     expect(prepared.usage.promptTokens).toBe(totals.promptTokens);
     expect(prepared.usage.costUsd).toBeCloseTo(totals.promptTokens / 1e6);
-    const again = await prepare({ model: 'simulated-embedding' }, {}, store);
+    const again = await prepare({ model: 'simulated-embedding' });
     expect(again.content.text).toBe(content.text);
     expect(again.ranking).toMatchObject({ embeddedTables: 0 });
     expect(model.ledger().roles['embedding']).toMatchObject({ billed: 7 });
