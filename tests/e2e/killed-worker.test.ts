@@ -1,18 +1,15 @@
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
-import { gateHome, type GateHome } from '../helpers/gate-process';
-import { startPostgres, type TestPostgres } from '../helpers/postgres';
+import { gateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { withClient } from '../helpers/temporal';
 
 jest.setTimeout(240_000);
 
-let postgres: TestPostgres;
 let data: TestData;
 let model: SimulatedModel;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  data = await loadTestData(postgres, { sample: true });
+  data = await loadTestData(null, { sample: true });
   model = await startSimulatedModel({
     questions: data.questionFiles,
     databases: data.databases,
@@ -24,45 +21,33 @@ beforeAll(async () => {
 afterAll(async () => {
   await model.close();
   data.close();
-  await postgres.stop();
 });
 
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
 
-async function killInTheMiddle(home: GateHome, args: readonly string[]): Promise<void> {
+it('a worker killed in the middle is replaced by the next, which finishes with the same answer and pays no journalled call again', async () => {
+  const args = ['--db', data.address({ engine: 'sqlite', database: 'sprint' }), '--preset', 'thorough'];
+  const calm = await gateHome({ baseUrl: model.baseUrl }).ask([QUESTION, ...args]);
+  const calls = model.ledger().totals.billed;
+  expect(calls).toBeGreaterThan(2);
+
+  // The same question of another user, asked anew.
+  const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL_SELECT: 'simulated' } });
+  model.reset();
   const first = home.start(['ask', QUESTION, ...args]);
   await model.billed(2);
   first.child.kill('SIGKILL');
   expect((await first.ended).code).toBeNull();
-}
+  const resumed = await home.ask([QUESTION, ...args]);
 
-describe.each([
-  ['sqlite', ['--preset', 'thorough']],
-  ['sqlite', ['--method', 'react']],
-  ['postgresql', ['--preset', 'thorough']],
-] as const)('a worker killed in the middle of a search on %s with %j', (engine, flags) => {
-  it('is replaced by the next, which finishes with the same answer and pays no journalled call again', async () => {
-    const args = ['--db', data.address({ engine, database: engine === 'sqlite' ? 'sprint' : 'sprint_pg' }), ...flags];
-    model.reset();
-    const calm = await gateHome({ baseUrl: model.baseUrl }).ask([QUESTION, ...args]);
-    const calls = model.ledger().totals.billed;
-    expect(calls).toBeGreaterThan(2);
-
-    // The same question of another user, asked anew.
-    const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL_SELECT: 'simulated' } });
-    model.reset();
-    await killInTheMiddle(home, args);
-    const resumed = await home.ask([QUESTION, ...args]);
-
-    expect(resumed).toMatchObject({ code: 0, status: calm.status, rows: calm.rows, sql: calm.sql });
-    expect(resumed.usage.llmCalls).toBe(calm.usage.llmCalls);
-    const { totals } = model.ledger();
-    // Only the call that was in flight in the killed process may have been paid twice.
-    expect(totals.billedAgain).toBeLessThanOrEqual(1);
-    expect(totals.billed - totals.billedAgain).toBe(calls);
-    await withClient(async ({ client }) => {
-      const { status } = await client.workflow.getHandle(`question-${resumed.id}`).describe();
-      expect(status.name).toBe('COMPLETED');
-    });
+  expect(resumed).toMatchObject({ code: 0, status: calm.status, rows: calm.rows, sql: calm.sql });
+  expect(resumed.usage.llmCalls).toBe(calm.usage.llmCalls);
+  const { totals } = model.ledger();
+  // Only the call that was in flight in the killed process may have been paid twice.
+  expect(totals.billedAgain).toBeLessThanOrEqual(1);
+  expect(totals.billed - totals.billedAgain).toBe(calls);
+  await withClient(async ({ client }) => {
+    const { status } = await client.workflow.getHandle(`question-${resumed.id}`).describe();
+    expect(status.name).toBe('COMPLETED');
   });
 });

@@ -231,6 +231,12 @@ test('a check that fails is told by --list, and the run by --now', async () => {
 });
 
 describe('bad input is one line', () => {
+  let shop: Awaited<ReturnType<typeof home>>;
+  beforeAll(async () => {
+    shop = await home();
+  });
+  afterAll(() => shop.hook.close());
+
   test.each([
     [[], 2, 'say how often, such as --every 1h'],
     [['--every', '0h'], 2, 'give whole minutes, hours, days or weeks up to a year'],
@@ -243,30 +249,20 @@ describe('bad input is one line', () => {
     [['--every', '1h', '--webhook', 'GATE_WEBHOOK_OTHER'], 2, 'the variable is not set'],
     [['--every', '1h', '--db', 'none'], 2, "'none' is neither a configured database"],
   ])('%j', async (args, code, line) => {
-    const shop = await home();
-    try {
-      const { out, err, ...ended } = await shop.gate(...args);
-      expect(ended.code).toBe(code);
-      expect(out).toBe('');
-      expect(err).toContain(line);
-      expect(err).not.toContain(TOKEN);
-      expect(err.trim().split('\n')).toHaveLength(1);
-    } finally {
-      await shop.close();
-    }
+    const { out, err, ...ended } = await shop.gate(...args);
+    expect(ended.code).toBe(code);
+    expect(out).toBe('');
+    expect(err).toContain(line);
+    expect(err).not.toContain(TOKEN);
+    expect(err.trim().split('\n')).toHaveLength(1);
   });
 
   test('a private address is refused unless the configuration names its host', async () => {
-    const shop = await home();
-    try {
-      shop.configure({});
-      const { code, err } = await shop.gate('--every', '1h', '--webhook', 'GATE_WEBHOOK');
-      expect(code).toBe(2);
-      expect(err).toContain('GATE_WEBHOOK: 127.0.0.1 is no public address; if it is yours, add "127.0.0.1');
-      expect(err).not.toContain(TOKEN);
-    } finally {
-      await shop.close();
-    }
+    shop.configure({});
+    const { code, err } = await shop.gate('--every', '1h', '--webhook', 'GATE_WEBHOOK');
+    expect(code).toBe(2);
+    expect(err).toContain('GATE_WEBHOOK: 127.0.0.1 is no public address; if it is yours, add "127.0.0.1');
+    expect(err).not.toContain(TOKEN);
   });
 });
 
