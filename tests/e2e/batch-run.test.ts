@@ -64,7 +64,25 @@ describe('gate batch run', () => {
       model.reset();
       const again = await home.here(batch('--method', method));
       expect([again.code, model.ledger().totals.asked]).toEqual([0, 0]);
+      expect(again.out).toMatch(/^EX \d/m);
       expect(resultsOf(home)).toEqual(before);
+    });
+  });
+
+  test('killed and run again it goes on where it was and pays only what was in flight twice', async () => {
+    await withModel(200, async (model, home) => {
+      const first = home.start(batch('--concurrency', '4'));
+      await model.billed(20);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      const second = await home.here(batch('--concurrency', '4'));
+      expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
+      expect(
+        resultsOf(home)
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual(data.questions.map(({ id }) => id).sort());
+      expect(model.ledger().totals.billed - summaryOf(home).usage.total.llmCalls).toBeLessThanOrEqual(4);
     });
   });
 

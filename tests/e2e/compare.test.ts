@@ -66,25 +66,6 @@ it('a file by two methods and two seeds is scored, counted and written; done bef
     expect(again.out).toMatch(new RegExp(`^${method} +${right} `, 'm'));
 });
 
-it('killed in the middle it goes on where it was, and pays what an undisturbed one pays', async () => {
-  const home = gateHome({ baseUrl: model.baseUrl });
-  const args = compare(home, 'react,gate', '--concurrency', '1');
-  const first = home.start(args);
-  await first.said(/\[2\/2\] gate/);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const second = await home.here([...args, '--json']);
-  expect([second.code, second.code === 0 ? '' : second.err]).toEqual([0, '']);
-  const resumed = JSON.parse(second.out) as Comparison;
-  const billed = model.ledger().totals.billed;
-  model.reset();
-  const calm = gateHome({ baseUrl: model.baseUrl });
-  const undisturbed = JSON.parse((await calm.here([...compare(calm, 'react,gate', '--json')])).out) as Comparison;
-  expect(resumed.answers.map(({ verdict }) => verdict)).toEqual(undisturbed.answers.map(({ verdict }) => verdict));
-  // Only the call in flight is asked again.
-  expect(billed - model.ledger().totals.billed).toBeLessThanOrEqual(1);
-});
-
 it('a recording made once serves the comparison, its methods one by one and in another order, without a model', async () => {
   const home = gateHome({ baseUrl: model.baseUrl });
   const judge = ['--judge', 'two-pass', '--judge-model', 'simulated'];

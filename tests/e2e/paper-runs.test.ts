@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { makeRealEhrStandIn } from '../../examples/paper/make-realehr-stand-in';
 import { loadQuestions, startSimulatedModel, type GoldQuestion, type SimulatedModel } from '../../simulated-model';
-import { askedWith, readRunConfig } from '../../src/cli/run-config';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
@@ -123,22 +122,6 @@ it.each([
   }
   const [standIn] = run.sets;
   if (name === 'update-audit') expect(Object.keys(standIn?.audits ?? {})).toEqual(['gate:paper']);
-});
-
-it('run-variance asks ReAct on RealEHR six times and all else five times, as the paper', () => {
-  const path = join(ROOT, 'examples', 'paper', 'run-variance.yaml');
-  const { config } = readRunConfig(path, path);
-  const seeds = config.questions.map((entry) => {
-    const asked = askedWith(config, entry).map(({ spec }) => spec.method);
-    return ['react', 'redel-seed', 'reforce-seed', 'gate'].map(
-      (method) => asked.filter((one) => one === method).length,
-    );
-  });
-  expect(seeds).toEqual([
-    [6, 5, 5, 5],
-    [5, 5, 5, 5],
-    [5, 5, 5, 5],
-  ]);
 });
 
 const inFolder = (args: readonly string[]) => home.here(args, { GATE_CONFIG: join(home.folder, 'gate.config.json') });

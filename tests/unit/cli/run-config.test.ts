@@ -1,0 +1,47 @@
+/** Which methods and seeds the questions of a run are asked with. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { askedWith, readRunConfig } from '../../../src/cli/run-config';
+import { ROOT } from '../../helpers/shared-data';
+
+/** `method seed` of each entry. */
+function askedIn(path: string): string[][] {
+  const { config } = readRunConfig(path, path);
+  return config.questions.map((entry) => askedWith(config, entry).map(({ spec, seed }) => `${spec.spec} ${seed}`));
+}
+
+test('methods and seeds of an entry, and seeds of a method, stand before those of the run; seeds take turns', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'gate-run-config-')), 'run.yaml');
+  writeFileSync(
+    path,
+    `name: a
+methods: [gate:fast, react]
+seeds: 2
+questions:
+  - file: one.jsonl
+    methods:
+      - react
+      - { method: 'gate:fast', seeds: [4, 7] }
+  - { file: two.jsonl, seeds: [5] }
+  - file: three.jsonl
+`,
+  );
+  expect(askedIn(path)).toEqual([
+    ['react 0', 'react 1', 'gate:fast 4', 'gate:fast 7'],
+    ['gate:fast 5', 'react 5'],
+    ['gate:fast 0', 'react 0', 'gate:fast 1', 'react 1'],
+  ]);
+});
+
+test('run-variance asks ReAct on RealEHR six times and all else five times, as the paper', () => {
+  const asked = askedIn(join(ROOT, 'examples', 'paper', 'run-variance.yaml'));
+  const times = asked.map((entry) =>
+    ['react', 'redel-seed', 'reforce-seed', 'gate'].map((name) => entry.filter((one) => one.startsWith(name)).length),
+  );
+  expect(times).toEqual([
+    [6, 5, 5, 5],
+    [5, 5, 5, 5],
+    [5, 5, 5, 5],
+  ]);
+});
