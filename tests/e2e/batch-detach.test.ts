@@ -27,7 +27,7 @@ beforeEach(() => {
   writeFileSync(join(home.folder, 'q.jsonl'), lines.join('\n'));
 });
 afterEach(async () => {
-  await home.run(['dev', '--stop']);
+  await home.here(['dev', '--stop']);
 });
 afterAll(async () => {
   await model.close();
@@ -83,7 +83,7 @@ test('whose worker is gone goes on in the command, and whose command was interru
   let release = model.holdAfter(2);
   await home.run(batch('--detach'));
   await model.billed(2);
-  await home.run(['dev', '--stop']);
+  await home.here(['dev', '--stop']);
   release();
   release = model.holdAfter(4);
   const attended = home.start(batch(...COLLECT));

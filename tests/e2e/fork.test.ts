@@ -119,7 +119,7 @@ describe('commands to a running search', () => {
     const home = gateHome({ baseUrl: model.baseUrl, env: { USER: 'grace' } });
     model.reset();
     const release = model.holdAfter(1);
-    const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
+    const asking = home.here(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
     await model.billed(1);
     const said = async (...args: string[]) => {
       const { code, out, err } = await home.here(args);
@@ -140,7 +140,7 @@ describe('commands to a running search', () => {
     expect((await said('status', 'last', '--plan', '--memory', '--candidates')).line).toMatch(/Plan of t1|No plan yet/);
     expect(await said('resume', 'last', '--json')).toMatchObject({ code: 0 });
     release();
-    const ended = await asking.ended;
+    const ended = await asking;
     expect(ended.code).toBe(0);
     expect(recordIn(ended.out).steering).toMatchObject([
       { kind: 'hint', author: 'grace', text: 'points are per sprint' },
@@ -161,10 +161,10 @@ describe('commands to a running search', () => {
       const home = gateHome({ baseUrl: model.baseUrl });
       model.reset();
       const release = model.holdAfter(1);
-      const asking = home.start(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
+      const asking = home.here(['ask', QUESTION, '--db', database, '--preset', 'thorough', '--json']);
       await model.billed(1);
-      expect(await home.run([command, 'last'])).toMatchObject({ code: 0, err: '' });
-      const ended = await asking.ended;
+      expect(await home.here([command, 'last'])).toMatchObject({ code: 0, err: '' });
+      const ended = await asking;
       release();
       expect(ended.code).toBe(code);
       expect(recordIn(ended.out)).toMatchObject({ endedBy });

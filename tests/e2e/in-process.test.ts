@@ -22,7 +22,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const QUESTIONS = extent({ usual: 12, full: 30 });
+const QUESTIONS = extent({ usual: 8, full: 30 });
 
 /** So many questions of both engines, or the whole sample. */
 function someQuestions(): TestData['questions'] {

@@ -40,19 +40,19 @@ afterAll(async () => {
 
 test('gate sql prints rows of a configured Snowflake database', async () => {
   const sql = 'SELECT code, city FROM team ORDER BY id LIMIT 2';
-  expect(await home.run(['sql', sql, '--db', 'club'])).toMatchObject({
+  expect(await home.here(['sql', sql, '--db', 'club'])).toMatchObject({
     code: 0,
     out: 'CODE,CITY\nABC,Rome\nDEF,Bern\n',
   });
 });
 
 test('gate sql refuses what would change something', async () => {
-  const ended = await home.run(['sql', 'DELETE FROM team', '--db', 'club']);
+  const ended = await home.here(['sql', 'DELETE FROM team', '--db', 'club']);
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('DELETE is not allowed') as string });
 });
 
 test('a login that is not there is one line with the variable to set', async () => {
-  const ended = await home.run(['sql', 'SELECT 1', '--db', 'club'], { CLUB_PASSWORD: '' });
+  const ended = await home.here(['sql', 'SELECT 1', '--db', 'club'], { CLUB_PASSWORD: '' });
   expect(ended.code).not.toBe(0);
   expect(ended.err).toMatch(/database 'club' cannot log in: set the variable CLUB_PASSWORD/);
 });
