@@ -2,8 +2,9 @@
  * What a batch workflow keeps outside its history: the manifest it works through, page by page, and one result object
  * per question. Keys: `batches/<id>/manifest.json`, `…/manifest-00000.json`, `…/results/000000.json`.
  */
-import { Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isConclusive, type AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
 import type { BriefSettings } from '../search/state/control-settings';
@@ -49,7 +50,7 @@ export interface BatchPage {
 export interface BatchActivities {
   loadBatchPage(input: { readonly batchId: string; readonly page: number }): Promise<BatchPage>;
   readAnswer(input: { readonly searchId: string }): Promise<AnswerSummary | null>;
-  /** Waits for a question that someone else, or an earlier run of the batch, has started. */
+  /** How a question ended that someone else, or an earlier run of the batch, has started; fails as retryable until it has. */
   followQuestion(input: { readonly searchId: string; readonly workflowId: string }): Promise<BatchOutcome>;
   recordResult(input: { readonly batchId: string } & Omit<BatchResult, 'schemaVersion'>): Promise<void>;
 }
@@ -76,8 +77,7 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
         return { entries, finished };
       }),
     readAnswer: ({ searchId }) => runStep(() => readAnswer(searchId)),
-    followQuestion: ({ searchId, workflowId }) =>
-      runStep(({ signal }) => follow(searchId, workflowId, readAnswer, signal)),
+    followQuestion: ({ searchId, workflowId }) => runStep(() => follow(searchId, workflowId, readAnswer)),
     recordResult: ({ batchId, ...result }) => runStep(() => putBatchResult(store, batchId, result)),
   };
 }
@@ -122,18 +122,22 @@ async function readBatchPage(store: ObjectStore, batchId: string, page: number):
   return JSON.parse(text) as BatchEntry[];
 }
 
+const LONGEST_LOOK_AGAIN_MS = 5_000;
+
+/**
+ * Looks once and comes back by a retry. One that waited would keep a place of its worker, and as many of them as the worker has
+ * places would leave none for the steps of the questions that they wait for.
+ */
 async function follow(
   searchId: string,
   workflowId: string,
   readAnswer: BatchPorts['readAnswer'],
-  signal: AbortSignal,
 ): Promise<BatchOutcome> {
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
-  });
+  const handle = Context.current().client.workflow.getHandle(workflowId);
   try {
-    const handle = Context.current().client.workflow.getHandle(workflowId);
-    const summary = (await Promise.race([handle.result(), aborted])) as AnswerSummary;
+    const { closeTime } = await handle.describe();
+    if (closeTime === undefined) throw stillRunning(activityInfo().attempt);
+    const summary = (await handle.result()) as AnswerSummary;
     return { kind: 'answer', status: summary.status };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
@@ -153,4 +157,13 @@ async function follow(
       message: cause?.message ?? error.message,
     };
   }
+}
+
+function stillRunning(attempt: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'the question is still running',
+    type: 'StillRunning',
+    nextRetryDelay: Math.min(LONGEST_LOOK_AGAIN_MS, attempt * 500),
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }

@@ -7,12 +7,14 @@ import { telemetry } from './active';
 
 /** The activity that writes the final record (`activities/store.ts`). */
 const FINISH = 'finishSearch';
+/** Its retries are how it waits (`activities/batch.ts`). */
+const FOLLOW = 'followQuestion';
 
 export const countedActivities: ActivityInterceptorsFactory = ({ info: { activityType, attempt } }) => ({
   inbound: {
     execute: async (input, next) => {
       const { metrics } = telemetry;
-      if (attempt > 1) metrics?.add('gate_step_retries_total', { step: activityType });
+      if (attempt > 1 && activityType !== FOLLOW) metrics?.add('gate_step_retries_total', { step: activityType });
       const result = await next(input);
       if (activityType === FINISH && metrics !== null) {
         const { status, endedBy, state } = input.args[0] as FinishInput;

@@ -219,12 +219,8 @@ class Batch {
   }
 
   private follow(entry: BatchEntry): Promise<BatchOutcome> {
-    const { followQuestion } = proxyActivities<BatchActivities>({
-      ...COMMON,
-      startToCloseTimeout: '30 days',
-      summary: `wait for question ${String(entry.n + 1)}`,
-    });
-    return followQuestion({ searchId: entry.searchId, workflowId: questionWorkflowId(entry.searchId) });
+    const steps = this.activities(`wait for question ${String(entry.n + 1)}`);
+    return steps.followQuestion({ searchId: entry.searchId, workflowId: questionWorkflowId(entry.searchId) });
   }
 
   private async cancelWhenAsked(): Promise<void> {

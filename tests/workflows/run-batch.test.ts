@@ -219,6 +219,16 @@ test('a batch whose worker stopped in the middle goes on with the next worker', 
   expect(fixture.plans).toBeLessThanOrEqual(8 + 5);
 });
 
+test('a continued batch of more questions in flight than its worker has places leaves places for their steps', async () => {
+  const fixture = new Fixture(12);
+  const work = async (gate: GateClient): Promise<void> => {
+    await fixture.start(gate, 6, 5, { concurrency: 6 });
+    expect(await awaitBatch(gate, fixture.batchId)).toMatchObject({ value: { counts: { answered: 12 } } });
+  };
+  await fixture.run(fixture.steps(), work, { maxModelCalls: 2 });
+  expect(fixture.plans).toBe(12);
+});
+
 const NOTHING_DONE = {
   ...{ answered: 0, unanswerable: 0, abstained: 0, cancelled: 0, failed: 0 },
   'infrastructure-failure': 0,
