@@ -2,13 +2,14 @@
  * `gate batch status`: a batch that runs, is paused or has ended, from Temporal and the store. Correct answers are counted in
  * the results that `gate batch run` writes as questions end: the store has no gold.
  */
+import { z } from 'zod';
 import type { AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { cut, utc } from '../report/printable';
 import { batchPause, runningWorkflow, wasCancelled } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import { MOST_MISSED } from './batch-follow';
-import { figuresText, isCorrect, isJudged, paceOf, type BatchFigures } from './batch-figures';
+import { BatchFigures, figuresText, isCorrect, isJudged, paceOf } from './batch-figures';
 import { resultsIn } from './batch-judge';
 import { liveLines } from './follow';
 import { isOver, pause, watchInterrupts } from './interrupts';
@@ -33,24 +34,37 @@ export interface BatchStatusFlags {
   readonly limit: number;
 }
 
-/** `interrupted`: it is not at its end, and nobody works on it. `unknown`: no Temporal answers. */
-type State = 'running' | 'paused' | 'cancelling' | 'ended' | 'cancelled' | 'interrupted' | 'unknown';
+const Listed = z.object({
+  id: z.string(),
+  name: z
+    .string()
+    .nullable()
+    .describe('--name of gate batch run, else that of the questions; null: of an earlier version'),
+  run: z
+    .object({
+      name: z.string().nullable().describe('name in the file of the run; null: of gate compare'),
+      method: z.string(),
+      questions: z.string().describe('name of the file or benchmark'),
+      seed: z.number().int(),
+    })
+    .nullable()
+    .describe('of gate batch run CONFIG.yaml or gate compare; null: it was begun alone, or by an earlier version'),
+  status: z
+    .enum(['running', 'paused', 'cancelling', 'ended', 'cancelled', 'interrupted', 'unknown'])
+    .describe('interrupted: it is not at its end, and nobody works on it; unknown: no Temporal answers'),
+  startedAt: z.string(),
+});
 
-interface BatchStatus extends BatchFigures {
-  readonly id: string;
-  /** Null: it is of `gate compare`, or of an earlier version. */
-  readonly name: string | null;
-  readonly status: State;
-  readonly startedAt: string;
-  /** The folder of its results. */
-  readonly out: string | null;
-  readonly inFlight: readonly { readonly n: number; readonly searchId: string }[];
-  /** Why questions failed, and how many each. */
-  readonly failures: Readonly<Record<string, number>>;
-  readonly ui: string | null;
-  /** What to do next. */
-  readonly next: string | null;
-}
+/** Its JSON schema is `docs/schemas/batch-status.schema.json`. */
+export const BatchStatus = Listed.extend(BatchFigures.shape).extend({
+  out: z.string().nullable().describe('the folder of its results; null: not on this machine'),
+  inFlight: z.array(z.object({ n: z.number().int(), searchId: z.string() })),
+  failures: z.record(z.string(), z.number().int()).describe('why questions failed, and how many each'),
+  ui: z.string().nullable(),
+  next: z.string().nullable().describe('what to do next; null: nothing'),
+});
+export type BatchStatus = Readonly<z.infer<typeof BatchStatus>>;
+type State = BatchStatus['status'];
 
 const WATCH_MS = 2_000;
 const MOVING: readonly State[] = ['running', 'paused', 'cancelling'];
@@ -106,16 +120,27 @@ async function showList(at: Looking, { json, limit }: BatchStatusFlags): Promise
     io.err('no batch was run yet; begin with: gate batch run QUESTIONS --db … --out …\n');
     return;
   }
-  const cells = rows.map(({ id, status, startedAt, name, total, done, failed }) => [
-    ...[id, status, utc(startedAt), cut(name ?? '', 60), total, done, failed],
+  const cells = rows.map(({ id, status, startedAt, name, run, total, done, failed }) => [
+    ...[id, status, utc(startedAt), cut(titleOf({ name, run }), 60), total, done, failed],
   ]);
   const head = ['id', 'status', 'started', 'name', 'questions', 'done', 'failed'];
-  io.out(`${textTable(head, cells, { width: io.columns, whole: 3 })}\n`);
+  io.out(`${textTable(head, cells, { width: io.columns, whole: 4 })}\n`);
 }
 
-const named = ({ id, command, startedMs }: StoredBatch) => ({
-  ...{ id, name: command?.name ?? null, startedAt: new Date(startedMs).toISOString() },
-});
+function named({ id, command, arm, startedMs }: StoredBatch): Omit<z.infer<typeof Listed>, 'status'> {
+  return {
+    ...{ id, name: command?.name ?? arm?.questions ?? null },
+    run: arm && { name: arm.run, method: arm.method, questions: arm.questions, seed: arm.seed },
+    startedAt: new Date(startedMs).toISOString(),
+  };
+}
+
+/** A batch of a run has its part in it: `paper: react · bird dev · seed 1`. */
+function titleOf({ name, run }: Pick<BatchStatus, 'name' | 'run'>): string {
+  if (run === null) return name ?? '';
+  const part = `${run.method} · ${run.questions} · seed ${run.seed}`;
+  return run.name === null ? part : `${run.name}: ${part}`;
+}
 
 /** What Temporal says of it, or else what its outcomes do. */
 async function liveOf({ session, services, io }: Looking, { id, questions }: StoredBatch) {
@@ -159,7 +184,7 @@ async function batchStatus(at: Looking, listed: ListedBatch): Promise<BatchStatu
     calls: own.reduce((sum, { usage }) => sum + usage.llmCalls, 0),
     costUsd: own.reduce((sum, { usage }) => sum + usage.costUsd, 0),
     ...(isRunning ? recentPace(own, batch, io.now()) : paceOf(0, 0, 0)),
-    inFlight: progress?.inFlight ?? [],
+    inFlight: [...(progress?.inFlight ?? [])],
     failures: failuresOf(batch),
     ui: session?.uiOfWorkflow(batchWorkflowId(id)) ?? null,
     next: nextOf(status, batch, command !== null),
@@ -209,9 +234,9 @@ function nextOf(status: State, { id, questions }: StoredBatch, hasCommand: boole
 }
 
 function statusLines(status: BatchStatus): string[] {
-  const { id, name, startedAt, out, failures, ui, next } = status;
+  const { id, startedAt, out, failures, ui, next } = status;
   return [
-    `${id}  ${status.status}  ${name ?? ''}  (started ${utc(startedAt)})`,
+    `${id}  ${status.status}  ${titleOf(status)}  (started ${utc(startedAt)})`,
     figuresText(status),
     ...Object.entries(failures).map(([reason, count]) => `infrastructure failure (${count}): ${cut(reason, 160)}`),
     ...(out === null ? [] : [`results ${out}`]),

@@ -14,6 +14,7 @@ import { Run } from '../report/run';
 import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
 import { JudgedLine } from './batch-judge';
+import { BatchStatus } from './batch-status';
 import { ResultLine } from './batch-results';
 import { ScoreReport } from './score-report';
 import { Submission } from './submit-manifest';
@@ -99,6 +100,7 @@ export function jsonSchemas(): Readonly<Record<string, string>> {
     'comparison.schema.json': text('A file of questions by several methods: gate compare with --json', Comparison),
     'run.schema.json': text('run.json: what a run of several methods, files and seeds came to (docs/runs.md)', Run),
     'results.schema.json': text('A line of results.jsonl: one question of gate batch run', ResultLine),
+    'batch-status.schema.json': text('A batch of the store: gate batch status ID --json', BatchStatus),
     'batch-event.schema.json': text('A line on stderr of gate batch run --events', BatchEvent),
     'score.schema.json': text('A predictions file by the rules of its benchmark: gate score --json', ScoreReport),
     'submission.schema.json': text('OUT.manifest.json beside what gate submit wrote, and its --json', Submission),

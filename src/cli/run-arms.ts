@@ -16,6 +16,7 @@ import type { Io } from './io';
 import { Places } from './run-places';
 import { runDisplay } from './run-table';
 import { recordOf, type Services } from './services';
+import { keepArm } from './stored-batches';
 import { openTemporal } from './temporal-session';
 
 export interface Ran {
@@ -42,13 +43,13 @@ export interface RanArms extends Pick<Ran, 'stopped'> {
 }
 
 /**
- * In the order of the arms; at most `atOnce` of them at the same time, under one concurrency. After the first one that ends early, the others are only
- * read: what the store has of them costs nothing.
+ * In the order of the arms; at most `atOnce` of them at the same time, under one concurrency. After the first one that ends
+ * early, the others are only read: what the store has of them costs nothing. `run`: the name of the run, for `gate batch status`.
  */
 export async function runArms(
   { services, io }: Pick<Comparing, 'services' | 'io'>,
   arms: readonly Arm[],
-  { atOnce = 1 }: { readonly atOnce?: number } = {},
+  { atOnce = 1, run = null }: { readonly atOnce?: number; readonly run?: string | null } = {},
 ): Promise<RanArms> {
   const ran = new Map<Arm, RanArm>();
   const state: { stopped: Ran['stopped']; failure: Error | null; found: number } = {
@@ -86,6 +87,9 @@ export async function runArms(
           io.err(`[${index + 1}/${arms.length}] ${label}\n`);
         const display = table?.of(index) ?? null;
         const together = { costs, stopped, display, places: (some: number) => places.of(index, some) };
+        const { spec, seed, batch } = arm;
+        const part = { run, method: spec.spec, questions: batch.name, seed };
+        await keepArm(services.store, batch.batchId, part);
         const one = await runArm(arm, together, atOnce === 1 ? io : labelled(told, label));
         places.of(index, 0);
         ran.set(arm, one);

@@ -83,9 +83,14 @@ export async function runBatches(
 }
 
 async function asked(ready: ReadyRun): Promise<ExitCode> {
-  const { services, flags, io, sets, ats, arms, folder } = ready;
+  const { services, flags, io, read, sets, ats, arms, folder } = ready;
   for (const { asked: own } of sets) tellNoGold(own.name, own.items, io);
-  const { ran, stopped: end, temporal, failure } = await runArms({ services, io }, arms, { atOnce: AT_ONCE });
+  const {
+    ran,
+    stopped: end,
+    temporal,
+    failure,
+  } = await runArms({ services, io }, arms, { atOnce: AT_ONCE, run: read.config.name });
   let stopped = end;
   const reported: RunSet[] = [];
   // Of all searches, then also of the judges, as they come.

@@ -44,6 +44,28 @@ export async function keepCommand(
 
 const commandKey = (batchId: string): string => `batches/${batchId}/command.json`;
 
+/** Which part of a run, or of `gate compare`, a batch is. */
+const BatchArm = z.object({
+  schemaVersion: z.literal(1),
+  /** Null: of `gate compare`. */
+  run: z.string().nullable(),
+  method: z.string(),
+  questions: z.string(),
+  seed: z.number().int(),
+});
+export type BatchArm = z.infer<typeof BatchArm>;
+
+export async function keepArm(
+  store: ObjectStore,
+  batchId: string,
+  told: Omit<BatchArm, 'schemaVersion'>,
+): Promise<void> {
+  const arm: BatchArm = { schemaVersion: 1, ...told };
+  await store.put(armKey(batchId), JSON.stringify(arm), { overwrite: true });
+}
+
+const armKey = (batchId: string): string => `batches/${batchId}/arm.json`;
+
 export interface ListedBatch {
   readonly id: string;
   /** When it was last started. */
@@ -89,6 +111,8 @@ export interface StoredBatch extends ListedBatch {
   /** By position. */
   readonly questions: readonly StoredQuestion[];
   readonly command: BatchCommand | null;
+  /** Null: it was begun alone, or by an earlier version. */
+  readonly arm: BatchArm | null;
 }
 
 export async function storedBatch(store: ObjectStore, listed: ListedBatch): Promise<StoredBatch> {
@@ -104,7 +128,8 @@ export async function storedBatch(store: ObjectStore, listed: ListedBatch): Prom
     return { searchId, outcome: result?.outcome ?? null, isAskedAgain: result?.outcome === null };
   });
   const command = BatchCommand.nullable().parse(await storedJson(store, commandKey(id)));
-  return { ...listed, questions, command };
+  const arm = BatchArm.nullable().parse(await storedJson(store, armKey(id)));
+  return { ...listed, questions, command, arm };
 }
 
 /** By position. */

@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import type { BatchEvent } from '../../src/cli/batch-events';
+import type { BatchStatus } from '../../src/cli/batch-status';
 import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
@@ -82,6 +83,18 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   expect(Object.keys(questions?.figures[0]?.metrics ?? {}).length).toBeGreaterThan(0);
   // The two sets have names of their own, so their searches are not shared.
   expect(callsIn(run)).toBe(model.ledger().totals.billed);
+  const listed = await home.here(['batch', 'status']);
+  const rows = JSON.parse((await home.here(['batch', 'status', '--json'])).out) as BatchStatus[];
+  expect(rows.map(({ name, run: part }) => [name, part?.name, part?.method, part?.seed].join(' ')).sort()).toEqual(
+    ['questions', 'three'].flatMap((set) =>
+      ['gate:fast', 'react'].flatMap((method) => [0, 1].map((seed) => `${set} two sets ${method} ${seed}`)),
+    ),
+  );
+  for (const { id } of rows) {
+    const { out } = await home.here(['batch', 'status', id, '--json']);
+    expect(violations('batch-status', JSON.parse(out))).toEqual([]);
+  }
+  expect(listed.out).toMatch(/^b-\w+ +ended +\S+ \S+ UTC +two sets: react · three · seed 1 +3 +3 +0$/m);
   expect(run.config.text).toContain('# was on postgresql://reader:***@db.example/sales');
   for (const file of ['run.json', 'report.md', 'report.html', 'report.csv'])
     expect(readFileSync(join(home.folder, 'out', file), 'utf8')).not.toContain('hunter2');

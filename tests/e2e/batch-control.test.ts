@@ -109,7 +109,15 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   });
   release();
   const paused = await until(({ status, running: inFlight }) => status === 'paused' && inFlight === 0);
-  expect(paused).toMatchObject({ name: 'q', total: 6, failed: 0, next: `gate batch resume ${id}`, secondsLeft: null });
+  expect(paused).toMatchObject({
+    name: 'q',
+    run: null,
+    total: 6,
+    failed: 0,
+    next: `gate batch resume ${id}`,
+    secondsLeft: null,
+  });
+  expect(violations('batch-status', paused)).toEqual([]);
   expect(paused.done).toBeLessThan(6);
   expect((await home.here(['batch', 'resume', 'last'])).out).toBe(`${id} goes on\n`);
   const { code, err } = await running;
