@@ -72,12 +72,8 @@ export async function estimateBatch(
   const databases = await Promise.all(
     [...groups.values()].map((questions) => estimateDatabase(composition, settings, questions, settled)),
   );
-  const sum = (key: 'calls' | 'promptTokens' | 'completionTokens'): Range => ({
-    low: databases.reduce((total, one) => total + one[key].low, 0),
-    high: databases.reduce((total, one) => total + one[key].high, 0),
-  });
-  const [promptTokens, completionTokens] = [sum('promptTokens'), sum('completionTokens')];
-  const toAsk = databases.reduce((total, one) => total + one.toAsk, 0);
+  const work = workOf(databases);
+  const { toAsk, promptTokens, completionTokens } = work;
   const models = [...new Set(Object.values(settings.models))];
   const prices = models.map((model) => priceOf(model, { ...DEFAULT_PRICES, ...config.prices }));
   const known = prices.filter((price) => price !== null);
@@ -88,13 +84,7 @@ export async function estimateBatch(
   const ceiling = settings.budgets.costUsd === null ? Infinity : settings.budgets.costUsd * toAsk;
   return {
     databases,
-    questions: batch.questions.length,
-    // Not answered yet; only these cost.
-    toAsk,
-    calls: sum('calls'),
-    promptTokens,
-    completionTokens,
-    // Null: a model has no known price.
+    ...work,
     costUsd:
       known.length < prices.length
         ? null
@@ -104,24 +94,79 @@ export async function estimateBatch(
   };
 }
 
+interface Work {
+  readonly questions: number;
+  /** Not answered yet; only these cost. */
+  readonly toAsk: number;
+  readonly calls: Range;
+  readonly promptTokens: Range;
+  readonly completionTokens: Range;
+}
+
+interface Totals extends Work {
+  /** Null: a model has no known price. */
+  readonly costUsd: Range | null;
+  readonly unpricedModels: readonly string[];
+}
+
+export function totalOf(estimates: readonly Totals[]): Totals {
+  const costs = estimates.map(({ costUsd }) => costUsd);
+  return {
+    ...workOf(estimates),
+    costUsd: costs.every((cost) => cost !== null) ? sumOf(costs) : null,
+    unpricedModels: [...new Set(estimates.flatMap(({ unpricedModels }) => unpricedModels))],
+  };
+}
+
+function workOf(parts: readonly Work[]): Work {
+  return {
+    questions: parts.reduce((sum, one) => sum + one.questions, 0),
+    toAsk: parts.reduce((sum, one) => sum + one.toAsk, 0),
+    calls: sumOf(parts.map(({ calls }) => calls)),
+    promptTokens: sumOf(parts.map(({ promptTokens }) => promptTokens)),
+    completionTokens: sumOf(parts.map(({ completionTokens }) => completionTokens)),
+  };
+}
+
+const sumOf = (ranges: readonly Range[]): Range => ranges.reduce(both, { low: 0, high: 0 });
+
 export function estimateText(estimate: BatchEstimate, width: number): string {
-  const { databases, calls, promptTokens, completionTokens, costUsd, toAsk, questions } = estimate;
-  const rows = databases.map((one) => [
+  const rows = estimate.databases.map((one) => [
     ...[one.database, one.engine, one.questions, one.toAsk, one.tables],
     ...[range(one.calls), range(both(one.promptTokens, one.completionTokens)), one.problem ?? 'ready'],
   ]);
   const head = ['database', 'engine', 'questions', 'to ask', 'tables', 'calls', 'tokens', 'check'];
+  return [textTable(head, rows, { width }), '', totalLine(estimate), ...estimate.assumptions, NOTHING, ''].join('\n');
+}
+
+/** A row for each batch of a run, and their sum. */
+export function estimatesText(
+  batches: readonly (Totals & Pick<BatchEstimate, 'assumptions'> & { readonly label: string })[],
+  width: number,
+): string {
+  const rows = batches.map(({ label, questions, toAsk, calls, costUsd }) => [
+    ...[label, questions, toAsk, range(calls)],
+    costUsd === null ? 'not known' : dollarRange(costUsd),
+  ]);
   return [
-    textTable(head, rows, { width }),
+    textTable(['batch', 'questions', 'to ask', 'calls', 'cost'], rows, { width, whole: 1 }),
     '',
-    `${toAsk} of ${counted(questions, 'question')} to ask: ${range(calls)} model calls, ${range(both(promptTokens, completionTokens))} tokens, ` +
-      (costUsd === null
-        ? `cost not known: no price for ${estimate.unpricedModels.join(', ')} (set "prices")`
-        : `${dollars(costUsd.low)} to ${dollars(costUsd.high)}`),
-    ...estimate.assumptions,
-    'Nothing was asked and nothing was paid.',
+    totalLine(totalOf(batches)),
+    ...new Set(batches.flatMap(({ assumptions }) => assumptions)),
+    NOTHING,
     '',
   ].join('\n');
+}
+
+const NOTHING = 'Nothing was asked and nothing was paid.';
+
+function totalLine({ toAsk, questions, calls, promptTokens, completionTokens, costUsd, unpricedModels }: Totals) {
+  return (
+    `${toAsk} of ${counted(questions, 'question')} to ask: ${range(calls)} model calls, ${range(both(promptTokens, completionTokens))} tokens, ` +
+    (costUsd === null
+      ? `cost not known: no price for ${unpricedModels.join(', ')} (set "prices")`
+      : dollarRange(costUsd))
+  );
 }
 
 async function estimateDatabase(
@@ -214,3 +259,4 @@ function assumptionsOf(settings: Settings): string[] {
 const scaled = ({ low, high }: Range, factor: number): Range => ({ low: low * factor, high: high * factor });
 const both = (a: Range, b: Range): Range => ({ low: a.low + b.low, high: a.high + b.high });
 const range = ({ low, high }: Range): string => `${low.toLocaleString('en-US')} to ${high.toLocaleString('en-US')}`;
+const dollarRange = ({ low, high }: Range): string => `${dollars(low)} to ${dollars(high)}`;

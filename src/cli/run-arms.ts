@@ -4,7 +4,7 @@ import type { MethodSpec } from '../config/method-specs';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { provedShare } from '../text/answer-text';
-import { requireUsable, estimateOf, estimateText, type BatchEstimate } from './batch-estimate';
+import { estimateOf, estimatesText, requireUsable, totalOf } from './batch-estimate';
 import { ofArm } from './batch-events';
 import type { ReadyBatch, Stopped } from './batch-preflight';
 import { ResultFile, type ResultLine, type Scorer } from './batch-results';
@@ -176,23 +176,30 @@ async function runArm(arm: Arm, together: NonNullable<ReadyBatch['together']>, i
   });
 }
 
-/** What each method would cost, one after the other; databases are looked at once for each. */
+/** What each batch would cost, one after the other, and all of them; databases are looked at once for each. */
 export async function estimated(arms: readonly Arm[], flags: { readonly json?: boolean }, io: Io): Promise<ExitCode> {
-  const estimates: (BatchEstimate & { readonly method: string; readonly seed: number })[] = [];
-  for (const { at, spec, seed, flags: own, batch } of arms) {
-    const { services, asked, files } = at;
-    const estimate = await withComposition(at, scopeOf(spec, seed), (composition) =>
-      estimateOf({ services, composition, databases: asked.databases.all, batch, flags: own, files, io }),
+  const batches = await each(
+    arms,
+    async ({ at, spec, seed, flags: own, batch }) => {
+      const { services, asked, files } = at;
+      const estimate = await withComposition(at, scopeOf(spec, seed), (composition) =>
+        estimateOf({ services, composition, databases: asked.databases.all, batch, flags: own, files, io }),
+      );
+      return { method: spec.spec, seed, set: asked.name, ...estimate };
+    },
+    1,
+  );
+  if (flags.json) io.out(`${JSON.stringify({ batches, sum: totalOf(batches) }, null, 2)}\n`);
+  else {
+    const labels = arms.map((arm) => labelOf(arm, arms));
+    io.out(
+      estimatesText(
+        batches.map((one, n) => ({ ...one, label: labels[n] ?? '' })),
+        io.columns,
+      ),
     );
-    estimates.push({ method: spec.spec, seed, ...estimate });
   }
-  if (flags.json) io.out(`${JSON.stringify(estimates, null, 2)}\n`);
-  else
-    for (const [n, arm] of arms.entries()) {
-      const estimate = estimates[n];
-      if (estimate !== undefined) io.out(`${labelOf(arm, arms)}\n${estimateText(estimate, io.columns)}\n`);
-    }
-  const databases = new Map(estimates.flatMap((one) => one.databases).map((one) => [one.database, one]));
+  const databases = new Map(batches.flatMap((one) => one.databases).map((one) => [one.database, one]));
   return requireUsable({ databases: [...databases.values()] });
 }
 

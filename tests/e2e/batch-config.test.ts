@@ -221,7 +221,14 @@ it('audit: true counts the updates of the searches, --events names the batch, an
   writeFileSync(join(home.folder, path), text);
   const estimate = await home.here(['batch', 'run', path, '--dry-run', '--limit', '1']);
   expect([estimate.code, model.ledger().totals.asked]).toEqual([0, 0]);
-  expect(estimate.out).toContain('Nothing was asked');
+  const lines = estimate.out.split('\n');
+  expect(lines.filter((line) => /^(?:three|questions): gate:paper +1 +1 +8 to 60 +not known$/.test(line))).toHaveLength(
+    2,
+  );
+  expect(estimate.out).toMatch(
+    /^2 of 2 questions to ask: 16 to 120 model calls, [\d,]+ to [\d,]+ tokens, cost not known/m,
+  );
+  expect(estimate.out.match(/Assumed: |Nothing was asked/g)).toHaveLength(2);
   const asJson = ['--json', '--events'];
   const { code, out, err } = await home.here(['batch', 'run', path, '--out', 'out', '--limit', '4', ...asJson]);
   expect([code, code === 0 ? '' : err]).toEqual([0, '']);

@@ -40,9 +40,10 @@ it('a file by two methods and two seeds is scored, counted and written; done bef
   const home = gateHome({ baseUrl: model.baseUrl });
   const args = compare(home, 'gate:fast,react', '--seeds', '2');
   const estimated = await home.here([...args, '--dry-run', '--json']);
-  expect(JSON.parse(estimated.out)).toMatchObject(
-    [0, 1].flatMap((seed) => ['gate:fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
-  );
+  expect(JSON.parse(estimated.out)).toMatchObject({
+    batches: [0, 1].flatMap((seed) => ['gate:fast', 'react'].map((method) => ({ method, seed, toAsk: QUESTIONS }))),
+    sum: { questions: 4 * QUESTIONS, toAsk: 4 * QUESTIONS },
+  });
   expect([estimated.code, asked()]).toEqual([0, 0]);
   const first = await home.here([...args, '--json', '--csv', 'all.csv', '--html', 'page.html']);
   expect([first.code, first.code === 0 ? '' : first.err]).toEqual([0, '']);
