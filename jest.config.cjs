@@ -29,7 +29,8 @@ const withServers = {
 };
 
 module.exports = {
-  testTimeout: 60_000,
+  // Of a test that hangs. On a slow machine with all its cores taken, one takes five times as long as alone.
+  testTimeout: 300_000,
   testSequencer: '<rootDir>/scripts/jest-sequencer.cjs',
   // Most tests wait for a server or a process: three workers keep two cores busy, two do not.
   maxWorkers: 3,

@@ -14,8 +14,6 @@ import { runChecks } from '../../src/steps/counted-checks';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { searchInput } from '../unit/steps/fixtures';
 
-jest.setTimeout(120_000);
-
 const SETUP = 'CREATE TABLE sale (amount integer); INSERT INTO sale VALUES (300), (500), (150);';
 const CHECKS = ['SELECT count(*) AS n FROM sale', 'SELECT sum(amount) AS n FROM sale'];
 

@@ -227,7 +227,7 @@ describe('from a configuration to the record, with a simulated model', () => {
     configure('nosuch');
     const failed = await gate('db', 'describe', database, '--question', QUESTION);
     expect(failed).toMatchObject({ code: 0, err: expect.stringMatching(/note: tables are ranked by the question's words alone: .*"nosuch"/) as string }); // prettier-ignore
-  }, 120_000);
+  });
 
   test('an endpoint of its own does not get the key of the models', async () => {
     const { baseUrl, asked } = await endpoint(({ body }) => ({ body: list(...body.input.map(() => [1, 0])) }));

@@ -27,8 +27,6 @@ import {
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { groundReply, planReply, text } from '../unit/steps/fixtures';
 
-jest.setTimeout(120_000);
-
 const SETUP = `CREATE TABLE sale (id integer, amount integer, sold date);
   INSERT INTO sale VALUES (1, 300, '2026-03-01'), (2, 500, '2026-03-05'), (3, 150, '2026-03-09'), (4, 900, '2026-02-01');`;
 const CLOCK = '2026-03-10 09:00:00';

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const database = new Database(file);
   database.exec(TABLES);
   database.close();
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const engine of engines) await engine.close();

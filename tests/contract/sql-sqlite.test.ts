@@ -112,7 +112,7 @@ test('a value too large to return is a value that says what to do, and the next 
     message: expect.stringContaining('memory') as string,
   });
   expect(await runOne('SELECT 1')).toMatchObject({ rows: [[1]] });
-}, 240_000);
+});
 
 test.each([
   ['delete', 'query'],

@@ -27,7 +27,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   await postgres.createDatabase('wide');
   await change('wide', ...tableStatements('postgresql'));
-}, 300_000);
+});
 
 afterAll(async () => {
   await postgres.stop();

@@ -6,8 +6,6 @@ import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { openDatabase } from './in-process';
 
-jest.setTimeout(180_000);
-
 let postgres: TestPostgres;
 let data: TestData;
 let model: SimulatedModel;

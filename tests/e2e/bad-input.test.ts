@@ -5,8 +5,6 @@ import { startSimulatedModel, type SimulatedModel } from '../../simulated-model'
 import { gateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(120_000);
-
 let data: TestData;
 let model: SimulatedModel;
 let database: string;

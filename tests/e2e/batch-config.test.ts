@@ -11,8 +11,6 @@ import { violations } from '../helpers/json-schema';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(300_000);
-
 let data: TestData;
 let model: SimulatedModel;
 

@@ -11,8 +11,6 @@ import { violations } from '../helpers/json-schema';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { withClient } from '../helpers/temporal';
 
-jest.setTimeout(240_000);
-
 let data: TestData;
 let model: SimulatedModel;
 let failing: { readonly server: Server; question: string | null; readonly bodies: string[] };

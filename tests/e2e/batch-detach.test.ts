@@ -6,8 +6,6 @@ import type { BatchSummary } from '../../src/cli/batch-summary';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(240_000);
-
 let data: TestData;
 let model: SimulatedModel;
 let home: GateHome;

@@ -9,8 +9,6 @@ import { startModelEndpoint } from '../helpers/model-endpoint';
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(180_000);
-
 let postgres: TestPostgres;
 let data: TestData;
 

@@ -9,8 +9,6 @@ import { startModelEndpoint, type ChatBody, type EndpointReply, type Fault } fro
 import { testFolder } from '../helpers/temporal';
 import { askInProcess, openDatabase, type AskInProcess, type Opened } from './in-process';
 
-jest.setTimeout(120_000);
-
 type Reply = (body: ChatBody, index: number) => string | EndpointReply | Fault;
 const question = { question: 'How many sprint events are there?', database: 'sprint' };
 const CUT = {

@@ -6,8 +6,6 @@ import { gateHome, type GateHome } from '../helpers/gate-process';
 import { violations } from '../helpers/json-schema';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(300_000);
-
 let data: TestData;
 let model: SimulatedModel;
 

@@ -15,4 +15,4 @@ test('without a configured database gate dev stays up until it is interrupted, a
   dev.child.kill('SIGINT');
   expect(await dev.ended).toMatchObject({ code: 0, out: expect.stringContaining('no configured database') as string });
   expect((await home.run(['dev', '--stop'])).out).toMatch(/^no embedded server was running/);
-}, 60_000);
+});

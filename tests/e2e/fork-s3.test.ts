@@ -14,8 +14,6 @@ import { gateHome, type GateHome } from '../helpers/gate-process';
 import { findVersitygw, startS3Server, type S3Server } from '../helpers/s3-server';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(240_000);
-
 const QUESTION = 'How many points did each team score in sprints in total, best team first?';
 const KEYS = { FORK_KEY_1: randomBytes(32).toString('base64'), FORK_KEY_2: randomBytes(32).toString('base64') };
 const keys = (...numbers: readonly number[]) => numbers.map((n) => ({ id: `k${n}`, env: `FORK_KEY_${n}` }));

@@ -6,8 +6,6 @@ import { withClient } from '../helpers/temporal';
 import type { AnswerRecord } from '../../src/domain';
 import type { SearchDiff } from '../../src/report';
 
-jest.setTimeout(240_000);
-
 let data: TestData;
 let model: SimulatedModel;
 let database: string;

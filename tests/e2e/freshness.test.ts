@@ -6,8 +6,6 @@ import { gateHome } from '../helpers/gate-process';
 import { SETUP, groundReply, planReply, text } from '../unit/steps/fixtures';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 
-jest.setTimeout(240_000);
-
 async function asking(setup: string, reply: (user: string) => object, flags: readonly string[]) {
   const model = await startModelEndpoint({ reply: ({ messages }) => text(reply(messages[1]?.content ?? '')) });
   const home = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model' } });

@@ -7,8 +7,6 @@ import type { SimulatedModel } from '../../simulated-model';
 import { gateHome, type Ended, type GateHome } from '../helpers/gate-process';
 import { ASKED, recordedModel, STORES, wordsOf } from '../helpers/recorded-store';
 
-jest.setTimeout(240_000);
-
 const SPRINT = join(STORES, '2026-11-21', 'sprint.sqlite');
 const DRIVERS = wordsOf(ASKED.adHoc.question);
 

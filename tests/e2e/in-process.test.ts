@@ -6,8 +6,6 @@ import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { askInProcess, type AskInProcess, openDatabase, type Opened } from './in-process';
 
-jest.setTimeout(240_000);
-
 let postgres: TestPostgres;
 let data: TestData;
 const opened = new Map<string, Opened>();

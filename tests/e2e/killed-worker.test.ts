@@ -3,8 +3,6 @@ import { gateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { withClient } from '../helpers/temporal';
 
-jest.setTimeout(240_000);
-
 let data: TestData;
 let model: SimulatedModel;
 

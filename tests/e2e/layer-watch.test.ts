@@ -12,8 +12,6 @@ import { gateHome, type GateProcess } from '../helpers/gate-process';
 import { AT, entryOf } from '../helpers/kept-layer';
 import { testTemporal, unique, withClient } from '../helpers/temporal';
 
-jest.setTimeout(240_000);
-
 const TOKEN = 'token-that-nobody-else-may-read';
 
 interface Receiver {

@@ -7,8 +7,6 @@ import { startModelEndpoint } from '../helpers/model-endpoint';
 import { GAP_PLAN } from '../helpers/gap-search';
 import { groundReply, text } from '../unit/steps/fixtures';
 
-jest.setTimeout(240_000);
-
 /** Device B stores milliseconds. */
 const LAPS = `
 CREATE TABLE lap (car INTEGER, device TEXT, gap REAL, behind_s REAL);

@@ -26,8 +26,6 @@ import {
   type Recorded,
 } from '../helpers/recorded-store';
 
-jest.setTimeout(240_000);
-
 interface Older extends Recorded {
   readonly home: GateHome;
 }

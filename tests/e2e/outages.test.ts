@@ -5,8 +5,6 @@ import { SIMULATED_MODEL } from '../../simulated-model';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 
-jest.setTimeout(120_000);
-
 test('attempt, next try and the end of patience are told while an endpoint is down, and when it is over', async () => {
   let isDown = true;
   const reply = JSON.stringify({

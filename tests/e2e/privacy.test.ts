@@ -16,8 +16,6 @@ import { startModelEndpoint, type ModelEndpoint } from '../helpers/model-endpoin
 import { startPostgres, type TestPostgres } from '../helpers/postgres';
 import { testFolder } from '../helpers/temporal';
 
-jest.setTimeout(300_000);
-
 const NAME = 'Zyxwora Quillonbrack';
 const BADGE = 'QX77134VELDT';
 const PLACE = 'Thunderplumhaven';

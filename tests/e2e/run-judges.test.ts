@@ -6,8 +6,6 @@ import type { Run } from '../../src/report/run';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 
-jest.setTimeout(300_000);
-
 let data: TestData;
 let model: SimulatedModel;
 

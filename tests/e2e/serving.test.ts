@@ -10,8 +10,6 @@ import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { unique } from '../helpers/temporal';
 
-jest.setTimeout(240_000);
-
 const [FIRST, SECOND, THIRD] = [
   'How many points did each team score in sprints in total, best team first?',
   'In how many sprint events did the winner beat the runner-up by more than five seconds (a dominant victory)?',

@@ -5,8 +5,6 @@ import { startSimulatedModel, type SimulatedModel } from '../../simulated-model'
 import { startFakesnow, type TestSnowflake } from '../helpers/fakesnow';
 import { gateHome, type GateHome } from '../helpers/gate-process';
 
-jest.setTimeout(300_000);
-
 const QUESTION = 'How many teams are there per city?';
 const TABLES = `CREATE TABLE team (id integer PRIMARY KEY, code text NOT NULL, city text);
   INSERT INTO team VALUES (1, 'ABC', 'Rome'), (2, 'DEF', 'Bern'), (3, 'GHI', 'Bern');`;

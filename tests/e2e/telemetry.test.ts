@@ -7,8 +7,6 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 import { startTraceCollector, type CollectedSpan } from '../helpers/trace-collector';
 import { sampleUser } from './sample-user';
 
-jest.setTimeout(240_000);
-
 const QUESTION = 'How many drivers are there?';
 
 let data: TestData;

@@ -9,8 +9,6 @@ import { loadTestData, type TestData } from '../helpers/shared-data';
 import { testFolder, testTemporal, unique } from '../helpers/temporal';
 import { openDoor, type DoorOptions, type TemporalDoor } from '../helpers/temporal-proxy';
 
-jest.setTimeout(120_000);
-
 const KEY = 'a-key-of-the-cloud';
 let data: TestData;
 let model: SimulatedModel;

@@ -6,8 +6,6 @@ import { startModelEndpoint } from '../helpers/model-endpoint';
 import { loadTestData, type TestData } from '../helpers/shared-data';
 import { sampleUser } from './sample-user';
 
-jest.setTimeout(240_000);
-
 const QUESTION = 'How many drivers are there?';
 const OTHER = 'How many points did each team score in sprints in total, best team first?';
 

@@ -165,8 +165,6 @@ const OUTSIDE = new Set([
   'sequences',
 ]);
 
-jest.setTimeout(240_000);
-
 test('the corpus has more than 300 statements, each once', () => {
   const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
   expect(all.length).toBeGreaterThan(300);

@@ -122,5 +122,5 @@ describe('while another process', () => {
     const path = make('locked', TABLE);
     await write(path, 'BEGIN EXCLUSIVE; INSERT INTO t VALUES (3)');
     expect(await count(path)).toMatch(/^cannot read .*locked just now: database is locked$/);
-  }, 20_000);
+  });
 });

@@ -116,8 +116,6 @@ async function culprits(engine: SqlEngine, way: Way, { statements }: Group): Pro
   return found;
 }
 
-jest.setTimeout(240_000);
-
 test('the corpus has more than 300 statements, each once', () => {
   const all = [...acts, ...bombs].flatMap(({ statements }) => statements);
   expect(all.length).toBeGreaterThan(300);

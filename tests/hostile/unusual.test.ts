@@ -55,8 +55,6 @@ function compare(bare: readonly Outcome[], answered: readonly Outcome[]): void {
   expect(answered.filter(({ rows }, index) => rows !== bare[index]?.rows)).toEqual([]);
 }
 
-jest.setTimeout(120_000);
-
 test('PostgreSQL: what the server runs is run', async () => {
   const postgres = await startPostgres();
   try {

@@ -93,19 +93,19 @@ describe('a change of the path', () => {
     const { history, positions } = await runOn(null);
     expect(positions).not.toContain('look-twice');
     await replay(patched, history);
-  }, 60_000);
+  });
 
   test('a search begun after it takes the new path, and is replayed too', async () => {
     const { history, positions } = await runOn(patched);
     expect(positions[0]).toBe('look-twice');
     await replay(patched, history);
-  }, 60_000);
+  });
 
   test('without the patch a search begun before it stands still', async () => {
     const { history } = await runOn(null);
     const always = await bundleWith('look-twice-always');
     await expect(replay(always, history)).rejects.toMatchObject({ name: 'DeterminismViolationError' });
-  }, 60_000);
+  });
 });
 
 test('once the server says that a newer build is current, a search goes on as before', async () => {
@@ -114,4 +114,4 @@ test('once the server says that a newer build is current, a search goes on as be
   expect(tasks.length).toBeGreaterThan(2);
   for (const task of tasks) task.targetWorkerDeploymentVersionChanged = true;
   await replay({ codePath: process.env['GATE_TEST_BUNDLE'] ?? '' }, history);
-}, 60_000);
+});

@@ -68,4 +68,4 @@ test('an encrypted input of 400 KB that lies in the store is shown in plain, and
     await store.delete(key);
     expect(await show()).toContain(`[${key} is missing from the store`);
   });
-}, 60_000);
+});

@@ -159,4 +159,4 @@ test('servers of several users that start at once do not take the same port for 
     [freshUser(), freshUser(), freshUser()].map((folders) => joinEmbeddedServer({ folders, env })),
   );
   expect(new Set(servers.map(({ info }) => info.uiPort)).size).toBe(3);
-}, 60_000);
+});

@@ -94,7 +94,7 @@ test('a worker without the key fails the tasks it cannot read and no workflow; o
     });
     expect(rawOf(await historyOf(gate, searchId))).not.toContain(SECRET);
   });
-}, 120_000);
+});
 
 test('a step given to a worker without the key is given out again, and is done by one that has it', async () => {
   const [database, searchId] = [unique('db'), unique('q')];
@@ -121,34 +121,30 @@ test('a step given to a worker without the key is given out again, and is done b
       expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
     });
   });
-}, 120_000);
+});
 
 test.each([
   ['are readable with the key only', K1, false],
   // Proves that this test can see them.
   ['would be readable without the failure converter', { payloadCodecs: K1.payloadCodecs }, true],
-])(
-  'messages of failures, of steps and of the workflow, %s',
-  async (_what, converter, readable) => {
-    const [database, searchId] = [unique('db'), unique('q')];
-    const onStep: Script['onStep'] = ({ name }) => {
-      if (name === 'plan') throw new ModelError('bad-request', `no answer to ${SECRET}`);
-    };
-    await withClient(converter, async (gate) => {
-      await begin(gate, searchId, database);
-      await working(converter, database, { onStep }, async () => {
-        expect(await awaitQuestion(gate, searchId)).toMatchObject({
-          kind: 'failed',
-          message: expect.stringContaining(SECRET) as string,
-        });
+])('messages of failures, of steps and of the workflow, %s', async (_what, converter, readable) => {
+  const [database, searchId] = [unique('db'), unique('q')];
+  const onStep: Script['onStep'] = ({ name }) => {
+    if (name === 'plan') throw new ModelError('bad-request', `no answer to ${SECRET}`);
+  };
+  await withClient(converter, async (gate) => {
+    await begin(gate, searchId, database);
+    await working(converter, database, { onStep }, async () => {
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({
+        kind: 'failed',
+        message: expect.stringContaining(SECRET) as string,
       });
-      const history = await historyOf(gate, searchId);
-      expect(history.events?.some((event) => event.workflowExecutionFailedEventAttributes)).toBe(true);
-      expect(rawOf(history).includes(SECRET)).toBe(readable);
     });
-  },
-  60_000,
-);
+    const history = await historyOf(gate, searchId);
+    expect(history.events?.some((event) => event.workflowExecutionFailedEventAttributes)).toBe(true);
+    expect(rawOf(history).includes(SECRET)).toBe(readable);
+  });
+});
 
 test('a listing shows what it can and names the key of what it cannot; a question of its own is one clear line', async () => {
   const [database, searchId] = [unique('db'), unique('q')];
@@ -169,7 +165,7 @@ test('a listing shows what it can and names the key of what it cannot; a questio
       });
     });
   });
-}, 60_000);
+});
 
 test('the codec comes after compression, so that an encrypted state is still small', async () => {
   const [compress, encrypt] = K1.payloadCodecs ?? [];

@@ -64,7 +64,7 @@ describe('a payload of 600 KB', () => {
     const [first, ...others] = await large.store.list(large.folder);
     expect(others).toEqual([]);
     key = first ?? '';
-  }, 60_000);
+  });
 
   test('leaves a reference in the history and is fetched by worker, client and replay', async () => {
     const { store, searchId, history, replay } = large;

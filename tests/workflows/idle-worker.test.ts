@@ -51,4 +51,4 @@ test('a worker is busy as long as a step runs, idle when none does, and polls un
   }).finally(() => workers.stop());
   expect(workers.polling()).toBe(false);
   await running;
-}, 60_000);
+});

@@ -51,4 +51,4 @@ test(`a search of ${ITERATIONS} iterations finishes with bounded histories and a
   const state = last as SearchState | null;
   expect(state?.iteration).toBe(ITERATIONS + 1);
   expect(JSON.stringify(state).length).toBeLessThan(400_000);
-}, 240_000);
+});

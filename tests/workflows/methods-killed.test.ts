@@ -115,4 +115,4 @@ test(`killed once in the middle, ${SPECS.join(', ')} come to what they come to u
   });
   for (const [at, input] of inputs.entries())
     expect([SPECS[at], await outcomeOf(deps, input)]).toEqual([SPECS[at], await outcomeOf(calm, input)]);
-}, 240_000);
+});

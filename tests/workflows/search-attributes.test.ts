@@ -160,7 +160,7 @@ test('a server without them runs searches and batches all the same, and is told 
     },
     { namespace, batch: { ...noBatch, store } },
   );
-}, 60_000);
+});
 
 async function freshlyKnown(namespace: string): Promise<boolean> {
   const gate = await connectClient({ ...testTemporal(), namespace });

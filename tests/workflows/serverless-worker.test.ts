@@ -63,4 +63,4 @@ test('a step that still runs at the end of an invocation is handed back, and the
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
     // Closing it fails as long as a worker of either invocation holds it.
   }).finally(() => connection.close());
-}, 120_000);
+});

@@ -39,7 +39,7 @@ test('calls in a model’s queue that no worker polls are counted, and gone from
     // Also when nobody has polled for long.
     expect(ours(await unservedModelQueues(gate, later()))).toEqual([]);
   });
-}, 60_000);
+});
 
 test('a search that no worker of its configuration serves is named with what it was asked with, until one is up', async () => {
   const [database, searchId] = [unique('db'), unique('q')];
@@ -67,4 +67,4 @@ test('a search that no worker of its configuration serves is named with what it 
     );
     expect(await found()).toBeUndefined();
   });
-}, 60_000);
+});

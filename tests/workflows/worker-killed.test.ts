@@ -56,7 +56,7 @@ test('a worker killed in the middle of a search loses at most the step in flight
     expect(repeated.length).toBeLessThanOrEqual(1);
     for (const line of repeated) expect(done).not.toContain(line.replace('begin', 'end'));
   });
-}, 120_000);
+});
 
 test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', async () => {
   const database = unique('db');
@@ -89,4 +89,4 @@ test('a step of a killed worker is taken over by the next one on this machine wi
     // The next workflow task is not left to the dead process either.
     expect((events ?? []).filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
   });
-}, 120_000);
+});

@@ -150,7 +150,7 @@ test('a search stays on the build it began on; it moves where the server offers 
     await a.stop();
     await b.stop();
   });
-}, 90_000);
+});
 
 test('a worker without a version has the work while no build is current, and none beside a current one', async () => {
   const deploymentName = unique('gate');
@@ -176,7 +176,7 @@ test('a worker without a version has the work while no build is current, and non
     await plain.stop();
     await b.stop();
   });
-}, 60_000);
+});
 
 test('the version of a worker is its package and its workflow code, unless it is given', () => {
   expect(workerVersion({ deployment: 'gate', buildId: 'r7' })).toEqual({ deploymentName: 'gate', buildId: 'r7' });

@@ -10,8 +10,6 @@ import { startModelEndpoint, type ModelEndpoint } from '../../helpers/model-endp
 import { SAMPLE_QUESTIONS, sprintSqlite } from '../../helpers/shared-data';
 import { testProcess, type TestProcess } from './test-io';
 
-jest.setTimeout(60_000);
-
 const BATCH = 'b-0123456789abcdef';
 let judge: ModelEndpoint;
 let at: TestProcess;

@@ -151,7 +151,7 @@ test('more databases than are kept open are read one after the other, and only r
   );
   expect(await ask(paths[0] ?? '', 'DELETE FROM t')).toMatchObject({ kind: 'refused' });
   await engines.close();
-}, 60_000);
+});
 
 test('the help names every benchmark, and each is what its name says', async () => {
   const { out } = await gate('score', '--help');

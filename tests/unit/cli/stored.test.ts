@@ -177,7 +177,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(hint?.err).toMatch(
       /^gate: no Temporal answers at 127\.0\.0\.1:1: the command cannot reach q-0123456789abcdef; .*\n$/,
     );
-  }, 60_000);
+  });
 
   test('with a configured Temporal that does not answer, what the store holds is shown all the same', async () => {
     const process = await withSearch();
@@ -190,7 +190,7 @@ describe('what is stored is shown without Temporal', () => {
     for (const other of others) expect(other).toMatchObject({ code: 0, err: says });
     // Of the store alone: Temporal is not asked.
     expect(await process.gate('trace')).toMatchObject({ code: 0, err: '' });
-  }, 60_000);
+  });
 
   test('a Temporal that accepts connections and says nothing holds a listing up for a few seconds only', async () => {
     const sockets: Socket[] = [];
@@ -204,7 +204,7 @@ describe('what is stored is shown without Temporal', () => {
     for (const socket of sockets) socket.destroy();
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('unknown') as string });
     expect(err).toContain(`no Temporal answers at ${address}`);
-  }, 20_000);
+  });
 
   test('a search without a result was interrupted, and says how to go on', async () => {
     const process = await withSearch(null);
