@@ -86,6 +86,9 @@ class Service {
   readonly next: WireFault[] = [];
   private hold: { readonly count: number; readonly released: Promise<void> } | null = null;
   private readonly waiting: { count: number; resolve: () => void }[] = [];
+  /** Requests that no hold keeps any more, and that have not ended. */
+  private passed = 0;
+  private readonly held: (() => void)[] = [];
   private readonly draw: ReturnType<typeof drawer>;
   private readonly limiter: RateLimiter | null;
 
@@ -144,6 +147,7 @@ class Service {
     const before = this.ledger.asked(hash, role);
     let end: Parameters<Ledger['ended']>[1] = 'abandoned';
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    let hasPassed = false;
     try {
       const refusedForMs = this.limiter?.refusedForMs(Date.now()) ?? null;
       if (refusedForMs !== null) {
@@ -158,9 +162,8 @@ class Service {
         return;
       }
       await pause(latencyOf(this.draw, this.options.latency, hash, before), closed);
-      if (this.hold !== null && this.ledger.report().totals.billed >= this.hold.count)
-        await Promise.race([this.hold.released, closed]);
-      if (response.destroyed) return;
+      if (!(await this.passes(response, closed))) return;
+      hasPassed = true;
       if (fault !== null) {
         end = { fault };
         misbehave(response, fault, this.options.retryAfterSeconds);
@@ -178,9 +181,23 @@ class Service {
       this.ledger.tokens(made.usage.prompt_tokens, made.usage.completion_tokens);
     } finally {
       this.ledger.ended(hash, end);
+      if (hasPassed) this.passed -= 1;
+      for (const lookAgain of this.held.splice(0)) lookAgain();
       const { billed } = this.ledger.report().totals;
       for (const one of this.waiting) if (billed >= one.count) one.resolve();
     }
+  }
+
+  /** Waits for the end of a hold; false: the client is gone. Whoever has passed may be billed, so it counts. */
+  private async passes(response: ServerResponse, closed: Promise<void>): Promise<boolean> {
+    while (this.hold !== null && this.ledger.report().totals.billed + this.passed >= this.hold.count) {
+      const another = new Promise<void>((resolve) => this.held.push(resolve));
+      await Promise.race([this.hold.released, another, closed]);
+      if (response.destroyed) break;
+    }
+    if (response.destroyed) return false;
+    this.passed += 1;
+    return true;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
 import { renderPlan } from '../../../src/prompts';
 import {
   startSimulatedModel,
@@ -38,6 +42,24 @@ const ask = (headers: Record<string, string> = {}, changed: object = {}, signal?
     body: JSON.stringify({ model: 'simulated', messages, ...changed }),
     ...(signal === undefined ? {} : { signal }),
   });
+
+it('a hold lets no more through than it says, though all ask at once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gate-simulated-'));
+  const database = new Database(join(folder, 'sky.sqlite'));
+  database.exec('CREATE TABLE cloud (weight integer); INSERT INTO cloud VALUES (1), (2)');
+  database.close();
+  // A reply that takes a look at the database.
+  const answerable = { ...QUESTION, answerable: true, gold_sql: ['SELECT sum(weight) FROM cloud'] };
+  await start({ questions: [answerable], databases: [`none=${join(folder, 'sky.sqlite')}`] });
+  const release = model.holdAfter(2);
+  const asked = Promise.all([1, 2, 3, 4].map((seed) => ask({}, { seed })));
+  await model.billed(2);
+  for (let looked = 0; looked < 5; looked += 1) expect((await fetch(`${model.baseUrl}/models`)).status).toBe(200);
+  expect(model.ledger().totals).toMatchObject({ billed: 2, inFlight: 2 });
+  release();
+  expect((await asked).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  rmSync(folder, { recursive: true });
+});
 
 it('the ledger counts what was asked and what was billed, per role and content', async () => {
   await start();
