@@ -185,8 +185,8 @@ describe.each(subjects)('the engine of $name', ({ open, write, instead = {} }) =
   });
 
   test('a runaway query ends after one retry as a timeout, and its neighbours keep their results', async () => {
-    const { results } = await engine.run(['SELECT 5', ENDLESS, 'SELECT 7'], options({ timeoutMs: 700 }));
-    expect(results).toMatchObject([{ rows: [[5]] }, { kind: 'timeout', afterMs: 700 }, { rows: [[7]] }]);
+    const { results } = await engine.run(['SELECT 5', ENDLESS, 'SELECT 7'], options({ timeoutMs: 1_200 }));
+    expect(results).toMatchObject([{ rows: [[5]] }, { kind: 'timeout', afterMs: 1_200 }, { rows: [[7]] }]);
     expect(await runOne(engine, 'SELECT 8')).toMatchObject({ rows: [[8]] });
   });
 
@@ -195,7 +195,8 @@ describe.each(subjects)('the engine of $name', ({ open, write, instead = {} }) =
     const started = Date.now();
     setTimeout(() => controller.abort(new Error('cancelled by the user')), 150);
     await expect(runOne(engine, ENDLESS, { signal: controller.signal })).rejects.toThrow('cancelled by the user');
-    expect(Date.now() - started).toBeLessThan(3_000);
+    // Far below its time limit of 20 s.
+    expect(Date.now() - started).toBeLessThan(10_000);
     expect(await runOne(engine, 'SELECT 9')).toMatchObject({ rows: [[9]] });
   });
 
@@ -215,9 +216,9 @@ describe.each(subjects)('the engine of $name', ({ open, write, instead = {} }) =
       // SQLite without WAL locks the writer out while the snapshot is read: consistent as well.
       if (!/locked|busy/i.test((error as Error).message)) throw error;
     });
-    const { results } = await running;
-    expect(results[0]).toMatchObject({ rows: [[0]] });
-    expect(results[2]).toMatchObject({ rows: [[0]] });
+    const [first, , last] = (await running).results;
+    // What a machine under load begins later than the write sees it, in every statement.
+    expect(rowsOf(last!)).toEqual(rowsOf(first!));
   });
 
   test('runs at the same time do not disturb each other', async () => {
@@ -601,10 +602,15 @@ describe('the engine of postgresql', () => {
   test('a connection that the server ends is infrastructure, and the next run works', async () => {
     const engine = open();
     const running = runOne(engine, ENDLESS);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await subjects[0]!.write(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'gate s1%'",
+    const client = new Client({ connectionString: postgres.url('club') });
+    await client.connect();
+    const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name LIKE 'gate s1%' AND state = 'active' AND query LIKE '%RECURSIVE%'`;
+    await eventually(
+      async () => (await client.query(end)).rowCount,
+      (ended) => ended === 1,
     );
+    await client.end();
     await expect(running).rejects.toMatchObject({ name: 'SqlEngineError', code: 'connection' });
     expect(await runOne(engine, 'SELECT 1')).toMatchObject({ rows: [[1]] });
   });
@@ -736,11 +742,11 @@ describe('the engine of sqlite', () => {
   });
 });
 
-async function eventually<T>(look: () => T, holds: (seen: T) => boolean): Promise<T> {
+async function eventually<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean): Promise<T> {
   for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 100))) {
-    const seen = look();
+    const seen = await look();
     if (holds(seen)) return seen;
-    if (Date.now() - started > 15_000) throw new Error(`still ${JSON.stringify(seen)} after 15 s`);
+    if (Date.now() - started > 60_000) throw new Error(`still ${JSON.stringify(seen)} after a minute`);
   }
 }
 

@@ -64,7 +64,7 @@ async function runOne(engine: SqlEngine, sql: string, more: Partial<SqlOptions> 
   return SqlResult.parse(results[0]);
 }
 
-async function eventually(holds: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
+async function eventually(holds: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
   for (const started = Date.now(); !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50)))
     if (Date.now() - started > withinMs) throw new Error(`not within ${withinMs / 1000} s`);
 }
@@ -197,9 +197,11 @@ describe('load', () => {
   });
 
   test('a statement that had to be stopped costs none of the later ones its time', async () => {
-    // Its rows come slowly: each page stays below the limit of the server, all of them together do not.
-    const slow = (rows: number): string => `SELECT pg_sleep(0.025) FROM generate_series(1, ${rows})`;
-    const { results } = await open().run([slow(300), slow(70), slow(70)], options({ timeoutMs: 2_900 }));
+    // Its rows come slowly: each page of 100 stays below the limit of the server, all of them together do not.
+    const slow = 'SELECT pg_sleep(0.02) FROM generate_series(1, 300)';
+    // Together they take longer than the limit of one.
+    const later = 'SELECT pg_sleep(1.6)';
+    const { results } = await open().run([slow, later, later], options({ timeoutMs: 2_900 }));
     expect(results.map(({ kind }) => kind)).toEqual(['timeout', 'rows', 'rows']);
   });
 
@@ -603,11 +605,9 @@ describe('values', () => {
     await admin.query('CREATE TABLE fleeting (a int)');
     const engine = open();
     expect(await runOne(engine, 'SELECT * FROM fleeting')).toMatchObject({ rows: [] });
-    const running = engine.run(
-      ['SELECT count(*) FROM generate_series(1, 3000000)', 'SELECT * FROM fleeting', 'SELECT 1'],
-      options(),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const statements = ['SELECT pg_sleep(2)', 'SELECT * FROM fleeting', 'SELECT 1'];
+    const running = engine.run(statements, options({ tag: 'between' }));
+    await eventually(async () => (await sessions('gate between', 'active')) === 1);
     await admin.query('DROP TABLE fleeting');
     const { results } = await running;
     expect(results).toMatchObject([{ kind: 'rows' }, { kind: 'sql-error', code: '42P01' }, { rows: [[1]] }]);
@@ -698,9 +698,19 @@ describe('passwords and TLS', () => {
     const client = new Client({ connectionString: secured.url('postgres') });
     await client.connect();
     await client.query('ALTER SYSTEM SET ssl = on');
+    const before = await loadedAt();
     await client.query('SELECT pg_reload_conf()');
     await client.end();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await eventually(async () => (await loadedAt()) !== before);
+  }
+
+  /** When the server read its settings, as a session that begins now has them from it. */
+  async function loadedAt(): Promise<string> {
+    const client = new Client({ connectionString: secured.url('postgres') });
+    await client.connect();
+    const { rows } = await client.query<{ at: string }>('SELECT pg_conf_load_time()::text AS at');
+    await client.end();
+    return rows[0]?.at ?? '';
   }
 
   const url = (parameters: string, password = 'right'): string =>

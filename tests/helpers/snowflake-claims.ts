@@ -59,8 +59,8 @@ export const onRecorder: Readonly<Record<string, Instead>> = {
     run: () =>
       withRecorder(slowNeverEnds, async (engine, recorder) => {
         const statements = ['SELECT 5', 'SELECT slow', 'SELECT 7'];
-        const { results } = await engine.run(statements, options({ timeoutMs: 300 }));
-        expect(results).toMatchObject([{ rows: [[1]] }, { kind: 'timeout', afterMs: 300 }, { rows: [[1]] }]);
+        const { results } = await engine.run(statements, options({ timeoutMs: 1_200 }));
+        expect(results).toMatchObject([{ rows: [[1]] }, { kind: 'timeout', afterMs: 1_200 }, { rows: [[1]] }]);
         const slow = recorder.queries.filter(({ sql }) => sql === 'SELECT slow').map(({ requestId }) => requestId);
         expect(slow).toHaveLength(2);
         expect(recorder.aborts.map(({ body }) => body['requestId'])).toEqual(slow);
