@@ -50,7 +50,7 @@ test('a step that still runs at the end of an invocation is handed back, and the
       queues: questionQueues(database),
     });
     await handler({}, invocation(8_000));
-    expect(lines).toEqual(['cold start; takes work for 5.0 s', 'ends: time is up']);
+    expect(lines).toEqual([expect.stringMatching(/^cold start; takes work for \d\.\d s$/), 'ends: time is up']);
     expect(plans).toBe(1);
     const { raw } = await gate.client.workflow.getHandle(questionWorkflowId(searchId)).describe();
     const [step] = raw.pendingActivities ?? [];

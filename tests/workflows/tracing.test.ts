@@ -45,6 +45,12 @@ async function spansOf(traceId: string): Promise<readonly Ended[]> {
   return spans.filter((span) => span.traceId === traceId);
 }
 
+/** The sink is told of a workflow's end after the answer. */
+async function untilTold(name: string, traceId: string): Promise<void> {
+  const isEnd = (span: Ended): boolean => span.name === name && span.attributes['gate.outcome'] === 'completed';
+  while (!(await spansOf(traceId)).some(isEnd)) await sleep(20);
+}
+
 async function traceOf(gate: GateClient, searchId: string): Promise<string> {
   return (await describeQuestion(gate, searchId))?.traceId ?? '';
 }
@@ -57,8 +63,9 @@ test('the runs of a search that continues as new are one trace, and its history 
       queues: questionQueues(database),
     });
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
-    await sleep(100); // the sink is told after the answer
-    const spans = await spansOf(await traceOf(gate, searchId));
+    const traceId = await traceOf(gate, searchId);
+    await untilTold('RunWorkflow:answerQuestion', traceId);
+    const spans = await spansOf(traceId);
     const [root, ...others] = spans.filter(({ parent }) => parent === null);
     expect([root?.name, others]).toEqual(['StartWorkflow:answerQuestion', []]);
     const runs = spans.filter(({ name }) => name === 'RunWorkflow:answerQuestion');
@@ -95,14 +102,15 @@ test('each question of a batch has a trace of its own, linked to the trace of th
     const input = { batchId, total: 2, pages: 1, concurrency: 2, question, eventsPerRun: 1_000, resume: null };
     const handle = await startBatch(gate, input, queue, 'x');
     expect(await awaitBatch(gate, batchId)).toMatchObject({ kind: 'completed', value: { done: 2 } });
-    await sleep(100);
-    const { memo } = await handle.describe();
-    const ofBatch = await spansOf(String(memo?.['traceId']));
+    const batchTrace = String((await handle.describe()).memo?.['traceId']);
+    await untilTold('RunWorkflow:runBatch', batchTrace);
+    const ofBatch = await spansOf(batchTrace);
     const [run] = ofBatch.filter(({ name }) => name === 'RunWorkflow:runBatch');
     expect(ofBatch.some(({ name }) => name === 'RunActivity:callModel')).toBe(false);
     const traces = await Promise.all(searches.map((searchId) => traceOf(gate, searchId)));
     expect(new Set([...traces, run?.traceId]).size).toBe(3);
     for (const traceId of traces) {
+      await untilTold('RunWorkflow:answerQuestion', traceId);
       const roots = (await spansOf(traceId)).filter(({ parent }) => parent === null);
       expect(roots).toMatchObject([
         { name: 'RunWorkflow:answerQuestion', links: [{ context: { traceId: run?.traceId, spanId: run?.spanId } }] },
