@@ -261,7 +261,7 @@ test('--watch goes on after a query that nobody answered', async () => {
   running.child.kill('SIGSTOP');
   const watching = home.start(['batch', 'status', 'last', '--watch']);
   await new Promise<void>((resolve) =>
-    watching.child.stdout?.on('data', (text: Buffer) => text.toString().startsWith('interrupted: ') && resolve()),
+    watching.child.stdout?.on('data', (text: Buffer) => /^interrupted: /m.test(text.toString()) && resolve()),
   );
   running.child.kill('SIGCONT');
   release();

@@ -1,6 +1,7 @@
 /** Temporal Cloud and clusters of one's own: TLS, client certificates and API keys, by Temporal's own settings. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulatedModel, type SimulatedModel } from '../../simulated-model';
 import { createAuthority, type Authority, type Certificate } from '../helpers/certificates';
 import { freePort } from '../helpers/free-port';
@@ -198,11 +199,17 @@ describe('one line says what to change', () => {
       const worker = home.start(['worker', ...on, '--health-port', port], env);
       await worker.said(/Ctrl-C stops/);
       const health = `http://127.0.0.1:${port}`;
-      expect((await fetch(`${health}/readyz`)).status).toBe(200);
+      const ready = async () => {
+        const response = await fetch(`${health}/readyz`);
+        return `${String(response.status)} ${await response.text()}`;
+      };
+      // A Temporal that takes more than a second to answer is not ready either.
+      const until = async (said: RegExp): Promise<void> => {
+        while (!said.test(await ready())) await sleep(20);
+      };
+      await until(/^200 ok\n$/);
       door.revoke();
-      const ready = await fetch(`${health}/readyz`);
-      expect(ready.status).toBe(503);
-      expect(await ready.text()).toMatch(/^Temporal at localhost:\d+ refuses the API key \(unknown key\)\n$/);
+      await until(/^503 Temporal at localhost:\d+ refuses the API key \(unknown key\)\n$/);
       await worker.said(/refuses the API key \(unknown key\): correct or renew it: TEMPORAL_API_KEY.*goes on trying/);
       worker.child.kill('SIGTERM');
       expect((await worker.ended).code).toBe(0);
