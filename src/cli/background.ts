@@ -35,7 +35,7 @@ export interface ServingProcess {
   readonly background: boolean;
 }
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 
 export function announce(config: Config, process: ServingProcess): () => void {
   const folder = folderOf(config);

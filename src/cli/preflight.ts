@@ -49,7 +49,7 @@ type EndpointCheck =
     }
   | { readonly kind: 'unreachable' | 'refused'; readonly url: string; readonly fix: string };
 
-const WAIT_MS = 4_000;
+const WAIT_MS = 10_000;
 
 /** Looks at a model endpoint without paying for anything: is it there, does it take the key, does it know the model. */
 export async function checkEndpoint(

@@ -71,7 +71,7 @@ export class ServerStartError extends Error {
 const HOST = '127.0.0.1';
 /** gRPC health protocol. */
 const SERVING = 1;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 /** A fixed address for the UI is nicer to return to; any free one does. */
 export const PREFERRED_UI_PORT = 8833;
 
@@ -189,7 +189,7 @@ async function untilReady(
   while (child.exitCode === null && Date.now() < deadline) {
     // A refused gRPC connection backs off for a second, so wait for the port first.
     if (await accepts(port)) {
-      const version = await serverVersionAt(port, 1_000);
+      const version = await serverVersionAt(port);
       if (version !== null && (uiPort === null || (await accepts(uiPort)))) return version;
     }
     await sleep(15);
