@@ -26,4 +26,4 @@ export { loadQuestions, QuestionFileError, type BenchmarkItem, type Gold, type L
 export { asksForOrder, rowOrder, type RowOrder } from './row-order';
 export { judge, scoreAnswer, VERDICTS, type Answered, type Score, type Verdict } from './score';
 export { figuresOf, MethodFigures, type Group, type Spread } from './run-figures';
-export { summarise, type Summary } from './summary';
+export { summarise } from './summary';

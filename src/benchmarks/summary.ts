@@ -4,8 +4,6 @@
  */
 import { VERDICTS, type Verdict } from './score';
 
-export type Summary = ReturnType<typeof summarise>;
-
 /** Of the reliability score; null: not judged. */
 export const POINTS: Readonly<Record<Verdict, number | null>> = {
   correct: 1,

@@ -2,7 +2,7 @@
 export { parseEvaluate, renderEvaluate, evaluateSchema, EvaluateReply } from './evaluate';
 export type { EvaluateInput, TrajectoryText } from './evaluate';
 export { lookSchema, parseLook, renderLook, LookReply, SHOWN_ROWS } from './look';
-export type { ClaimReply, LookInput, LookTurn } from './look';
+export type { LookInput, LookTurn } from './look';
 export { parsePlan, parsePlanOrLookups, renderPlan, planSchema, planSchemaFor } from './plan';
 export type { PlanInput } from './plan';
 export { PlanReply } from './plan-reply';

@@ -56,7 +56,6 @@ const known = z.array(z.string());
 const WithLayer = WithoutLayer.extend({ known });
 export const LookReply = WithoutLayer.extend({ known: known.optional() });
 export type LookReply = z.infer<typeof LookReply>;
-export type ClaimReply = z.infer<typeof ClaimReply>;
 
 /** The same as before there was a layer, where nothing of it is shown. */
 export function lookSchema({ known = [] }: Pick<PromptContext, 'known'>): ModelRequest['schema'] {
