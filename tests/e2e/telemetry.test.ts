@@ -150,7 +150,7 @@ test('a collector that does not answer costs one line, and a protocol that is no
 test('with JSON as format an error is a line of JSON too, and another format is told', async () => {
   const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
-  const refused = await home.run(['worker', '--health-port', taken, '--log-format', 'json']);
+  const refused = await home.here(['worker', '--health-port', taken, '--log-format', 'json']);
   const { level, message } = JSON.parse(refused.err) as { level: string; message: string };
   expect([refused.code, level]).toEqual([1, 'error']);
   expect(message).toMatch(/the port is in use; choose another/);

@@ -85,7 +85,7 @@ test('after SIGTERM a worker is not ready; a step that does not end in the grace
 test('a port that is taken and a number that is none are one line each', async () => {
   const { home } = sampleUser(data, model.baseUrl);
   const taken = new URL(model.baseUrl).port;
-  const refused = await home.run(['worker', '--health-port', taken]);
+  const refused = await home.here(['worker', '--health-port', taken]);
   expect(refused).toMatchObject({
     code: 1,
     err: expect.stringMatching(/^gate: .*the port is in use; choose another/) as string,
