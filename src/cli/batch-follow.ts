@@ -132,7 +132,7 @@ const ROUND_MS = 1_500;
 const OUTAGES_EVERY = 6;
 
 /** Rounds in a row: a server under load answers late at times. */
-export const MOST_MISSED = 3;
+const MOST_MISSED = 3;
 
 /** Ends when the signal aborts; rejects when Temporal is gone. */
 async function watchBatch(

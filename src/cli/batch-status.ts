@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { cut, utc } from '../report/printable';
+import { isPolled } from '../workers/running-elsewhere';
 import { batchPause, runningWorkflow, wasCancelled } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
-import { MOST_MISSED } from './batch-follow';
 import { BatchFigures, figuresText, isCorrect, isJudged, paceOf } from './batch-figures';
 import { resultsIn } from './batch-judge';
 import { liveLines } from './follow';
@@ -155,7 +155,9 @@ async function liveOf({ session, services, io }: Looking, { id, questions }: Sto
   }
   const progress = await session.batchProgress(id);
   const paused = progress === null ? (await batchPause(session.gate, id)) !== undefined : progress.paused === true;
-  const otherwise = progress === null ? 'interrupted' : 'running';
+  // One that is too busy to answer in time has polled not long ago.
+  const isServed = progress !== null || (await isPolled(session.gate, running.taskQueue, io.now()));
+  const otherwise = isServed ? 'running' : 'interrupted';
   return { status: running.isCancelled ? 'cancelling' : paused ? 'paused' : otherwise, progress } as const;
 }
 
@@ -252,7 +254,6 @@ async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags
   const over = new AbortController();
   void interrupts.first.then(() => over.abort());
   let status = await batchStatus(at, batch);
-  let missed = status.status === 'interrupted' ? 1 : 0;
   const live = io.live && !json ? liveLines(io, 1_000, () => statusLines(status)) : null;
   let shown = '';
   try {
@@ -261,12 +262,9 @@ async function watch(at: Looking, batch: ListedBatch, { json }: BatchStatusFlags
       if (live === null && JSON.stringify(news) !== shown)
         io.out(json ? `${JSON.stringify(status)}\n` : `${status.status}: ${figuresText(status)}\n`);
       shown = JSON.stringify(news);
-      const isStill = missed === 0 ? !MOVING.includes(status.status) : missed >= MOST_MISSED;
-      if (isStill || isOver(over.signal)) break;
+      if (!MOVING.includes(status.status) || isOver(over.signal)) break;
       await pause(WATCH_MS, over.signal);
-      const seen = await batchStatus(at, await findBatch(at.services.store, batch.id));
-      missed = seen.status === 'interrupted' ? missed + 1 : 0;
-      if (missed === 0 || missed >= MOST_MISSED) status = seen;
+      status = await batchStatus(at, await findBatch(at.services.store, batch.id));
     }
   } finally {
     live?.stop();
