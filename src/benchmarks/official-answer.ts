@@ -19,8 +19,8 @@ export function officialAnswerMatch(predicted: SqlResult, answer: readonly Row[]
       : { kind: 'different', reason: 'more rows than the official answer' };
   const [ours, theirs] = [officialForm(predicted.rows), officialForm(answer)];
   if (JSON.stringify(ours) === JSON.stringify(theirs)) return { kind: 'match', gold: 0 };
-  const sizes = ours.length === theirs.length ? 'other values' : `${ours.length} rows instead of ${theirs.length}`;
-  return { kind: 'different', reason: `${sizes} than the official answer` };
+  const sizes = ours.length === theirs.length ? 'values' : `rows (${ours.length} instead of ${theirs.length})`;
+  return { kind: 'different', reason: `other ${sizes} than the official answer` };
 }
 
 export function officialForm(rows: readonly Row[]): string[][] {

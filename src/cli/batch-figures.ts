@@ -75,10 +75,12 @@ export class Tally {
   }
 
   figures(nowMs: number): BatchFigures {
-    const { total, done, running, failed, judged, correct, here } = this;
+    const { total, done, failed, judged, correct, here } = this;
     const spent = [...this.usage.values()];
     return {
-      ...{ total, done, running, failed, judged, correct },
+      ...{ total, done, failed, judged, correct },
+      // What is in flight is asked now and then, and may have ended since.
+      running: Math.min(this.running, total - done),
       calls: spent.reduce((sum, { calls }) => sum + calls, 0),
       costUsd: spent.reduce((sum, { costUsd }) => sum + costUsd, 0),
       ...paceOf(here, nowMs - this.startedAtMs, total - done),

@@ -7,7 +7,7 @@ export interface TableOptions {
   /** Total width; wide columns share what is left. */
   readonly width: number;
   readonly indent?: string;
-  /** The first columns that are never cut, such as ids to copy. */
+  /** The first columns whose cells are never cut, such as ids to copy. Their heads may go over several lines. */
   readonly whole?: number;
 }
 
@@ -20,10 +20,12 @@ export function textTable(
   const [heads = [], ...body] = lines;
   const columns = heads.map((text, column): Column => {
     const natural = Math.max(1, ...lines.map((line) => line[column]?.length ?? 0));
+    const inBody = body.map((line) => line[column]?.length ?? 0);
     const word = Math.max(...text.split(' ').map(({ length }) => length));
     return {
       natural,
-      least: column < whole ? Math.min(natural, 200) : Math.min(natural, Math.max(4, Math.min(word, 12))),
+      least:
+        column < whole ? Math.min(Math.max(word, ...inBody), 200) : Math.min(natural, Math.max(4, Math.min(word, 12))),
     };
   });
   const widths = shrink(columns, width - indent.length - 2 * (head.length - 1));

@@ -95,8 +95,8 @@ function metricsTable(methods: readonly MethodFigures[]): Table[] {
   return [
     {
       title: 'Official figures',
-      heads: ['method', ...names],
-      rows: methods.map(({ method, metrics }) => [method, ...names.map((name) => spreadText(metrics[name], 1, 2))]),
+      heads: ['figure', ...methods.map(({ method }) => method)],
+      rows: names.map((name) => [name, ...methods.map(({ metrics }) => spreadText(metrics[name], 1, 2))]),
       note: 'As the scorer of the benchmark gives them, mean ± standard deviation over seeds.',
     },
   ];

@@ -211,7 +211,7 @@ async function examined(
       ...(unknown.length === 0 ? [] : [`${path}: no question of the split has the id ${someOf(unknown)}`]),
       ...(others.length === 0
         ? []
-        : [`${path}: ${someOf(others)} no text: write the query, or "null" where there is none`]),
+        : [`${path}: ${someOf(others)}: not a text; write the query, or "null" where there is none`]),
     ],
   };
 }

@@ -393,7 +393,10 @@ describe('the summary', () => {
     display.inFlight([{ searchId: questions[1]?.input.searchId ?? '', progress: null }]);
     display.ended(line('1'), true);
     display.note('a note');
+    display.ended(line('2'), true);
+    display.note('the last');
     display.stop();
+    expect(io.printed.err).toMatch(/the last\n2 of 2 done, correct/);
     expect(io.printed.err).toMatch(
       /a note\n1 of 2 done, 1 running, correct 1 of 1 \(100\.0 %\), 2 model calls, \$0\.010/,
     );

@@ -97,6 +97,19 @@ describe('tables', () => {
     ]);
   });
 
+  test('a figure of a whole column is never cut, also under a head of several words', () => {
+    const table = textTable(['method', 'mean ± SD over seeds', 'x'], [['gate', '100.00 ± 0.00', 'y'.repeat(90)]], {
+      width: 30,
+      whole: 2,
+    });
+    expect(table.split('\n')).toEqual([
+      'method  mean ± SD      x',
+      '        over seeds',
+      `------  -------------  ${'-'.repeat(7)}`,
+      `gate    100.00 ± 0.00  ${'y'.repeat(6)}…`,
+    ]);
+  });
+
   test('CSV keeps NULL and the empty text apart and quotes what it must', () => {
     expect(
       csv(

@@ -320,7 +320,7 @@ describe('what the official checker refuses is named', () => {
       () => predictionFile({ other: 'SELECT 1' }),
       /no question of the split has the id "other"/,
     ],
-    ['a value that is no text', () => predictionFile({ q3: null }), /"q3" no text: write the query, or "null"/],
+    ['a value that is no text', () => predictionFile({ q3: null }), /"q3": not a text; write the query, or "null"/],
     ['an id twice', () => file('twice.json', '{"q0": "SELECT \\"q1\\": {", "q1": "null", "q0": "null"}'), /"q0" twice/],
     ['a file that is half written', () => file('half.json', '{"q0": "SELECT 1", "q1'), /half\.json is no JSON/],
     ['a list', () => file('list.json', '["SELECT 1"]'), /has to be one object/],
