@@ -22,7 +22,14 @@ export {
 } from './comparison';
 export { describeFailure, executionMatch, type Match, type MatchOptions } from './execution-match';
 export { officialAnswerMatch } from './official-answer';
-export { loadQuestions, QuestionFileError, type BenchmarkItem, type Gold, type LoadOptions } from './question-file';
+export {
+  hasGold,
+  loadQuestions,
+  QuestionFileError,
+  type BenchmarkItem,
+  type Gold,
+  type LoadOptions,
+} from './question-file';
 export { asksForOrder, rowOrder, type RowOrder } from './row-order';
 export { judge, scoreAnswer, VERDICTS, type Answered, type Score, type Verdict } from './score';
 export { figuresOf, MethodFigures, type Group, type Spread } from './run-figures';

@@ -176,6 +176,12 @@ function toItem(line: Line, path: string, number: number, options: LoadOptions):
   };
 }
 
+/** Whether an answer to it can be scored; for a judge the right answer in words is enough. */
+export function hasGold({ gold }: BenchmarkItem, isJudged: boolean): boolean {
+  if (gold === null) return false;
+  return !gold.answerable || gold.answer !== null || gold.sql.length > 0 || (isJudged && gold.text !== null);
+}
+
 function toGold(line: Line, path: string, number: number): Gold | null {
   const listed = typeof line.gold_sql === 'string' ? [line.gold_sql] : (line.gold_sql ?? []);
   // EHRSQL's own files write the text "null" for a question that cannot be answered.

@@ -1,7 +1,10 @@
 /** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
+import type { BenchmarkItem } from '../benchmarks';
+import { someOf } from '../benchmarks/boards/files';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import type { ResolvedDatabase } from '../config/databases';
+import { counted } from '../report/printable';
 import type { Composition } from '../workers/composition';
 import { webNotice } from './ask-input';
 import type { Asking } from './ask-start';
@@ -129,4 +132,16 @@ async function checkReceivers(
   const endpoint = embeddingHost(config);
   if (endpoint !== null && files.record === undefined)
     tellWhoReceivesNames(config.folders, { ...receivers, endpoint }, tell);
+}
+
+/** Before anything is asked: what has no gold is in no score. */
+export function tellNoGold(
+  items: readonly BenchmarkItem[],
+  isScored: (item: BenchmarkItem) => boolean,
+  io: Pick<Io, 'err'>,
+  of = '',
+): void {
+  const without = items.filter((item) => !isScored(item)).map(({ id }) => id);
+  if (without.length > 0)
+    io.err(`${of}${counted(without.length, 'question')} without gold (${someOf(without)}), in no accuracy\n`);
 }

@@ -7,7 +7,7 @@
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
 import { resolve } from 'node:path';
-import { loadQuestions, type BenchmarkItem } from '../benchmarks';
+import { hasGold, loadQuestions, type BenchmarkItem } from '../benchmarks';
 import { isConclusive, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
@@ -23,6 +23,7 @@ import {
   openSearches,
   saveQuestions,
   storedRecords,
+  tellNoGold,
   type ReadyBatch,
   type Stopped,
 } from './batch-preflight';
@@ -59,6 +60,9 @@ export async function runBatchCommand(
   const items = await questionsOf(resolve(io.cwd, file), flags);
   const selected = selectItems(items, flags);
   const databases = batchDatabases(config, flags.db ?? [], { selected, others: items }, io.cwd);
+  const isScored = (item: BenchmarkItem): boolean => hasGold(item, false);
+  // A file without any is there to be answered.
+  if (selected.some(isScored)) tellNoGold(selected, isScored, io);
   const composition = await compose(config, { adHoc: databases.all });
   try {
     const name = batchName(file, flags);

@@ -158,3 +158,7 @@ export function tellFound({ record }: Asking['files'], isNewFile: boolean, found
 }
 
 export const isNew = ({ record }: Asking['files']): boolean => record !== undefined && !existsSync(record);
+
+export const modelsOf = (arms: readonly Arm[]): string[] => [
+  ...new Set(arms.flatMap(({ batch }) => Object.values(batch.settings.models))),
+];

@@ -8,14 +8,15 @@
  * 3. An infrastructure failure is never a wrong answer; it is asked again by the next run.
  */
 import { dirname, resolve } from 'node:path';
+import { hasGold, type BenchmarkItem } from '../benchmarks';
 import { each } from '../limiter';
-import { counted } from '../report/printable';
 import type { RunSet } from '../report/run';
 import { compose } from '../workers/composition';
 import { withEvents } from './batch-events';
+import { tellNoGold } from './batch-preflight';
 import { withResultFolder } from './batch-results';
 import { shownCommand } from './batch-summary';
-import { armsOf, isAnythingOpen, type Arm, type Comparing } from './compare-arms';
+import { armsOf, isAnythingOpen, modelsOf, type Arm, type Comparing } from './compare-arms';
 import { checkJudge } from './compare-judge';
 import { ending } from './compare-run';
 import { UsageError, type ExitCode } from './errors';
@@ -24,9 +25,9 @@ import { checkModel } from './preflight';
 import { estimated, runArms } from './run-arms';
 import { readRunConfig } from './run-config';
 import { checkedDatabases } from './run-provenance';
-import { modelsOf, runOf, written } from './run-report';
+import { runOf, written } from './run-report';
 import { costOf, setOf, type ReadyRun } from './run-set-report';
-import { openSet, type RunFlags, type SetToRun } from './run-sets';
+import { openSet, type RunFlags } from './run-sets';
 import { scoringEngines } from './score-engines';
 import { openServices } from './services';
 
@@ -65,6 +66,11 @@ export async function runBatches(
       // Seeds take turns before sets do, and those before methods.
       const seeds = [...new Set(planned.map(({ seed }) => seed))];
       const arms = seeds.flatMap((seed) => planned.filter((arm) => arm.seed === seed));
+      for (const { asked: own, board, flags: given } of sets) {
+        const isScored = (item: BenchmarkItem): boolean =>
+          board === null ? hasGold(item, given.judge !== undefined) : item.gold !== null;
+        tellNoGold(own.items, isScored, io, `${own.name}: `);
+      }
       if (flags.dryRun) return await estimated(arms, flags, io);
       const { audit } = read.config;
       const judges = typeof audit === 'object' ? [audit.judge] : [];
@@ -84,7 +90,6 @@ export async function runBatches(
 
 async function asked(ready: ReadyRun): Promise<ExitCode> {
   const { services, flags, io, read, sets, ats, arms, folder } = ready;
-  for (const { asked: own } of sets) tellNoGold(own.name, own.items, io);
   const {
     ran,
     stopped: end,
@@ -108,12 +113,4 @@ async function asked(ready: ReadyRun): Promise<ExitCode> {
   const answers = reported.flatMap(({ comparison }) => comparison.answers);
   const expected = arms.reduce((sum, { batch }) => sum + batch.questions.length, 0);
   return ending({ answers, stopped, failure }, expected, flags, io);
-}
-
-/** Before anything is asked: what has no gold is in no score. */
-function tellNoGold(name: string, items: SetToRun['asked']['items'], io: Io): void {
-  const without = items.filter(({ gold }) => gold === null).map(({ id }) => id);
-  if (without.length === 0) return;
-  const some = `${without.slice(0, 3).join(', ')}${without.length > 3 ? ' …' : ''}`;
-  io.err(`${name}: ${counted(without.length, 'question')} without gold (${some}), in no accuracy\n`);
 }

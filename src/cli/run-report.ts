@@ -10,7 +10,7 @@ import { sha256 } from '../sha256';
 import { packageVersion } from '../workers/package-folder';
 import { replaceFile } from './batch-results';
 import { withoutSecrets } from './batch-summary';
-import type { Arm } from './compare-arms';
+import { modelsOf } from './compare-arms';
 import { ANSWER_HEAD, answerCells } from './compare-told';
 import type { Io } from './io';
 import type { RanArm } from './run-arms';
@@ -20,10 +20,6 @@ import type { RunFlags } from './run-sets';
 import { csv, textTable } from './table';
 
 const RUN = 'run.json';
-
-export const modelsOf = (arms: readonly Arm[]): string[] => [
-  ...new Set(arms.flatMap(({ batch }) => Object.values(batch.settings.models))),
-];
 
 export function runOf(ready: ReadyRun, sets: readonly RunSet[], ran: readonly RanArm[], temporal: string | null): Run {
   const { read, arms, command, endpoint, folder, io } = ready;
@@ -80,7 +76,9 @@ function shown(run: Run, width: number): string {
   ]);
   return [mainTable(run), ...sets]
     .map((one) =>
-      typeof one === 'string' ? one : `${one.title}\n${textTable(one.heads, one.rows, { width, whole: 1 })}\n`,
+      typeof one === 'string'
+        ? one
+        : `${one.title}\n${textTable(one.heads, one.rows, { width, whole: one.heads.length })}\n`,
     )
     .map((text) => `${text}\n`)
     .join('');

@@ -7,9 +7,10 @@ import { each } from '../limiter';
 import type { RunSet } from '../report/run';
 import { sha256 } from '../sha256';
 import { auditOf } from './audit-run';
-import { entrantsOf, type Arm, type Comparing } from './compare-arms';
+import { entrantsOf, modelsOf, type Arm, type Comparing } from './compare-arms';
 import { judgedRun } from './compare-run';
 import type { Io } from './io';
+import { unpricedModels } from './preflight';
 import type { Ran, RanArm } from './run-arms';
 import type { ReadConfig } from './run-config';
 import type { RunFlags, SetToRun } from './run-sets';
@@ -79,12 +80,17 @@ export async function setOf(
   );
   const { audits, interrupted } =
     run.stopped === null ? await auditsOf(ready, entrants, answers, spent) : { audits: {}, interrupted: false };
+  const unpriced = unpricedModels(services.config, modelsOf(mine));
+  const remarks = [
+    ...(board?.remarks ?? []),
+    ...(unpriced.length === 0 ? [] : [`No price is known for ${unpriced.join(', ')}: its calls count as $0`]),
+  ];
   const databases = [...new Set(own.items.map((item) => own.databases.of(item).name))];
   return {
     stopped: interrupted ? 'interrupted' : run.stopped,
     set: {
       ...{ name: own.name, note, benchmark, questionsSha256: sha256(canonical(own.items)) },
-      ...(board?.remarks?.length && { remarks: [...board.remarks] }),
+      ...(remarks.length > 0 && { remarks }),
       databases: databases.flatMap((name) => known.get(name) ?? []),
       settings: Object.fromEntries(
         entrants.map(({ method }) => {

@@ -2,7 +2,7 @@
  * `gate score --judge`: a model judges the predictions by the rules of `gate batch judge`: their answers in words, if the file has
  * some, and the rows of their SQL as it stands there. It changes none of the official figures.
  */
-import { describeFailure, type BenchmarkItem, type Submitted, type Verdict } from '../benchmarks';
+import { describeFailure, hasGold, type BenchmarkItem, type Submitted, type Verdict } from '../benchmarks';
 import { resultOf } from '../benchmarks/boards/execution';
 import { runAsWritten } from '../benchmarks/double-quoted';
 import type { Config } from '../config';
@@ -64,7 +64,7 @@ export async function openScoreJudge(
   { judgeModel, maxCost }: ScoreJudgeFlags,
   { config, benchmark, items }: Pick<Judging, 'config'> & { benchmark: string; items: readonly BenchmarkItem[] },
 ): Promise<ScoreJudge> {
-  if (!items.some(isKnown))
+  if (!items.some((item) => hasGold(item, true)))
     throw new UsageError(
       `--judge: no question of ${benchmark} has a correct answer here (words, rows or SQL); leave it out`,
     );
@@ -89,10 +89,6 @@ interface Judging {
   readonly composition: Composition;
 }
 
-function isKnown({ gold }: BenchmarkItem): boolean {
-  return gold !== null && (!gold.answerable || gold.text !== null || gold.answer !== null || gold.sql.length > 0);
-}
-
 async function judgedScores(
   { mode, model, maxCost, config, composition }: Judging,
   { items, submittedOf, engineOf, verdictOf, timeoutMs }: Scored,
@@ -104,7 +100,7 @@ async function judgedScores(
     const judging = openJudge(composition, config, { model, maxCost }, { now: () => io.now(), signal });
     const options = { timeoutMs, maxRows: JUDGED_ROWS, signal, tag: 'gate judge' };
     const judgedOne = async (item: BenchmarkItem): Promise<Judged> => {
-      if (!isKnown(item)) return { verdict: 'no-gold', extracted: null, reason: 'no correct answer is known' };
+      if (!hasGold(item, true)) return { verdict: 'no-gold', extracted: null, reason: 'no correct answer is known' };
       const engine = (): SqlEngine => engineOf(item);
       const isOver = interrupts.count() > 0 || judging.isSpent();
       const record = isOver ? null : await recordOf(submittedOf(item), engine, options);

@@ -99,7 +99,9 @@ it('methods × sets × seeds run at once, each scored by its own rules; done bef
   const page = readFileSync(join(home.folder, 'out', 'report.html'), 'utf8');
   for (const said of ['Accuracy against model calls', 'made up', 'name: two sets']) expect(page).toContain(said);
   expect(page).not.toMatch(/<script|src=|url\(/);
-  expect(readFileSync(join(home.folder, 'out', 'report.md'), 'utf8')).toContain('## three');
+  expect(readFileSync(join(home.folder, 'out', 'report.md'), 'utf8')).toMatch(
+    /^## three\n[^#]*^- No price is known for simulated: its calls count as \$0$/m,
+  );
   expect(parse(readFileSync(join(home.folder, 'out', 'report.csv')))).toHaveLength(1 + 5 * 2 * 2);
   const paid = model.ledger().totals.asked;
   expect((await home.here([...args, '--fresh', '--dry-run'])).code).toBe(0);
@@ -260,6 +262,16 @@ it('what the folder of a benchmark lacks is said before anything is asked', asyn
     0,
     expect.stringContaining('note: ehrsql2024 paper-100: paper-100 is drawn from 1 of the 1163 questions of valid'),
   ]);
+  const gold = { gold_sql: 'SELECT COUNT(*) FROM patients' };
+  const lines = [{ id: 'a', ...gold }, { id: 'b' }].map((one) =>
+    JSON.stringify({ ...one, question: `How many patients has ${one.id}?`, database: 'mimic_iv', answerable: true }),
+  );
+  writeFileSync(join(home.folder, 'q.jsonl'), `${lines.join('\n')}\n`);
+  const db = ['--db', 'mimic_iv=./mimic_iv.sqlite', '--dry-run'];
+  writeFileSync(join(home.folder, 'run.yaml'), 'name: a\nmethods: [react]\nquestions: [{ file: q.jsonl }]\n');
+  const said = '1 question without gold ("b"), in no accuracy\n';
+  expect((await home.here(['batch', 'run', 'run.yaml', ...db])).err).toContain(`q: ${said}`);
+  expect((await home.here(['batch', 'run', 'q.jsonl', ...db])).err).toContain(said);
 });
 
 it.each([
