@@ -10,7 +10,7 @@ import { CommandFailed } from './errors';
 import type { Io } from './io';
 import { openServices, type Services } from './services';
 import { authorOf, onRunningBatch, type SteerFlags } from './steer';
-import { findBatch, isToRetry, storedBatch, type BatchCommand } from './stored-batches';
+import { findBatch, isCancelled, isToRetry, storedBatch, type BatchCommand } from './stored-batches';
 import { openRunning, sayStoreOnly, type TemporalSession } from './temporal-session';
 
 export interface ControlFlags extends SteerFlags {
@@ -45,7 +45,7 @@ export async function controlBatch(
   });
 }
 
-/** Null: no question is to be asked again. */
+/** Null: no question is to be asked again, which is told. */
 export async function retryCommand(
   wanted: string,
   { undecided = false }: { readonly undecided?: boolean },
@@ -61,7 +61,15 @@ export async function retryCommand(
   } finally {
     await session?.close();
   }
-  if (!questions.some((question) => isToRetry(question, undecided))) return null;
+  if (!questions.some((question) => isToRetry(question, undecided))) {
+    const isOpen = questions.some(({ outcome }) => outcome === null || isCancelled(outcome));
+    io.err(
+      isOpen
+        ? `no question of ${id} failed: run the same command again, which asks all that is open\n`
+        : `no question of ${id} is to be asked again\n`,
+    );
+    return null;
+  }
   const again = 'run the same command again, which asks the failures and all that is open';
   if (command === null) throw new CommandFailed(`the command of ${id} is not in the store: ${again}`);
   if (command.isMasked) throw new CommandFailed(`the command of ${id} held a password, which is not kept: ${again}`);

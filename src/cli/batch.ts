@@ -198,10 +198,7 @@ const batchRetryCommand: CommandFactory = (io, outcome) =>
       .option('--events', 'tell what happens as lines of JSON on stderr (docs/json.md)')
       .action(async (wanted: string, flags: { undecided?: boolean; json?: boolean; events?: boolean }) => {
         const again = await (await import('./batch-control')).retryCommand(wanted, flags, io);
-        if (again === null) {
-          io.err(`no question of ${wanted} is to be asked again\n`);
-          return;
-        }
+        if (again === null) return;
         const told = [...(flags.json ? ['--json'] : []), ...(flags.events ? ['--events'] : [])];
         const program = new Command('gate').addCommand(batchCommand({ ...io, cwd: again.cwd }, outcome));
         await program.parseAsync([...again.args, ...told], { from: 'user' });

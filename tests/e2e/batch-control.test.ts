@@ -250,6 +250,10 @@ test('a question that is cancelled by itself cancels no batch; a batch whose que
     done: 2,
     next: 'run the same command again to continue',
   });
+  expect(await home.here(['batch', 'retry', 'last'])).toMatchObject({
+    code: 0,
+    err: `no question of ${again.id} failed: run the same command again, which asks all that is open\n`,
+  });
 });
 
 test('a worker that is too busy to answer is not taken for one that is gone, and --watch stays until the end', async () => {
