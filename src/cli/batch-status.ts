@@ -6,11 +6,11 @@ import { z } from 'zod';
 import type { AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { cut, utc } from '../report/printable';
-import { isPolled } from '../workers/running-elsewhere';
 import { batchPause, runningWorkflow, wasCancelled } from '../workers/workflow-views';
 import { batchWorkflowId } from '../workflows/ids';
 import { BatchFigures, figuresText, isCorrect, isJudged, paceOf } from './batch-figures';
 import { resultsIn } from './batch-judge';
+import { isServed } from './batch-queues';
 import { liveLines } from './follow';
 import { isOver, pause, watchInterrupts } from './interrupts';
 import type { Io } from './io';
@@ -156,8 +156,8 @@ async function liveOf({ session, services, io }: Looking, { id, questions }: Sto
   const progress = await session.batchProgress(id);
   const paused = progress === null ? (await batchPause(session.gate, id)) !== undefined : progress.paused === true;
   // One that is too busy to answer in time has polled not long ago.
-  const isServed = progress !== null || (await isPolled(session.gate, running.taskQueue, io.now()));
-  const otherwise = isServed ? 'running' : 'interrupted';
+  const isWorkedOn = progress !== null || (await isServed({ services, io }, session, running.taskQueue));
+  const otherwise = isWorkedOn ? 'running' : 'interrupted';
   return { status: running.isCancelled ? 'cancelling' : paused ? 'paused' : otherwise, progress } as const;
 }
 

@@ -274,7 +274,6 @@ class Collector {
     const args = argumentsOf(node);
     const given = givenBack(node);
     const isSame = given !== null && !dependsOnRows(given);
-    const labelOf = (condition = node as Node): LiteralRole => (dependsOnRows(condition) ? 'label' : 'beside');
     const roleOf = (at: number): LiteralRole => {
       if (FORMATS[name] === at) return 'format';
       if (at >= (SHIFTS[name] ?? Infinity)) return 'shift';
@@ -284,7 +283,8 @@ class Collector {
       if (COUNTS.has(name)) return 'count';
       if (name.startsWith('regexp')) return 'pattern';
       if (name.startsWith('json') && at > 0) return 'path';
-      if (name === 'iif' || name === 'if') return at === 0 ? 'value' : labelOf(args[0]);
+      if (name === 'iif' || name === 'if')
+        return at === 0 ? 'value' : args.slice(0, 1).some(dependsOnRows) ? 'label' : 'beside';
       return DEFAULTS.has(name) && at > 0 ? 'label' : 'value';
     };
     args.forEach((argument, at) => this.visit(argument, roleOf(at)));
