@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { awaitQuestion, startQuestion } from '../../src/workers/client';
+import { awaitQuestion, startQuestion, type GateClient } from '../../src/workers/client';
 import { processIdentity } from '../../src/workers/process-identity';
 import { questionQueues } from '../../src/workers/task-queues';
 import { questionWorkflowId } from '../../src/workflows/ids';
@@ -33,42 +33,50 @@ async function killed(child: ChildProcess): Promise<void> {
 
 const lines = (log: string): string[] => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : []);
 
-test('a worker killed in the middle of a search loses at most the step in flight; another one goes on and repeats nothing done', async () => {
+/** Starts a search whose worker is still to be started. */
+async function withSearch(
+  method: 'gate' | 'reforce-official-v5',
+  work: (search: { gate: GateClient; searchId: string; options: WorkerProcessArguments; log: string }) => Promise<void>,
+): Promise<void> {
   const database = unique('db');
   const searchId = unique('q');
   const { address, bundle } = testTemporal();
   const log = join(testFolder(), 'steps.log');
-  const options = { address, codePath: bundle.codePath, database, log, stepMs: 40 };
+  const settings = scriptedSettings({ maxPlans: 1, cMin: 1 }, method);
   await withClient(async (gate) => {
     await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 5_000, label: 'x' },
+      ...{ searchId, settings, modelTimeoutMs: 5_000, label: 'x' },
       queues: questionQueues(database),
     });
-    const first = startWorker(options);
-    while (lines(log).length < 15) await sleep(10);
-    await killed(first);
-    // Nothing else writes: this is all that was done. What ended last may not have reached the server.
-    const done = lines(log).slice(0, -1);
-    startWorker(options);
-    expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
-    const begun = lines(log).filter((line) => line.startsWith('begin'));
-    const repeated = begun.filter((line, index) => begun.indexOf(line) !== index);
-    expect(repeated.length).toBeLessThanOrEqual(1);
-    for (const line of repeated) expect(done).not.toContain(line.replace('begin', 'end'));
+    await work({ gate, searchId, log, options: { address, codePath: bundle.codePath, database, log, stepMs: 20 } });
   });
-});
+}
 
-test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', async () => {
-  const database = unique('db');
-  const searchId = unique('q');
-  const { address, bundle } = testTemporal();
-  const log = join(testFolder(), 'taken-over.log');
-  const options = { address, codePath: bundle.codePath, database, log, stepMs: 20 };
-  await withClient(async (gate) => {
-    await startQuestion(gate, {
-      ...{ searchId, settings: scriptedSettings({ maxPlans: 1, cMin: 1 }), modelTimeoutMs: 5_000, label: 'x' },
-      queues: questionQueues(database),
-    });
+test.each([
+  ['gate', 1],
+  // Its votes run side by side.
+  ['reforce-official-v5', 8],
+] as const)(
+  'a worker killed in the middle of %s loses at most the %i steps in flight; another one goes on and repeats nothing done',
+  (method, inFlight) =>
+    withSearch(method, async ({ gate, searchId, log, ...search }) => {
+      const options = { ...search.options, stepMs: 40 };
+      const first = startWorker(options);
+      while (lines(log).length < 15) await sleep(10);
+      await killed(first);
+      // Nothing else writes: this is all that was done. What ended last may not have reached the server.
+      const done = lines(log).slice(0, -inFlight);
+      startWorker(options);
+      expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed', value: { status: 'answered' } });
+      const begun = lines(log).filter((line) => line.startsWith('begin'));
+      const repeated = begun.filter((line, index) => begun.indexOf(line) !== index);
+      expect(repeated.length).toBeLessThanOrEqual(inFlight);
+      for (const line of repeated) expect(done).not.toContain(line.replace('begin', 'end'));
+    }),
+);
+
+test('a step of a killed worker is taken over by the next one on this machine without waiting for its heartbeat', () =>
+  withSearch('gate', async ({ gate, searchId, log, options }) => {
     // Long enough to be killed in the middle of a step.
     const first = startWorker({ ...options, stepMs: 500 });
     const planning = `begin ${searchId} i1.t0.plan`;
@@ -88,5 +96,4 @@ test('a step of a killed worker is taken over by the next one on this machine wi
     ]);
     // The next workflow task is not left to the dead process either.
     expect((events ?? []).filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
-  });
-});
+  }));
