@@ -138,6 +138,19 @@ it('killed in the middle it goes on where it was, and pays only what was in flig
   const run = runIn(home);
   expect(run.complete).toBe(true);
   expect(model.ledger().totals.billed - callsIn(run)).toBeLessThanOrEqual(2);
+  const verdicts = (of: Run) => of.sets.flatMap(({ comparison }) => comparison.answers.map(({ verdict }) => verdict));
+  const calm = gateHome({ baseUrl: model.baseUrl });
+  expect((await calm.here(['batch', 'run', config(calm), '--out', 'out', '--seed', '0'])).code).toBe(0);
+  expect(verdicts(run)).toEqual(verdicts(runIn(calm)));
+});
+
+it('an outage is no wrong answer: it is told, and the same command asks again what it left', async () => {
+  const home = gateHome({ baseUrl: 'http://127.0.0.1:9/v1' });
+  const args = ['batch', 'run', config(home), '--out', 'out', '--seed', '0'];
+  const down = await home.here(args);
+  expect(down.code).not.toBe(0);
+  expect(down.err).toContain('does not answer');
+  expect((await home.here(args, { OPENAI_BASE_URL: model.baseUrl })).code).toBe(0);
 });
 
 it('what the first batch has no question for is left to the next one, within one concurrency', async () => {
