@@ -18,8 +18,9 @@ import { recognise } from './seen-databases';
 import { authorOf, words } from './steer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
-import { driftBetween, type Drift } from '../layer/drift';
-import { verifyEntries } from '../steps/verify-layer';
+import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
+import { lowerOf, verifyEntries } from '../steps/verify-layer';
+import { resultText } from './watch-texts';
 
 export interface LayerFlags {
   readonly db?: string;
@@ -100,7 +101,7 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
   const lines = [
     held.statement,
     `status    ${held.status}${held.why === null ? '' : `: ${held.why}`}`,
-    `counted   ${figuresOf(held, rows)}${scope === null ? '' : ` (${scope})`}`,
+    `counted   ${figuresOf(held, rows)}${scope === null ? '' : ` (${scope})`}, ${held.countedAt.slice(0, 10)}`,
     ...rivals.map(
       ({ reading, matching, refuted }) =>
         `rival     ${reading}: ${matching ?? 'not counted'}${refuted ? ', refuted' : ', the same answer'}`,
@@ -215,7 +216,7 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
     const description = await checkDatabase(engines, database.name);
     const { engine } = await engines.engine(database.name);
     const at = new Date(io.now()).toISOString();
-    const { entries, unseen, events } = await verifyEntries(layer.entries, {
+    const verified = await verifyEntries(layer.entries, {
       ...{ engine, description, signal, at },
       timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
       progress: (done, of) => {
@@ -223,8 +224,10 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
       },
     });
     if (io.live) io.err('\r');
+    const { entries, unseen, events } = verified;
     await appendToLayer(place, events);
-    const drift = driftBetween(layer, layerOf([...before, ...events]), events);
+    const after = layerOf([...before, ...events]);
+    const drift = { ...driftBetween(layer, after, events), fell: lowerOf(verified, after).map(fallOf) };
     const still = entries
       .filter(({ held, why }) => held.status === 'broken' && why !== null)
       .map(({ held, why, counts }) => ({
@@ -233,22 +236,32 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
       }));
     const broken = [...drift.broke.map((entry) => ({ ...entry, brokenSince: at })), ...still];
     if (flags.json) {
-      const told = { checked: entries.length, unseen, broken, heldAgain: drift.heldAgain };
+      const told = { checked: entries.length, unseen, broken, fell: drift.fell, heldAgain: drift.heldAgain };
       io.out(`${JSON.stringify(told, null, 2)}\n`);
     } else {
       printDrift(drift, still, io);
-      const checked = counted(entries.length, 'entry', 'entries');
-      io.out(`${checked} checked, ${broken.length === 0 ? 'all hold' : `${broken.length} no longer hold`}\n`);
+      const found = { checked: entries.length, broken: broken.length, lower: drift.fell.length };
+      if (entries.length > 0) io.out(`${resultText({ ...found, unseen: 0, broke: 0, fell: 0, heldAgain: 0 })}\n`);
+      else if (unseen === 0) io.err(`${nothingToCheck(database.name, layer)}\n`);
       if (unseen > 0)
-        io.err(`${counted(unseen, 'entry', 'entries')} could not be checked: hidden, or no answer in time\n`);
+        io.err(
+          `${counted(unseen, 'entry', 'entries')} could not be checked: the table or column is gone, or the check did not end within ${flags.timeout ?? 25} s (--timeout)\n`,
+        );
     }
-    return broken.length === 0 ? EXIT.ok : EXIT.failed;
+    return entries.length > 0 && broken.length + drift.fell.length + unseen === 0 ? EXIT.ok : EXIT.failed;
   });
+}
+
+/** A job that checks a database without a layer checks nothing: that is told, and is no success. */
+function nothingToCheck(name: string, { entries }: Layer): string {
+  return entries.length === 0
+    ? `nothing was checked: nothing is kept of ${name} yet; gate learn --db ${name} proves its conventions`
+    : `nothing was checked: every entry of ${name} is rejected (gate layer list --all)`;
 }
 
 /** `still`: were broken before. */
 export function printDrift(
-  { broke, heldAgain }: Drift,
+  { broke, fell, heldAgain }: Drift,
   still: readonly {
     readonly entryId: string;
     readonly statement: string;
@@ -263,6 +276,7 @@ export function printDrift(
     line(entryId, 'no longer holds', statement, `${why ?? ''}; it held until ${heldUntil}`);
   for (const { entryId, statement, why, brokenSince } of still)
     line(entryId, 'still does not hold', statement, `${why ?? ''}; broken since ${brokenSince}`);
+  for (const entry of fell) line(entry.entryId, 'holds for fewer rows', entry.statement, fallText(entry));
   for (const { entryId, statement, brokenSince } of heldAgain)
     line(entryId, 'holds again', statement, `broken since ${brokenSince}`);
 }

@@ -160,7 +160,8 @@ async function checkNow(watched: Watched, flags: WatchFlags, io: Io): Promise<Ex
       printDrift(drift, [], io);
       io.out(`${resultText(result)}\n`);
     }
-    return result.broken === 0 ? EXIT.ok : EXIT.failed;
+    const { checked, broken, lower } = result;
+    return checked > 0 && broken + lower === 0 ? EXIT.ok : EXIT.failed;
   });
 }
 

@@ -57,7 +57,11 @@ const show: CommandFactory = (io) =>
 
 const verify: CommandFactory = (io, outcome) =>
   timed(
-    action('verify', 'run all checks again and say what broke; exit code 1 if one did', 'gate layer verify --db shop'),
+    action(
+      'verify',
+      'run all checks again and say what broke or holds for fewer rows than is kept; exit code 1 if any does, or if nothing was checked',
+      'gate layer verify --db shop',
+    ),
   ).action(async (flags: LayerFlags) => {
     outcome.code = await (await import('./layer-run')).verifyLayer(flags, io);
   });
@@ -79,7 +83,7 @@ const watch: CommandFactory = (io, outcome) =>
       .option('--webhook <variable>', 'post drift as JSON to the URL in this variable: GATE_WEBHOOK or GATE_WEBHOOK_…')
       .option('--file <path>', "append drift as a line of JSON to this file on the worker's machine (….jsonl)"),
   )
-    .option('--now', 'run the checks now; exit code 1 if one does not hold')
+    .option('--now', 'run the checks now; exit code as gate layer verify')
     .option('--list', 'what is watched: next and last run')
     .option('--stop', 'watch it no longer')
     .action(async (flags: WatchFlags) => {
@@ -87,7 +91,11 @@ const watch: CommandFactory = (io, outcome) =>
     });
 
 const confirm: CommandFactory = (io) =>
-  decided(io, 'confirm', 'say that an entry is right: of two that contradict each other, or one that was rejected');
+  decided(
+    io,
+    'confirm',
+    'say that an entry is right, with the figures of now: one that fell, one that was rejected, or one of two that contradict each other',
+  );
 
 const reject: CommandFactory = (io) =>
   decided(io, 'reject', 'say that an entry is wrong: it and all that rests on it are used no more');

@@ -1,5 +1,5 @@
 /** How `gate layer watch` tells what is watched, how it went, and what changed. */
-import type { Outlet } from '../ports/drift';
+import type { Outlet, WatchFound } from '../ports/drift';
 import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import type { Watch, WatchPlan, WatchRunState } from '../workers/layer-schedules';
@@ -32,17 +32,15 @@ function outcomeText(outcome: WatchRunState['outcome']): string {
   }
 }
 
-export function resultText({
-  checked,
-  unseen,
-  broken,
-  broke,
-  heldAgain,
-}: Extract<WatchRunState['outcome'], { kind: 'checked' }>['result']): string {
+export function resultText({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
+  const hold = (count: number): string => (count === 1 ? 'holds' : 'hold');
+  const fresh = (count: number): string => (count === 0 ? '' : ` (${count} new)`);
   return [
-    `${counted(checked, 'entry', 'entries')} checked`,
-    broken === 0 ? 'all hold' : `${broken} no longer hold${broke === 0 ? '' : ` (${broke} new)`}`,
-    ...(heldAgain === 0 ? [] : [`${heldAgain} hold again`]),
+    checked === 0 ? 'nothing checked' : `${counted(checked, 'entry', 'entries')} checked`,
+    ...(checked > 0 && broken + lower === 0 ? ['all hold'] : []),
+    ...(broken === 0 ? [] : [`${broken} no longer ${hold(broken)}${fresh(broke)}`]),
+    ...(lower === 0 ? [] : [`${lower} ${hold(lower)} for fewer rows${fresh(fell)}`]),
+    ...(heldAgain === 0 ? [] : [`${heldAgain} ${hold(heldAgain)} again`]),
     ...(unseen === 0 ? [] : [`${unseen} could not be checked`]),
   ].join(', ');
 }

@@ -65,8 +65,8 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('proved'), at: When, entry: LayerEntry }),
   /** Its check ran and no longer shows it; `why` in one line. */
   z.object({ kind: z.literal('broken'), ...about, why: z.string(), counts: EntryCounts.nullable() }),
-  /** Its check shows it again, after it was broken. */
-  z.object({ kind: z.literal('held-again'), ...about, counts: EntryCounts }),
+  /** Its check ran and shows it, with other figures than before, or again after it was broken. */
+  z.object({ kind: z.literal('counted'), ...about, counts: EntryCounts }),
   z.object({ kind: z.literal('confirmed'), ...byPerson }),
   z.object({ kind: z.literal('rejected'), ...byPerson }),
   z.object({ kind: z.literal('edited'), ...byPerson, statement: z.string().min(1) }),
@@ -74,8 +74,8 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('contradicted'), ...about, by: EntryId, why: z.string() }),
   /** `by` says the same and more: this one is used no more, as long as that one is active. */
   z.object({ kind: z.literal('superseded'), ...about, by: EntryId }),
-  /** All checks ran (`gate layer verify`). */
-  z.object({ kind: z.literal('verified'), at: When, checked: z.number().int(), broken: z.array(EntryId) }),
+  /** The checks of these entries ran (`gate layer verify`). */
+  z.object({ kind: z.literal('verified'), at: When, checked: z.array(EntryId) }),
   /** What no data can decide, for a person (`gate learn`). */
   z.object({
     ...{ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) },

@@ -7,7 +7,7 @@
  * 2. A check is one SELECT that the database's parser has read; it stands between brackets of its own.
  */
 import { stringify } from 'yaml';
-import { FLOOR, NEARLY, POINTS_APART } from '../sql/agreement';
+import { FLOOR, POINTS_APART } from '../sql/agreement';
 import { normaliseSql } from '../sql/body';
 import { visibleLine } from '../text/visible';
 import type { HeldEntry } from './state';
@@ -74,7 +74,7 @@ function describedBy(statements: readonly string[]): { readonly description?: st
 }
 
 /** Null for a check that counts its rivals in no way that is known: it is not one of `sql/claims.ts`. */
-function testOf({ entry, statement, counts }: HeldEntry, width: number, database: string): string | null {
+function testOf({ entry, statement }: HeldEntry, width: number, database: string): string | null {
   const { entryId, rivals, check } = entry;
   const isRepeated = rivals.length > 0 && width === 2 + 2 * rivals.length;
   if (!isRepeated && width !== 2 + rivals.length) return null;
@@ -82,12 +82,14 @@ function testOf({ entry, statement, counts }: HeldEntry, width: number, database
     ...['examined', 'matching'],
     ...rivals.flatMap((_, at) => [...(isRepeated ? [`rival_${at + 1}_examined`] : []), `rival_${at + 1}`]),
   ];
-  const [matching, examined] = [counts?.matching ?? entry.matching, counts?.examined ?? entry.examined];
+  const { matching, examined } = entry;
   const isWhole = matching === examined;
   const fails = [
     '(select count(*) from gate_check) <> 1',
     `examined < ${FLOOR}`,
-    isWhole ? 'matching <> examined' : `matching > examined or 1.0 * matching < ${NEARLY} * examined`,
+    isWhole
+      ? 'matching <> examined'
+      : `matching > examined or 1.0 * matching * ${examined} < 1.0 * ${matching} * examined`,
     ...rivals.flatMap(({ refuted }, at) => (refuted ? [`not (${losing(at + 1, isRepeated, isWhole)})`] : [])),
   ];
   const refuted = rivals

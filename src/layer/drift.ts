@@ -1,11 +1,14 @@
-/** What one run of all checks changed in a layer: which entries broke and which hold again, and since when. */
+/** What one run of all checks changed in a layer: which entries broke, match fewer rows or hold again, and since when. */
 import type { EntryCounts, LayerEvent } from '../domain';
 import { visibleLine } from '../text/visible';
-import { layerOf, type HeldEntry, type Layer } from './state';
+import { fellFrom, type Agreement } from '../sql/agreement';
+import { figuresNow, hasFallen, layerOf, type HeldEntry, type Layer } from './state';
 
 export interface Drift {
   /** Held before. */
   readonly broke: readonly (DriftEntry & { readonly heldUntil: string })[];
+  /** Hold, but for a smaller share of the rows than before; `kept`: the figures that they are held to. */
+  readonly fell: readonly (DriftEntry & { readonly kept: Agreement })[];
   readonly heldAgain: readonly (DriftEntry & { readonly brokenSince: string })[];
 }
 
@@ -27,7 +30,7 @@ export function driftAt(events: readonly LayerEvent[], at: string): Drift {
 export function driftBetween(before: Layer, after: Layer, own: readonly LayerEvent[]): Drift {
   const was = new Map(before.entries.map((held) => [held.entry.entryId, held]));
   const touched = new Set(
-    own.flatMap((event) => (event.kind === 'broken' || event.kind === 'held-again' ? [event.entryId] : [])),
+    own.flatMap((event) => (event.kind === 'broken' || event.kind === 'counted' ? [event.entryId] : [])),
   );
   const changes = after.entries.flatMap((now) => {
     const then = was.get(now.entry.entryId);
@@ -37,6 +40,10 @@ export function driftBetween(before: Layer, after: Layer, own: readonly LayerEve
     broke: changes
       .filter(({ then, now }) => then.status !== 'broken' && now.status === 'broken')
       .map(({ then, now }) => ({ ...entryOf(now), heldUntil: lastHeld(then, before.verifiedAt) })),
+    fell: changes
+      .filter(({ then, now }) => then.status !== 'broken' && now.status !== 'broken')
+      .filter(({ then, now }) => hasFallen(now) && fellFrom(figuresNow(then), figuresNow(now)))
+      .map(({ now }) => fallOf(now)),
     heldAgain: changes
       .filter(({ then, now }) => then.status === 'broken' && now.status !== 'broken')
       .map(({ then, now }) => ({ ...entryOf(now), why: null, brokenSince: then.since })),
@@ -45,6 +52,17 @@ export function driftBetween(before: Layer, after: Layer, own: readonly LayerEve
 
 function entryOf({ entry: { entryId }, statement, why, counts }: HeldEntry): DriftEntry {
   return { entryId, statement, why, counts };
+}
+
+export function fallOf(held: HeldEntry): Drift['fell'][number] {
+  const { matching, examined } = held.entry;
+  return { ...entryOf(held), why: null, kept: { matching, examined } };
+}
+
+/** `1905 of 2000, kept as 2000 of 2000` */
+export function fallText({ counts, kept }: Drift['fell'][number]): string {
+  const { matching, examined } = { ...kept, ...counts };
+  return `${matching ?? '?'} of ${examined ?? '?'}, kept as ${kept.matching} of ${kept.examined}`;
 }
 
 /** When its check showed it last, as far as the layer knows. */
@@ -59,7 +77,7 @@ const STATEMENT_CHARS = 300;
 
 /** A drift as one line of JSON. `text` is for people: chat programs show it. */
 export function driftReport(
-  { broke, heldAgain }: Drift,
+  { broke, fell, heldAgain }: Drift,
   run: { readonly database: string; readonly at: string; readonly checked: number; readonly broken: number },
 ): string {
   const short = <T extends DriftEntry>(entry: T): T => ({
@@ -69,17 +87,19 @@ export function driftReport(
     counts: entry.counts === null ? null : { ...entry.counts, rivals: [] },
   });
   const report = (most: number): string => {
-    const [shown, again] = [broke.slice(0, most).map(short), heldAgain.slice(0, most).map(short)];
-    const left = broke.length + heldAgain.length - shown.length - again.length;
+    const [shown, fallen] = [broke.slice(0, most).map(short), fell.slice(0, most).map(short)];
+    const again = heldAgain.slice(0, most).map(short);
+    const left = broke.length + fell.length + heldAgain.length - shown.length - fallen.length - again.length;
     const lines = [
-      `${run.database}: ${broke.length} of ${run.checked} conventions broke, ${heldAgain.length} hold again`,
+      `${run.database}: ${broke.length} of ${run.checked} conventions broke, ${fell.length} hold for fewer rows, ${heldAgain.length} hold again`,
       ...shown.map(({ statement, why, heldUntil }) => `broke: ${statement} (${why ?? ''}; held until ${heldUntil})`),
+      ...fallen.map((entry) => `holds for fewer rows: ${entry.statement} (${fallText(entry)})`),
       ...again.map(({ statement, brokenSince }) => `holds again: ${statement} (broken since ${brokenSince})`),
       ...(left === 0 ? [] : [`and ${left} more: gate layer list --all`]),
     ];
     return JSON.stringify({
       ...{ schemaVersion: 1, kind: 'gate-layer-drift', text: lines.join('\n'), ...run },
-      ...{ broke: shown, heldAgain: again, left },
+      ...{ broke: shown, fell: fallen, heldAgain: again, left },
     });
   };
   let most = MAX_ENTRIES;

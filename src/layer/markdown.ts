@@ -24,6 +24,7 @@ export function layerMarkdown(database: string, { entries, questions }: Layer): 
 function entryLine(held: HeldEntry): string {
   const { entry, statement, confirmedBy } = held;
   const { rows, rivals, scope, provedAt } = entry;
+  const countedOn = held.countedAt.slice(0, 10);
   const refuted = rivals
     .filter((rival) => rival.refuted)
     .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
@@ -32,6 +33,7 @@ function entryLine(held: HeldEntry): string {
     ...(refuted.length === 0 ? [] : [`not ${refuted.join(', ')}`]),
     ...(scope === null ? [] : [scope]),
     `proved ${provedAt.slice(0, 10)}`,
+    ...(countedOn === provedAt.slice(0, 10) ? [] : [`counted ${countedOn}`]),
     ...(confirmedBy === null ? [] : [`confirmed by ${confirmedBy}`]),
   ];
   return `- ${plain(statement)} (${plain(told.join('; '))})`;

@@ -4,7 +4,7 @@
  */
 import type { EntryCounts, LayerEntry, LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
-import { FEW_ROWS } from '../sql/agreement';
+import { FEW_ROWS, fellFrom, type Agreement } from '../sql/agreement';
 
 export type EntryStatus =
   /** Used by searches. */
@@ -28,8 +28,10 @@ export interface HeldEntry {
   readonly confirmedBy: string | null;
   /** Since when it has this status. */
   readonly since: string;
-  /** Its latest counts, if its check gave other ones than at its proof. */
+  /** Its latest counts, if its check gave other ones than those of the entry, which are kept from its proof. */
   readonly counts: EntryCounts | null;
+  /** When its check ran last. */
+  readonly countedAt: string;
 }
 
 export interface OpenQuestion {
@@ -65,6 +67,10 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
         break;
       case 'verified':
         verifiedAt = event.at;
+        for (const id of event.checked) {
+          const draft = entries.get(id);
+          if (draft !== undefined) draft.countedAt = event.at;
+        }
         break;
       case 'asked':
         if (!questions.has(event.questionId))
@@ -108,6 +114,7 @@ interface Draft {
   /** Entries that say it as well, and more. */
   readonly superseded: Set<string>;
   counts: EntryCounts | null;
+  countedAt: string;
   since: string;
 }
 
@@ -118,30 +125,36 @@ function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): voi
   const before = entries.get(entry.entryId);
   if (before === undefined) {
     const fresh = { statement: entry.statement, confirmedBy: null, rejected: null, broken: null, counts: null };
-    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), superseded: new Set(), since: at });
+    const times = { since: at, countedAt: entry.provedAt };
+    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), superseded: new Set(), ...times });
     return;
   }
   const { matching, examined, rivals, provedAt, schemaFingerprint } = entry;
   before.entry = { ...before.entry, matching, examined, rivals, provedAt, schemaFingerprint };
   before.counts = null;
+  before.countedAt = provedAt;
   if (before.broken !== null) before.since = at;
   before.broken = null;
 }
 
 function happened(draft: Draft, event: OnEntry): void {
-  const isBrokenStill = event.kind === 'broken' && draft.broken !== null;
-  if (event.kind !== 'edited' && !isBrokenStill) draft.since = event.at;
+  const isAsBefore =
+    (event.kind === 'broken' && draft.broken !== null) || (event.kind === 'counted' && draft.broken === null);
+  if (event.kind !== 'edited' && !isAsBefore) draft.since = event.at;
   switch (event.kind) {
     case 'broken':
       draft.broken = event.why;
       draft.counts = event.counts;
+      draft.countedAt = event.at;
       return;
-    case 'held-again':
+    case 'counted':
       draft.broken = null;
       draft.counts = event.counts;
+      draft.countedAt = event.at;
       return;
     case 'confirmed':
       draft.confirmedBy = event.author;
+      keepFigures(draft);
       draft.rejected = null;
       // A person has decided between it and what contradicts or replaces it.
       draft.contradicted.clear();
@@ -165,9 +178,19 @@ function happened(draft: Draft, event: OnEntry): void {
   }
 }
 
+/** Who confirms an entry that holds has seen its figures of now: a fall is told against these from then on. */
+function keepFigures(draft: Draft): void {
+  const { entry, counts, broken } = draft;
+  if (broken !== null || counts === null) return;
+  const { matching, examined } = figuresNow(draft);
+  const rivals = entry.rivals.map((rival, at) => ({ ...rival, ...counts.rivals[at] }));
+  draft.entry = { ...entry, matching, examined, rivals };
+  draft.counts = null;
+}
+
 function held(draft: Draft, all: ReadonlyMap<string, Draft>): HeldEntry {
-  const { entry, statement, confirmedBy, since, counts } = draft;
-  const base = { entry, statement, confirmedBy, since, counts };
+  const { entry, statement, confirmedBy, since, counts, countedAt } = draft;
+  const base = { entry, statement, confirmedBy, since, counts, countedAt };
   return { ...base, ...statusOf(draft, all, new Set()) };
 }
 
@@ -203,11 +226,24 @@ function statusOf(
   return { status: 'active', why: null };
 }
 
-/** The counts of now: `18 of 18, few rows`. */
-export function figuresOf({ entry, counts }: Pick<HeldEntry, 'entry' | 'counts'>, rows = ''): string {
-  const [matching, examined] = [counts?.matching ?? entry.matching, counts?.examined ?? entry.examined];
+type Counted = Pick<HeldEntry, 'entry' | 'counts'>;
+
+/** The latest counts. */
+export function figuresNow({ entry, counts }: Counted): Agreement {
+  return { matching: counts?.matching ?? entry.matching, examined: counts?.examined ?? entry.examined };
+}
+
+/** Whether a smaller share of the rows matches now than the figures say that are kept. */
+export function hasFallen(held: Counted): boolean {
+  return fellFrom(held.entry, figuresNow(held));
+}
+
+/** The counts of now: `18 of 18, few rows`; after a fall `1905 of 2000 (kept as 2000 of 2000)`. */
+export function figuresOf(held: Counted, rows = ''): string {
+  const { matching, examined } = figuresNow(held);
   const few = examined < FEW_ROWS ? ', few rows' : '';
-  return `${matching} of ${examined}${rows === '' ? '' : ` ${rows}`}${few}`;
+  const kept = hasFallen(held) ? ` (kept as ${held.entry.matching} of ${held.entry.examined})` : '';
+  return `${matching} of ${examined}${rows === '' ? '' : ` ${rows}`}${few}${kept}`;
 }
 
 function byId(a: HeldEntry, b: HeldEntry): number {

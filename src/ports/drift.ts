@@ -19,6 +19,10 @@ export interface WatchFound {
   readonly broken: number;
   /** Of these, held before this run. */
   readonly broke: number;
+  /** Hold for a smaller share of the rows than is kept. */
+  readonly lower: number;
+  /** Of these, for a smaller one than before this run. */
+  readonly fell: number;
   readonly heldAgain: number;
 }
 

@@ -60,3 +60,8 @@ export function loses(rival: Agreement, winner: Agreement): boolean {
       return false;
   }
 }
+
+/** Whether a smaller share matches than before. */
+export function fellFrom(before: Agreement, now: Agreement): boolean {
+  return now.matching * before.examined < before.matching * now.examined;
+}

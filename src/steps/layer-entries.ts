@@ -64,12 +64,8 @@ export function recounted(entries: readonly HeldEntry[], results: readonly SqlRe
 function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
   const { entry } = held;
   const now = claimNow(entry, result);
-  const { matching, examined, rivals } = now;
-  const counts: EntryCounts = {
-    matching,
-    examined,
-    rivals: rivals.map((rival) => ({ matching: rival.matching, examined: rival.examined })),
-  };
+  const { matching, examined } = now;
+  const counts = countsOf(now);
   const stands = now.state === 'proved' || now.state === 'exceptions';
   const unseen = result === undefined || result.kind === 'refused' || result.kind === 'timeout';
   return {
@@ -84,6 +80,14 @@ function recount(held: HeldEntry, result: SqlResult | undefined): Recounted {
     counts,
     why: stands ? null : (now.reason ?? 'its check shows it no longer'),
     unseen,
+  };
+}
+
+export function countsOf({ matching, examined, rivals }: EntryCounts): EntryCounts {
+  return {
+    matching,
+    examined,
+    rivals: rivals.map((rival) => ({ matching: rival.matching, examined: rival.examined })),
   };
 }
 

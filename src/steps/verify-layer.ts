@@ -1,9 +1,10 @@
-/** `gate layer verify`: all checks of a layer run again, and what broke or holds again becomes an event. */
+/** `gate layer verify`: all checks of a layer run again, and what they count otherwise than before becomes an event. */
 import type { DatabaseDescription, LayerEvent } from '../domain';
-import type { HeldEntry } from '../layer/state';
+import { canonical } from '../domain/canonical';
+import { hasFallen, type HeldEntry, type Layer } from '../layer/state';
 import type { SqlEngine } from '../ports';
 import { runInBatches } from './check-batches';
-import { recounted, visibleEntries, type Recounted } from './layer-entries';
+import { countsOf, recounted, visibleEntries, type Recounted } from './layer-entries';
 
 export interface Verified {
   readonly entries: readonly Recounted[];
@@ -11,6 +12,12 @@ export interface Verified {
   readonly unseen: number;
   /** To append to the layer. */
   readonly events: readonly LayerEvent[];
+}
+
+/** Of what was checked, the entries that hold for a smaller share of the rows than is kept. `layer`: with the events. */
+export function lowerOf({ entries }: Verified, layer: Layer): readonly HeldEntry[] {
+  const holding = new Set(entries.flatMap(({ entry, why }) => (why === null ? [entry.entryId] : [])));
+  return layer.entries.filter((held) => holding.has(held.entry.entryId) && hasFallen(held));
 }
 
 /** Entries that a person rejected are left out. */
@@ -34,15 +41,18 @@ export async function verifyEntries(
     options.progress?.(done, checks.length),
   );
   const told = recounted(visible, results).filter(({ unseen }) => !unseen);
-  const changed = told.flatMap(({ held: { entry, status, why: before }, why, counts }): LayerEvent[] => {
+  const changed = told.flatMap(({ held: { entry, counts: later, ...before }, why, counts }): LayerEvent[] => {
     const { entryId } = entry;
-    if (why === null) return status === 'broken' ? [{ kind: 'held-again', entryId, at, counts }] : [];
-    return status === 'broken' && why === before ? [] : [{ kind: 'broken', entryId, at, why, counts }];
+    if (
+      (before.status === 'broken' ? before.why : null) === why &&
+      canonical(counts) === canonical(later ?? countsOf(entry))
+    )
+      return [];
+    return [why === null ? { kind: 'counted', entryId, at, counts } : { kind: 'broken', entryId, at, why, counts }];
   });
-  const broken = told.flatMap(({ held: { entry }, why }) => (why === null ? [] : [entry.entryId]));
   return {
     entries: told,
     unseen: held.length - told.length,
-    events: [...changed, { kind: 'verified', at, checked: told.length, broken }],
+    events: [...changed, { kind: 'verified', at, checked: told.map((each) => each.entry.entryId) }],
   };
 }

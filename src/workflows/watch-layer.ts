@@ -38,7 +38,7 @@ export async function watchLayer({ to, timeoutMs, ...of }: WatchLayerInput): Pro
     });
     const found = await verifyLayer({ ...run, timeoutMs });
     setCurrentDetails(markdownOf(found));
-    if (found.broke + found.heldAgain > 0) await report(to, (outlet) => ({ ...run, found, to: outlet }));
+    if (found.broke + found.fell + found.heldAgain > 0) await report(to, (outlet) => ({ ...run, found, to: outlet }));
     return { at: run.at, ...found };
   } catch (error) {
     if (isCancellation(error)) throw error;
@@ -65,9 +65,9 @@ async function report(
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-function markdownOf({ checked, unseen, broken, broke, heldAgain }: WatchFound): string {
+function markdownOf({ checked, unseen, broken, lower, broke, fell, heldAgain }: WatchFound): string {
   return [
-    `**${String(checked)} checked**, ${String(broken)} do not hold`,
-    `${String(broke)} broke, ${String(heldAgain)} hold again, ${String(unseen)} could not be checked`,
+    `**${String(checked)} checked**, ${String(broken)} do not hold, ${String(lower)} hold for fewer rows than is kept`,
+    `${String(broke)} broke, ${String(fell)} fell, ${String(heldAgain)} hold again, ${String(unseen)} could not be checked`,
   ].join('\n\n');
 }

@@ -124,14 +124,14 @@ test('what broke and what holds again is told to the webhook and the file, once 
     expect(broke.out).toContain(
       `${CENTS.entryId.slice(0, 9)} no longer holds: orders.total is in cents. (it holds for 0`,
     );
-    expect(broke.out).toContain('2 entries checked, 1 no longer hold (1 new)');
+    expect(broke.out).toContain('2 entries checked, 1 no longer holds (1 new)');
     const told = { kind: 'gate-layer-drift', database: name, checked: 2, broken: 1, heldAgain: [], left: 0 };
     const entry = { entryId: CENTS.entryId, statement: CENTS.statement, counts: { matching: 0, examined: 40 } };
     expect(hook.bodies.map((body) => JSON.parse(body) as unknown)).toMatchObject([{ ...told, broke: [entry] }]);
     expect(readFileSync(log, 'utf8')).toBe(`${hook.bodies[0]!}\n`);
 
     // What is broken still is told once.
-    expect(await gate('--now')).toMatchObject({ code: 1, out: '2 entries checked, 1 no longer hold\n' });
+    expect(await gate('--now')).toMatchObject({ code: 1, out: '2 entries checked, 1 no longer holds\n' });
     expect(hook.bodies).toHaveLength(1);
 
     shop.write(MEND);
@@ -143,13 +143,20 @@ test('what broke and what holds again is told to the webhook and the file, once 
     });
     expect(readFileSync(log, 'utf8').split('\n')).toHaveLength(3);
 
+    shop.write(`${BREAK} WHERE id = 1`);
+    const fell = await gate('--now');
+    expect(fell).toMatchObject({ code: 1 });
+    expect(fell.out).toContain('holds for fewer rows: orders.total is in cents. (39 of 40, kept as 40 of 40)');
+    expect(fell.out).toContain('2 entries checked, 1 holds for fewer rows (1 new)');
+    expect(JSON.parse(hook.bodies[2]!)).toMatchObject({ broke: [], fell: [{ counts: { matching: 39 } }] });
+
     const listed = await gate('--list');
     expect(listed.out).toContain(name);
-    expect(listed.out).toContain('2 entries checked, all hold, 1 hold again');
+    expect(listed.out).toContain('2 entries checked, all hold, 1 holds again');
     const { watches } = JSON.parse((await gate('--list', '--json')).out) as {
       watches: { runs: { workflowId: string }[] }[];
     };
-    expect(watches[0]!.runs).toHaveLength(5);
+    expect(watches[0]!.runs).toHaveLength(6);
     await withClient(async ({ client }) => {
       for (const { workflowId } of watches[0]!.runs)
         expect(JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory())).not.toContain(TOKEN);

@@ -65,7 +65,12 @@ test('what is exported and imported is the same entry, proved here and now', asy
   expect(schemaFingerprint).not.toBe('f');
   const before = await heldIn(there);
   expect(await heldIn(here)).toEqual(
-    before.map((held) => ({ ...held, since: fresh.provedAt, entry: { ...held.entry, ...fresh, schemaFingerprint } })),
+    before.map((held) => ({
+      ...held,
+      since: fresh.provedAt,
+      countedAt: fresh.provedAt,
+      entry: { ...held.entry, ...fresh, schemaFingerprint },
+    })),
   );
   expect((await here.gate('layer', 'verify')).out).toBe('3 entries checked, all hold\n');
 });
@@ -80,7 +85,7 @@ test.each([
     const here = await keptShop([]);
     expect((await imported(here, written(first))).code).toBe(0);
     const plain = (text: string): string =>
-      text.replace(/\\"(provedAt|since|schemaFingerprint|from)\\":(\\".*?\\"|\{.*?\})/g, '$1');
+      text.replace(/\\"(provedAt|countedAt|since|schemaFingerprint|from)\\":(\\".*?\\"|\{.*?\})/g, '$1');
     expect(plain(await exported(here))).toBe(plain(first));
   },
 );

@@ -1,6 +1,6 @@
 /** `gate layer` over a real SQLite file and a local store. */
 import Database from 'libsql';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';
@@ -83,7 +83,9 @@ test('list shows what is kept, with its figures; show says where it comes from',
 test('list, show and export say that a proof is over few rows', async () => {
   const { gate } = await shop({}, [{ ...CENTS, matching: 6, examined: 6 }]);
   expect((await gate('layer', 'list')).out).toMatch(/active +6 of 6, few rows +orders/);
-  expect((await gate('layer', 'show', CENTS.entryId)).out).toContain('counted   6 of 6 paid orders, few rows\n');
+  expect((await gate('layer', 'show', CENTS.entryId)).out).toContain(
+    'counted   6 of 6 paid orders, few rows, 2026-01-01\n',
+  );
   expect((await gate('layer', 'export')).out).toContain('(6 of 6 paid orders, few rows; not whole');
 });
 
@@ -103,6 +105,60 @@ test('verify says what broke, exits with 1, and what rests on it is used no more
   write('UPDATE orders SET total = 100 * paid');
   expect((await gate('layer', 'verify')).code).toBe(0);
   expect(await json('list')).toMatchObject({ entries: [{ status: 'active' }, { status: 'active' }] });
+});
+
+test('a fall from the kept figure is drift, although the entry still holds; the dbt test and verify agree', async () => {
+  const { gate, write, json, home } = await shop({}, [CENTS]);
+  const dbt = async (): Promise<number> => {
+    await gate('layer', 'export', '--format', 'dbt', '--out', 'dbt');
+    const open = new Database(join(home, 'shop.sqlite'));
+    const failures = open
+      .prepare(readFileSync(join(home, 'dbt', 'tests', `${CENTS.entryId}.sql`), 'utf8'))
+      .all().length;
+    open.close();
+    return failures;
+  };
+  expect([await dbt(), (await gate('layer', 'verify')).code]).toEqual([0, 0]);
+  write('UPDATE orders SET total = paid WHERE id = 7');
+  const fell = await gate('layer', 'verify');
+  expect(fell).toMatchObject({
+    code: 1,
+    out:
+      'e00000000 holds for fewer rows: orders.total is in cents. (39 of 40, kept as 40 of 40)\n' +
+      '1 entry checked, 1 holds for fewer rows\n',
+  });
+  expect((await gate('layer', 'list')).out).toContain('39 of 40 (kept as 40 of 40)');
+  expect((await gate('layer', 'show', CENTS.entryId)).out).toContain('(kept as 40 of 40), 2026-01-05\n');
+  expect((await gate('layer', 'export')).out).toContain('39 of 40 paid orders (kept as 40 of 40)');
+  expect(await json('verify')).toMatchObject({
+    broken: [],
+    fell: [{ kept: { matching: 40 }, counts: { matching: 39 } }],
+  });
+  expect([await dbt(), (await gate('layer', 'verify')).code]).toEqual([1, 1]);
+
+  await gate('layer', 'confirm', CENTS.entryId, '--author', 'ann');
+  expect([await dbt(), (await gate('layer', 'verify')).code]).toEqual([0, 0]);
+  write('UPDATE orders SET total = paid WHERE id = 8');
+  expect([await dbt(), (await gate('layer', 'verify')).code]).toEqual([1, 1]);
+});
+
+test('where nothing was checked, verify says so and is no success', async () => {
+  const nothing = await (await shop({}, [])).gate('layer', 'verify');
+  expect(nothing).toMatchObject({ code: 1, out: '' });
+  expect(nothing.err).toBe(
+    'nothing was checked: nothing is kept of shop yet; gate learn --db shop proves its conventions\n',
+  );
+  const withdrawn = await shop({}, [CENTS]);
+  await withdrawn.gate('layer', 'reject', CENTS.entryId, '--author', 'ann');
+  expect(await withdrawn.gate('layer', 'verify')).toMatchObject({
+    code: 1,
+    err: 'nothing was checked: every entry of shop is rejected (gate layer list --all)\n',
+  });
+  const gone = await shop();
+  gone.write('ALTER TABLE orders RENAME COLUMN total TO amount');
+  const told = await gone.gate('layer', 'verify');
+  expect(told.code).toBe(1);
+  expect(told.err).toContain('1 entry could not be checked: the table or column is gone');
 });
 
 test('a person rejects, edits and confirms, by name and with a reason', async () => {

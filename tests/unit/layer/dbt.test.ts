@@ -112,6 +112,7 @@ describe('the test gives a row when the claim no longer holds', () => {
     ['all rows match', counts(40, 40, 0), {}, false],
     ['one row less matches', counts(40, 39, 0), {}, true],
     ['one row less matches, as at the proof', counts(40, 39, 0), exceptions, false],
+    ['a smaller share than at the proof', counts(400, 389, 0), exceptions, true],
     ['too few match', counts(40, 37, 0), exceptions, true],
     ['all match again', counts(40, 40, 39), exceptions, false],
     ['no rows', counts(0, 'NULL', 'NULL'), {}, true],

@@ -1,5 +1,5 @@
 /** What follows from the events of a layer, in whatever order they were written. */
-import { figuresOf, layerOf } from '../../../src/layer/state';
+import { figuresOf, hasFallen, layerOf } from '../../../src/layer/state';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 
 const id = (n: number): string => `e${String(n).padStart(16, '0')}`;
@@ -24,7 +24,7 @@ test('the order of writing does not matter, and an event that was written twice 
   const events: LayerEvent[] = [
     proved(1),
     { kind: 'broken', entryId: id(1), at: at(1), why: 'no', counts: null },
-    { kind: 'held-again', entryId: id(1), at: at(2), counts: { matching: 50, examined: 50, rivals: [] } },
+    { kind: 'counted', entryId: id(1), at: at(2), counts: { matching: 50, examined: 50, rivals: [] } },
     { kind: 'rejected', entryId: id(1), at: at(3), ...by },
     { kind: 'confirmed', entryId: id(1), at: at(4), ...by },
   ];
@@ -42,12 +42,29 @@ test('as it was at a time', () => {
 
 test('a proof over few rows is used, and says so beside its figures, which are those of now', () => {
   const few = proved(1, 0, { matching: 6, examined: 6 });
-  const more: LayerEvent = { kind: 'held-again', entryId: id(1), at: at(1), counts: counted(20) };
-  const less: LayerEvent = { kind: 'held-again', entryId: id(2), at: at(1), counts: counted(19) };
+  const more: LayerEvent = { kind: 'counted', entryId: id(1), at: at(1), counts: counted(20) };
+  const less: LayerEvent = { kind: 'counted', entryId: id(2), at: at(1), counts: counted(19) };
   expect(statusOf([few])).toEqual({ [id(1)]: 'active' });
   const figures = (...events: LayerEvent[]): string[] => layerOf(events).entries.map((held) => figuresOf(held, 'sums'));
   expect(figures(few, proved(2))).toEqual(['6 of 6 sums, few rows', '50 of 50 sums']);
   expect(figures(few, proved(2), more, less)).toEqual(['20 of 20 sums', '19 of 19 sums, few rows']);
+});
+
+test('a fall is shown beside the figures that are kept, until a person confirms the figures of now', () => {
+  const fell: LayerEvent = {
+    kind: 'counted',
+    entryId: id(1),
+    at: at(1),
+    counts: { matching: 49, examined: 50, rivals: [] },
+  };
+  const [held] = layerOf([proved(1), fell]).entries;
+  expect(held).toMatchObject({ status: 'active', since: at(0), countedAt: at(1) });
+  expect([hasFallen(held!), figuresOf(held!)]).toEqual([true, '49 of 50 (kept as 50 of 50)']);
+  const [confirmed] = layerOf([proved(1), fell, { kind: 'confirmed', entryId: id(1), at: at(2), ...by }]).entries;
+  expect([hasFallen(confirmed!), figuresOf(confirmed!)]).toEqual([false, '49 of 50']);
+  const broken: LayerEvent = { kind: 'broken', entryId: id(1), at: at(1), why: 'no', counts: counted(1) };
+  const [still] = layerOf([proved(1), broken, { kind: 'confirmed', entryId: id(1), at: at(2), ...by }]).entries;
+  expect(still).toMatchObject({ status: 'broken', entry: { matching: 50 } });
 });
 
 test('what rests on an entry falls with it, and an entry that is withdrawn takes back all that rests on it', () => {
