@@ -2,7 +2,7 @@
 import { loadConfig, type Config } from '../config';
 import { resolveDatabase, type ResolvedDatabase } from '../config/databases';
 import type { DatabaseDescription, TableDescription } from '../domain';
-import { counted, visible } from '../report/printable';
+import { counted, visible, wrapped } from '../report/printable';
 import { type SqlEngine, ModelError } from '../ports';
 import { profiledText, renderProfiles } from '../schema/profile/render';
 import { SCHEMA_CHARS, schemaContext, fitsWhole, type SchemaContext } from '../schema/context';
@@ -50,7 +50,7 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
       );
       return;
     }
-    io.out(`${io.outIsTerminal ? visible(text) : text}\n`);
+    io.out(`${folded(visible(text), io.columns)}\n`);
     const part =
       shown === null
         ? ''
@@ -61,6 +61,32 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
   } finally {
     await engines.close();
   }
+}
+
+/** So many columns of one type, of which nothing more is said, share lines. */
+const FOLDED_FROM = 12;
+/** A column that has only name and type. */
+const PLAIN_COLUMN = /^ {2}("(?:[^"]|"")*"|[^\s":(]+) ((?!.* -- )[^:]+)$/;
+
+/** For people: a table of hundreds of columns is as long as what is known of it. A prompt has each column on its line. */
+function folded(text: string, width: number): string {
+  const runs: { readonly type: string | undefined; readonly lines: string[]; readonly names: string[] }[] = [];
+  for (const line of text.split('\n')) {
+    const [, name = '', type] = PLAIN_COLUMN.exec(line) ?? [];
+    let run = runs.at(-1);
+    if (type === undefined || run?.type !== type) runs.push((run = { type, lines: [], names: [] }));
+    run.lines.push(line);
+    run.names.push(name);
+  }
+  return runs
+    .flatMap(({ type = '', lines, names }) =>
+      names.length < FOLDED_FROM
+        ? lines
+        : wrapped(`${type} (${counted(names.length, 'column')}): ${names.join(', ')}`, width - 4, Infinity).map(
+            (line, at) => `${at === 0 ? '  ' : '    '}${line}`,
+          ),
+    )
+    .join('\n');
 }
 
 async function described(

@@ -1,6 +1,6 @@
 /** The commands that show past and running searches: `gate list`, `status`, `result`, `trace`, `report` and `diff`. */
 import { Command } from 'commander';
-import { cut, counted, dollars, visible } from '../report/printable';
+import { cut, counted, dollars, visible, wrapped } from '../report/printable';
 import { statedText } from '../text/answer-text';
 import { positiveInteger, withExamples, type CommandFactory, csvOption } from './options';
 import type { ViewFlags } from './search-status';
@@ -8,6 +8,8 @@ import { CommandFailed } from './errors';
 
 /** Width of the table when it is not printed on a terminal. */
 const PIPED_WIDTH = 200;
+/** Narrower terminals have no room for columns of texts. */
+const TABLE_WIDTH = 120;
 
 export const listCommand: CommandFactory = (io) =>
   withExamples(
@@ -43,17 +45,24 @@ export const listCommand: CommandFactory = (io) =>
           io.err('no question was asked yet; begin with: gate ask "…" --db …\n');
           return;
         }
+        const width = io.outIsTerminal ? io.columns : PIPED_WIDTH;
         const cells = rows.map(({ id, status, startedAt, database, question, answer }) => [
           id,
           status,
           startedAt.slice(0, 16).replace('T', ' '),
           cut(database, 20),
-          cut(question, 60),
-          cut(answer ?? '', 60),
+          ...(width < TABLE_WIDTH ? [] : [cut(question, 60), cut(answer ?? '', 60)]),
         ]);
-        io.out(
-          `${textTable(['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'], cells, { width: io.outIsTerminal ? io.columns : PIPED_WIDTH, whole: 3 })}\n`,
-        );
+        const heads = ['id', 'status', 'asked (UTC)', 'database', 'question', 'answer'];
+        const table = textTable(heads.slice(0, cells[0]?.length), cells, { width, whole: 3 });
+        // In a narrow terminal, question and answer stand on lines of their own.
+        const below = ({ question, answer }: (typeof rows)[number]): string[] =>
+          [...wrapped(question, width - 2, 2), ...(answer === null ? [] : [cut(answer, width - 2)])].map(
+            (line) => `  ${line}`,
+          );
+        const [head = '', rule = '', ...lines] = table.split('\n');
+        const narrow = lines.flatMap((line, at) => [line, ...rows.slice(at, at + 1).flatMap(below)]);
+        io.out(`${[head, rule, ...(width < TABLE_WIDTH ? narrow : lines)].join('\n')}\n`);
       }),
     'gate list --limit 5',
   );

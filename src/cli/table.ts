@@ -1,15 +1,20 @@
 /** Text tables and CSV. Cells are made printable: what a database holds cannot move a cursor or hide text. */
 import { csvLine } from '../text/csv';
 import type { SqlValue } from '../domain';
-import { cell, visible } from '../report/printable';
+import { cell, counted, cut, visible } from '../report/printable';
 
 export interface TableOptions {
   /** Total width; wide columns share what is left. */
   readonly width: number;
   readonly indent?: string;
-  /** The first columns whose cells are never cut, such as ids to copy. Their heads may go over several lines. */
+  /** The first columns whose cells are never cut, such as ids to copy. Their heads may go over several lines. No column folds. */
   readonly whole?: number;
 }
+
+/** Between two columns. */
+const GAP = 2;
+/** In a table that folds, the first columns are not made narrower than this. */
+const READABLE = 8;
 
 export function textTable(
   head: readonly string[],
@@ -28,19 +33,44 @@ export function textTable(
         column < whole ? Math.min(Math.max(word, ...inBody), 200) : Math.min(natural, Math.max(4, Math.min(word, 12))),
     };
   });
-  const widths = shrink(columns, width - indent.length - 2 * (head.length - 1));
+  const fitting = whole > 0 ? columns.length : columnsThatFit(columns, width - indent.length);
+  const widths = shrink(columns.slice(0, fitting), width - indent.length - GAP * (fitting - 1));
   const numeric = head.map(
     (_, column) => rows.length > 0 && rows.every((row) => typeof (row[column] ?? 0) === 'number'),
   );
   const format = (line: readonly string[]): string =>
     (
-      indent + line.map((text, column) => fit(text, widths[column] ?? 1, numeric[column] ?? false)).join('  ')
+      indent +
+      widths.map((columnWidth, column) => fit(line[column] ?? '', columnWidth, numeric[column] ?? false)).join('  ')
     ).trimEnd();
   const rule = indent + widths.map((columnWidth) => '-'.repeat(columnWidth)).join('  ');
-  const wrapped = heads.map((text, column) => wrap(text, widths[column] ?? 1));
+  const wrapped = widths.map((columnWidth, column) => wrap(heads[column] ?? '', columnWidth));
   const height = Math.max(...wrapped.map(({ length }) => length));
   const top = Array.from({ length: height }, (_, line) => format(wrapped.map((words) => words[line] ?? '')));
-  return [...top, rule, ...body.map(format)].join('\n');
+  const folded = heads.slice(fitting);
+  const more = folded.length === 0 ? [] : [foldedText(folded, width - indent.length)];
+  return [...top, rule, ...body.map(format), ...more.map((line) => indent + line)].join('\n');
+}
+
+/** Names of columns that a table has no room for. */
+function foldedText(names: readonly string[], room: number): string {
+  return cut(`… and ${counted(names.length, 'more column')}: ${names.join(', ')}`, room);
+}
+
+/** All columns where there is room for the least of each; else as many as stay readable. */
+function columnsThatFit(columns: readonly Column[], room: number): number {
+  const first = (widthOf: (column: Column) => number): number => {
+    let taken = -GAP;
+    const tooMany = columns.findIndex((column) => (taken += GAP + widthOf(column)) > room);
+    return tooMany < 0 ? columns.length : tooMany;
+  };
+  const all = first(({ least }) => least);
+  return all === columns.length
+    ? all
+    : Math.max(
+        1,
+        first(({ natural, least }) => Math.max(least, Math.min(natural, READABLE))),
+      );
 }
 
 export function csv(head: readonly string[], rows: readonly (readonly SqlValue[])[]): string {

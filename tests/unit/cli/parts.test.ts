@@ -79,6 +79,14 @@ describe('tables', () => {
     expect(table).toMatch(/NULL +1$/);
   });
 
+  test('columns without room fold into a line that counts and names them', () => {
+    const names = Array.from({ length: 300 }, (_, at) => `measure_${at}`);
+    const lines = textTable(names, [names.map(() => 0.5)], { width: 80 }).split('\n');
+    expect(lines.every((line) => line.length <= 80)).toBe(true);
+    expect(lines[0]).toMatch(/^measure_0 +measure_1 /);
+    expect(lines.at(-1)).toMatch(/^… and 29\d more columns: measure_\d+, measure_/);
+  });
+
   test('an id stays whole, however narrow the table', () => {
     const table = textTable(['id', 'text'], [['q-0123456789abcdef', 'x'.repeat(90)]], { width: 30, whole: 1 });
     expect(table).toContain('q-0123456789abcdef  xxxxxxx');

@@ -9,6 +9,7 @@ import { noteSeen } from '../../../src/cli/seen-databases';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import { createRunStore, withFreshness } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
+import { run } from '../../../src/cli/program';
 import { testProcess, type TestProcess } from './test-io';
 
 async function withSearch(
@@ -34,6 +35,14 @@ describe('what is stored is shown without Temporal', () => {
     expect(JSON.parse((await process.gate('list', '--json')).out)).toMatchObject([
       { id: record.id, status: 'answered', costUsd: 0.0123 },
     ]);
+  });
+
+  test('list shows the question on a terminal of 80 columns', async () => {
+    const { io } = await withSearch();
+    let out = '';
+    await run(['list'], { ...io, outIsTerminal: true, columns: 80, out: (text) => void (out += text) });
+    expect(out.replace(/\n {2}/g, ' ')).toContain(` ${record.question} `);
+    expect(out.split('\n').every((line) => line.length <= 80)).toBe(true);
   });
 
   test('list without questions says how to begin', async () => {
