@@ -13,6 +13,7 @@ import type {
   SqlInput,
   WebInput,
 } from '../ports/search-steps';
+import { counted } from '../counted';
 
 /** Temporal's limit for a summary. */
 const MAX_BYTES = 200;
@@ -25,7 +26,7 @@ export class Labels {
       case 'look':
         return label(input, `look or commit (turn ${String(input.turns.length + 1)})`);
       case 'evaluate':
-        return label(input, `compare ${String(input.trajectories.length)} trajectories`);
+        return label(input, `compare ${counted(input.trajectories.length, 'trajectory', 'trajectories')}`);
       case 'plan':
         return label(input, input.revise === null ? 'plan' : 'revise the plan');
       case 'propose':
@@ -40,7 +41,7 @@ export class Labels {
         return label(input, 'read what was proved');
       case 'react':
       case 'redel':
-        return label(input, `act (${String(input.callsUsed)} of ${String(input.callsLimit)} calls used)`);
+        return label(input, `act (${String(input.callsUsed)} of ${counted(input.callsLimit, 'call')} used)`);
       case 'reforce-link':
         return label(input, `link table ${String(input.table + 1)}`);
       case 'reforce-format':
@@ -50,7 +51,7 @@ export class Labels {
       case 'reforce-generate':
         return label(input, `${voteOf(input)}write the SQL`);
       case 'reforce-choose':
-        return label(input, `choose among ${String(input.candidates.length)} candidates`);
+        return label(input, `choose among ${counted(input.candidates.length, 'candidate')}`);
       case 'reforce-answer':
         return label(input, 'answer from the result');
     }

@@ -7,7 +7,7 @@
 import { batchResultKey, putBatchResult, writeBatchManifest } from '../activities/batch';
 import { canonical } from '../domain/canonical';
 import type { ObjectStore } from '../ports';
-import { cut } from '../report/printable';
+import { counted, cut } from '../report/printable';
 import { briefSettings } from '../search/state/control-settings';
 import { awaitBatch, signalBatch, startBatch } from '../workers/client';
 import { runningWorkflow } from '../workers/workflow-views';
@@ -70,7 +70,7 @@ export async function startOrJoin(start: StartBatch): Promise<'started' | 'joine
       question: { settings, modelTimeoutMs, iterationsPerRun: ITERATIONS_PER_RUN },
     },
     queues.batch,
-    cut(`batch ${batch.name}: ${entries.length} questions`, 60),
+    cut(`batch ${batch.name}: ${counted(entries.length, 'question')}`, 60),
     queues.serving,
   );
   return 'started';

@@ -111,7 +111,7 @@ function print(report: CheckReport, io: Io): void {
   if (report.tables !== null && report.tables > 0)
     line(
       'ok',
-      `${counted(report.tables, 'table')} visible, about ${cell(report.rowEstimate)} rows, described in ${cell(report.describeMs)} ms`,
+      `${counted(report.tables, 'table')} visible, about ${counted(report.rowEstimate ?? 0, 'row')}, described in ${cell(report.describeMs)} ms`,
     );
   const refused = (check?.attempts ?? []).filter(({ outcome }) => outcome === 'refused');
   if (refused.length > 0)

@@ -56,7 +56,7 @@ export async function describeDatabase(spec: string, flags: DescribeFlags, io: I
         ? ''
         : `; columns of ${shown.length} of ${counted(description.tables.length, 'table')}, the others by name`;
     io.err(`${visible(database.addressLabel)}  ${database.identity}\n`);
-    io.err(`${text.length} characters, about ${tokens} tokens${part}\n`);
+    io.err(`${counted(text.length, 'character')}, about ${counted(tokens, 'token')}${part}\n`);
     if (warning !== null) io.err(`note: ${warning}\n`);
   } finally {
     await engines.close();

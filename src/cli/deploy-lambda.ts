@@ -1,4 +1,5 @@
 /** `gate deploy lambda`: from the configuration to the function's package and its CloudFormation template. */
+import { counted } from '../report/printable';
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { loadConfig, type Config, type ConfigFile } from '../config';
@@ -38,7 +39,7 @@ export async function deployLambda(flags: LambdaFlags, io: Io): Promise<void> {
   const { deployment, buildId, secrets } = plan;
   const about = { deployment, buildId, secrets, package: { files: count, unzippedBytes } };
   const next = [
-    `  ${CODE_FILE} has ${String(count)} files, ${sizeText(unzippedBytes)} unzipped (at most ${sizeText(MOST_BYTES)})`,
+    `  ${CODE_FILE} has ${counted(count, 'file')}, ${sizeText(unzippedBytes)} unzipped (at most ${sizeText(MOST_BYTES)})`,
     `build ${deployment}.${buildId}`,
     ...nextSteps(plan),
   ];

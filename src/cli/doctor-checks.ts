@@ -88,9 +88,9 @@ export function limitsIn(config: Pick<Config, 'models' | 'temporal'>): Finding[]
   const limits = Object.entries(config.models.limits).map(([model, limit]) => {
     const parts = [
       limit.requestsPerMinute === null ? [] : [`${limit.requestsPerMinute} requests a minute`],
-      limit.tokensPerMinute === null ? [] : [`${limit.tokensPerMinute} tokens a minute`],
+      limit.tokensPerMinute === null ? [] : [`${counted(limit.tokensPerMinute, 'token')} a minute`],
       limit.concurrency === null ? [] : [`${limit.concurrency} at a time`],
-      limit.workers === null ? [] : [`shared by ${limit.workers} workers`],
+      limit.workers === null ? [] : [`shared by ${counted(limit.workers, 'worker')}`],
     ];
     return ok(`limits of ${model === '*' ? 'other models' : model}`, parts.flat().join(', '));
   });
@@ -109,7 +109,7 @@ async function checkModels(config: Config, call: boolean): Promise<Finding[]> {
       ? missing('model', 'none is named', 'set GATE_MODEL, or "models.default" in the configuration')
       : ok('model', name);
   if (ollama !== null)
-    return [named, ok('model endpoint', `Ollama at ${ollama.baseUrl}, ${ollama.models.length} models`)];
+    return [named, ok('model endpoint', `Ollama at ${ollama.baseUrl}, ${counted(ollama.models.length, 'model')}`)];
   if (apiKey === null && baseUrl === null) {
     const fix = `set ${apiKeySource}, or OPENAI_BASE_URL for another endpoint, or start an Ollama`;
     return [named, missing('model endpoint', 'no key and no address', fix)];
@@ -165,7 +165,7 @@ async function tinyCall(config: Config, model: string): Promise<Finding> {
       );
       return ok(
         'model call',
-        `${reply.model}: ${cut(reply.text, 40)} (${reply.promptTokens + reply.completionTokens} tokens)`,
+        `${reply.model}: ${cut(reply.text, 40)} (${counted(reply.promptTokens + reply.completionTokens, 'token')})`,
       );
     } finally {
       await composition.close();

@@ -1,5 +1,5 @@
 /** A run as it goes, on a terminal: a line for each batch under way, and one for all of them. */
-import { dollars, duration } from '../report/printable';
+import { counted, dollars, duration } from '../report/printable';
 import { paceOf, Tally, type BatchFigures } from './batch-figures';
 import type { Batch } from './batch-plan';
 import { cutLine, pausedLine, REDRAW_MS, type BatchDisplay, type DisplayIo } from './batch-table';
@@ -43,7 +43,7 @@ export function runDisplay(
     const total = { ...all, ...paceOf(here, now - startedAtMs, all.total - all.done) };
     const rows = [...under.map(({ label, tally }) => row(label, tally.figures(now))), row('all', total)];
     return [
-      `${over} of ${lines.length} batches done`,
+      `${over} of ${counted(lines.length, 'batch', 'batches')} done`,
       ...textTable(HEAD, rows, { width: io.columns - 1 }).split('\n'),
       ...under.flatMap(({ isPaused, label, batch }) => (isPaused ? [`${label}: ${pausedLine(batch)}`] : [])),
       ...under.flatMap(({ outage, label }) => (outage === null ? [] : [`${label}: ${outageText(outage, now)}`])),

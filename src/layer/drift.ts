@@ -3,6 +3,7 @@ import type { EntryCounts, LayerEvent } from '../domain';
 import { visibleLine } from '../text/visible';
 import { fellFrom, type Agreement } from '../sql/agreement';
 import { figuresNow, hasFallen, layerOf, type HeldEntry, type Layer } from './state';
+import { counted } from '../counted';
 
 export interface Drift {
   /** Held before. */
@@ -86,12 +87,13 @@ export function driftReport(
     why: entry.why === null ? null : cut(entry.why),
     counts: entry.counts === null ? null : { ...entry.counts, rivals: [] },
   });
+  const holds = ({ length }: readonly unknown[]): string => (length === 1 ? 'holds' : 'hold');
   const report = (most: number): string => {
     const [shown, fallen] = [broke.slice(0, most).map(short), fell.slice(0, most).map(short)];
     const again = heldAgain.slice(0, most).map(short);
     const left = broke.length + fell.length + heldAgain.length - shown.length - fallen.length - again.length;
     const lines = [
-      `${run.database}: ${broke.length} of ${run.checked} conventions broke, ${fell.length} hold for fewer rows, ${heldAgain.length} hold again`,
+      `${run.database}: ${broke.length} of ${counted(run.checked, 'convention')} broke, ${fell.length} ${holds(fell)} for fewer rows, ${heldAgain.length} ${holds(heldAgain)} again`,
       ...shown.map(({ statement, why, heldUntil }) => `broke: ${statement} (${why ?? ''}; held until ${heldUntil})`),
       ...fallen.map((entry) => `holds for fewer rows: ${entry.statement} (${fallText(entry)})`),
       ...again.map(({ statement, brokenSince }) => `holds again: ${statement} (broken since ${brokenSince})`),

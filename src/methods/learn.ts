@@ -9,6 +9,7 @@ import { Run, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart }
 import { SearchStopped } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
 import { tryModel } from '../search/try-model';
+import { counted } from '../counted';
 
 /** Turns in a row without a new proof, after which nothing more is expected. */
 const BARREN = 2;
@@ -62,7 +63,7 @@ class LearnLoop extends Run<LearnSteps> {
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     if (this.turns.length > 0 && endedBy !== 'cancel' && this.start.settings.layer === 'on') await this.keep();
     const status = this.turns.length === 0 ? 'abstained' : 'answered';
-    return this.conclude({ status, candidate: null, reason: `${this.turns.length} turns` }, endedBy);
+    return this.conclude({ status, candidate: null, reason: counted(this.turns.length, 'turn') }, endedBy);
   }
 
   /** Turn by turn, so that no reading is too long; what one of them cannot read, the others keep. */
@@ -85,7 +86,11 @@ class LearnLoop extends Run<LearnSteps> {
     const { state } = this;
     this.hooks.onProgress({
       ...{ iteration: this.turns.length, iterations: this.start.settings.iterations, trajectories: 1, open: 1 },
-      ...{ bottleneck: null, learned: proved === 0 ? null : `${proved} more conventions proved`, candidates: 0 },
+      ...{
+        bottleneck: null,
+        learned: proved === 0 ? null : `${counted(proved, 'more convention')} proved`,
+        candidates: 0,
+      },
       ...{ usage: state.usage, plan: [], frontier: [] },
     });
   }

@@ -160,7 +160,7 @@ function held({ trace, states }: Side, iteration: number): ReadonlyMap<string, H
 }
 
 function resultOf({ id, kind, outcome, rowCount, status }: CandidateView): string {
-  const result = kind === 'unanswerable' ? kind : outcome === 'rows' ? `${rowCount} rows` : outcome;
+  const result = kind === 'unanswerable' ? kind : outcome === 'rows' ? counted(rowCount, 'row') : outcome;
   return `${id} ${result}${status === 'active' ? '' : `, ${status}`}`;
 }
 

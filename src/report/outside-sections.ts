@@ -54,5 +54,5 @@ export function replyBody({ lastBadReply: reply, record }: Trace): Html | null {
       Call <code>${reply.id}</code>, model ${reply.model}, finish reason ${reply.finishReason},
       ${counted(reply.completionTokens, 'output token')}
     </p>
-    ${details('What it said', markup`<pre>${shown === '' ? '(nothing)' : shown}${rest > 0 && `… ${rest} more characters`}</pre>`)}`;
+    ${details('What it said', markup`<pre>${shown === '' ? '(nothing)' : shown}${rest > 0 && `… ${counted(rest, 'more character')}`}</pre>`)}`;
 }

@@ -134,7 +134,7 @@ export function hypothesisItem(hypothesis: HypothesisNode): Html {
           ${note}
         </div>`,
     )}
-    ${agreement && markup`<div>Agreement: ${agreement.matching} of ${agreement.examined} rows</div>`}
+    ${agreement && markup`<div>Agreement: ${agreement.matching} of ${counted(agreement.examined, 'row')}</div>`}
     ${hypothesis.notes.map((note) => markup`<div class="soft">${note}</div>`)}
     ${verdict?.reason && markup`<div class="soft">${verdict.reason}</div>`}
     ${verdict?.overruled && markup`<div class="soft">Overruled by the data: ${verdict.overruled}</div>`}

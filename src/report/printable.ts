@@ -1,8 +1,9 @@
 /** Text from a database or a model made safe to show, cut and wrapped; counts, money and durations as words. */
 import type { SteeringNote, Usage } from '../domain';
+import { counted } from '../counted';
 import { visible, visibleLine } from '../text/visible';
 
-export { visible };
+export { counted, visible };
 
 /** On one line, cut with what is missing. */
 export function cut(text: string, length: number): string {
@@ -49,10 +50,6 @@ export function tokensText(usage: Pick<Usage, 'promptTokens' | 'completionTokens
   return usage.cachedTokens === undefined
     ? all
     : `${all} (${counted(Math.round(usage.cachedTokens), 'cached', 'cached')})`;
-}
-
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 
 export function dollars(amount: number): string {

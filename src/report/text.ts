@@ -192,7 +192,7 @@ function testLines(id: string, test: TestNode): string[] {
           ({ sql, outcome, note }) => `      ${outcome}: ${cut(sql, WIDTH)}${note ? ` (${cut(note, 80)})` : ''}`,
         ),
         ...(hypothesis.agreement
-          ? [`      agrees in ${hypothesis.agreement.matching} of ${hypothesis.agreement.examined} rows`]
+          ? [`      agrees in ${hypothesis.agreement.matching} of ${counted(hypothesis.agreement.examined, 'row')}`]
           : []),
         ...hypothesis.notes.map((note) => `      ${cut(note, WIDTH)}`),
         ...(hypothesis.verdict?.reason ? [`      ${cut(hypothesis.verdict.reason, WIDTH)}`] : []),

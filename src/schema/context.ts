@@ -7,6 +7,7 @@ import type { DatabaseDescription, Dialect, TableDescription } from '../domain';
 import { fuseRanks, type FusedTable, type Nearness } from './ranking';
 import { abridgedText, BARE, DETAILS, NAMES, identifier, tableName, tableText, type Detail } from './table-text';
 import { rankedTables, type AskedOf } from './table-relevance';
+import { counted } from '../counted';
 
 /** The most characters that the schema takes in a prompt; our own value: about 15,000 tokens. */
 export const SCHEMA_CHARS = 60_000;
@@ -73,7 +74,7 @@ export function schemaContext(description: DatabaseDescription, options: SchemaC
   }
   kept.sort((a, b) => a.order - b.order);
   const how = options.nearness === undefined ? 'words' : 'words and meaning';
-  const notice = `-- columns of ${kept.length} of ${tables.length} tables are shown, chosen by the question's ${how}`;
+  const notice = `-- columns of ${kept.length} of ${counted(tables.length, 'table')} are shown, chosen by the question's ${how}`;
   const frame = [heading, names, notice];
   return {
     text: [...frame, ...kept.map(({ text }) => text)].join('\n\n'),
@@ -89,7 +90,7 @@ export function fitsWhole(description: DatabaseDescription, maxChars: number): b
 }
 
 function headingOf({ version, tables }: Schema): string {
-  return `-- ${version}, ${tables.length} ${tables.length === 1 ? 'table' : 'tables'}`;
+  return `-- ${version}, ${counted(tables.length, 'table')}`;
 }
 
 /** All tables in the richest detail that fits; null if none fits. */

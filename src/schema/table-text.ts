@@ -123,7 +123,10 @@ function typeText(type: string): string {
 
 export function headOf(table: TableDescription, detail: Detail, dialect: Dialect): string {
   const comment = detail.comments && table.comment !== null ? ` -- ${oneLine(table.comment, COMMENT_CHARS)}` : '';
-  const rows = table.rowEstimate === null ? '' : ` -- ${Math.round(table.rowEstimate)} rows`;
+  const rows =
+    table.rowEstimate === null
+      ? ''
+      : ` -- ${Math.round(table.rowEstimate)} ${Math.round(table.rowEstimate) === 1 ? 'row' : 'rows'}`;
   return `${table.kind.toUpperCase()} ${tableName(table.name, dialect)} (${rows}${comment}`;
 }
 

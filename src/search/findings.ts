@@ -18,6 +18,7 @@ import type { MemoryRef, ModelOutcome, UsageDelta } from '../ports/search-steps'
 import type { RanAhead } from './run-ahead';
 import { addUsage, callsLeft, exhaustedBudget, shareOfLookups, type Spending } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
+import { counted } from '../counted';
 
 /** What may change while a turn or an expansion runs: read at the moment of asking. */
 export interface SearchNow {
@@ -176,7 +177,7 @@ export class Findings {
     if (unusable === null) this.note('step-failed', subject, `no usable ${what} after all retries`);
     else {
       const { iteration } = this.context;
-      const detail = `no usable ${what} in ${unusable.tries === 1 ? '1 try' : `${unusable.tries} tries`}: ${unusable.cause}`;
+      const detail = `no usable ${what} in ${counted(unusable.tries, 'try', 'tries')}: ${unusable.cause}`;
       this.events.push({ iteration, kind: 'step-failed', subject, detail, reply: unusable.reply });
     }
   }

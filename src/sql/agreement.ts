@@ -2,6 +2,7 @@
  * What counts over the same rows prove (rule S1 for claims): how many of the examined rows match a reading, and when a
  * rival reading has lost against it. Shares are compared by multiplying, so that 19 of 20 and 95 of 100 are the same share.
  */
+import { counted } from '../counted';
 
 /** Rows that match a reading, of the rows examined: whole numbers, matching ≤ examined. */
 export interface Agreement {
@@ -34,7 +35,7 @@ export function standingNote(agreement: Agreement): string | null {
   const exceptions = agreement.examined - agreement.matching;
   switch (standingOf(agreement)) {
     case 'with-exceptions':
-      return `it holds with ${exceptions === 1 ? '1 exception' : `${exceptions} exceptions`}`;
+      return `it holds with ${counted(exceptions, 'exception')}`;
     case 'too-few':
       return `fewer than ${FLOOR} rows decide nothing`;
     case 'all':

@@ -4,7 +4,7 @@
  */
 import type { Claim, SqlResult, SqlValue } from '../domain';
 import { FLOOR, loses, standingOf, type Agreement } from './agreement';
-import { grouped } from './coverage';
+import { counted, grouped, singular } from '../counted';
 
 export interface RivalSeen {
   readonly reading: string;
@@ -44,7 +44,7 @@ export function decideClaim(seen: ClaimSeen): Claim {
     return {
       ...decided,
       state: 'open',
-      reason: `only ${agreement.examined} rows were examined, and fewer than ${FLOOR} show nothing`,
+      reason: `only ${agreement.examined === 1 ? '1 row was' : `${agreement.examined} rows were`} examined, and fewer than ${FLOOR} show nothing`,
     };
   if (standing === 'fails') return { ...decided, state: 'failed', reason: `it holds for ${share(agreement)} only` };
   const at = rivals.findIndex(({ verdict }) => verdict === 'open');
@@ -80,7 +80,7 @@ function verdictOf({ agreement, sameAnswer }: RivalSeen, claim: Agreement): Riva
 function whyLeft({ matching, examined }: Rival, claim: Agreement): string {
   if (matching === null || examined === null) return 'was not counted and gives another answer, or cannot be run';
   if (matching === examined && examined < claim.examined)
-    return `leaves out ${claim.examined - examined} rows, all that it keeps match (${matching} of ${examined}), and it gives another answer, or cannot be run: count it in the check over the same rows, or compare with what tells which rows belong`;
+    return `leaves out ${counted(claim.examined - examined, 'row')}, all that it keeps match (${matching} of ${examined}), and it gives another answer, or cannot be run: count it in the check over the same rows, or compare with what tells which rows belong`;
   const as = matching * claim.examined === claim.matching * examined ? 'as many' : 'too many';
   return `matches ${as} of the rows (${matching} of ${examined}) and gives another answer, or cannot be run`;
 }
@@ -109,7 +109,8 @@ export function isAbsence({ operator }: Pick<Claim, 'operator'>): boolean {
 /** What was counted, in the program's words: `420 of 420 trips with both clocks`. */
 export function countsText({ matching, examined, rows }: Pick<Claim, 'matching' | 'examined' | 'rows'>): string | null {
   if (matching === null || examined === null) return null;
-  return `${grouped(matching)} of ${grouped(examined)} ${rows.trim() === '' ? 'rows' : rows.trim()}`;
+  const what = rows.trim() === '' ? 'rows' : rows.trim();
+  return `${grouped(matching)} of ${grouped(examined)} ${examined === 1 ? singular(what) : what}`;
 }
 
 /** A claim with its figures in one line, as a model reads it. */
@@ -174,7 +175,7 @@ export function readCounts(result: SqlResult | undefined, least: number): readon
   if (row === undefined) return 'the check gave no row';
   if (second !== undefined || result.truncated) return 'the check gave several rows';
   const counts = row.map(count);
-  if (row.length < least) return `the check gave ${row.length} columns instead of ${least}`;
+  if (row.length < least) return `the check gave ${counted(row.length, 'column')} instead of ${least}`;
   const wrong = counts.indexOf(null);
   return wrong < 0
     ? counts.filter((each) => each !== null)

@@ -3,6 +3,7 @@
  * happens to be recorded must not pass for one over the whole (design §3). Pure: one SELECT counts both, the database runs it.
  */
 import type { Coverage, SqlResult } from '../domain';
+import { counted, grouped } from '../counted';
 
 type Counts = Pick<Coverage, 'asked' | 'used'>;
 
@@ -47,14 +48,10 @@ function isCount(value: number | undefined): value is number {
 }
 
 function shapeText(rows: number, columns: number, truncated: boolean): string {
-  return `${truncated ? 'more than ' : ''}${rows} ${rows === 1 ? 'row' : 'rows'} of ${columns} ${columns === 1 ? 'column' : 'columns'}`;
+  return `${truncated ? 'more than ' : ''}${counted(rows, 'row')} of ${counted(columns, 'column')}`;
 }
 
 /** The same on every machine, unlike `toLocaleString`. */
-export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
 /** Rounded down, so that 94.9 % does not read as the 95 % that would be enough. */
 function percent(share: number): string {
   const whole = Math.floor(share * 100);

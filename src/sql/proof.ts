@@ -26,6 +26,7 @@ import { expressionQuery } from './expression';
 import { isForegone, isWithItself } from './foregone';
 import { normaliseSql } from './body';
 import { hasLost, holds, standing } from './refutation';
+import { counted } from '../counted';
 
 export interface PredicateStatement {
   readonly hypothesis: string;
@@ -145,7 +146,7 @@ function singleRow(result: SqlResult | undefined, width: number): readonly SqlVa
   const [row, second] = result.rows;
   if (row === undefined) return 'it gave no row';
   if (second !== undefined || result.truncated) return 'it gave several rows';
-  return row.length === width ? row : `it gave ${row.length} columns`;
+  return row.length === width ? row : `it gave ${counted(row.length, 'column')}`;
 }
 
 /** The verdict to store. One that the data contradicts is replaced, and `overruled` says what was replaced and why. */
@@ -246,7 +247,7 @@ function executionChecks({ outcome, winner, equivalent = [] }: ProofInput): Chec
 function seenResult(result: SqlResult): string {
   switch (result.kind) {
     case 'rows':
-      return `${result.rows.length}${result.truncated ? ' or more' : ''} rows`;
+      return result.truncated ? `${result.rows.length} or more rows` : counted(result.rows.length, 'row');
     case 'timeout':
       return `a timeout after ${result.afterMs} ms`;
     case 'sql-error':
@@ -269,5 +270,5 @@ function seenHypothesis(outcome: HypothesisOutcome): string {
 function agreementText(agreement: NonNullable<HypothesisOutcome['agreement']>): string {
   const { matching, examined } = agreement;
   const note = standingNote(agreement);
-  return `${matching} of ${examined} rows match${note === null ? '' : `: ${note}`}`;
+  return `${matching} of ${counted(examined, 'row')} ${matching === 1 ? 'matches' : 'match'}${note === null ? '' : `: ${note}`}`;
 }

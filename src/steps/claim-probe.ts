@@ -14,6 +14,7 @@ import { selectParts, type CountingPart } from '../sql/vacuous-check';
 import type { BuiltClaim, Edited } from './commit-plan';
 import { findLoaded, selectSql, withBodies, type LoadedPlan } from './load-plan';
 import { single, together, type Statements } from './statements';
+import { counted } from '../counted';
 
 export interface NumberedClaim extends BuiltClaim {
   /** In the commit, from 1. */
@@ -77,7 +78,7 @@ function lay(plan: LoadedPlan, claim: NumberedClaim): Laid | string {
   const { number, width, rivals, check } = claim;
   const isRepeated = width === 2 && rivals.length > 0;
   if (!isRepeated && width !== 2 + rivals.length)
-    return `the check of claim ${number} gives ${width} columns: give examined, matching and one count for each of its ${rivals.length} rivals, in order; or examined and matching only, where it reads the operator`;
+    return `the check of claim ${number} gives ${counted(width, 'column')}: give examined, matching and one count for each of its ${counted(rivals.length, 'rival')}, in order; or examined and matching only, where it reads the operator`;
   const sqlOf = (over: LoadedPlan) => selectSql(over, check).sql ?? '';
   const own = {
     name: `claim_${number}`,

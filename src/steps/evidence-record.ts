@@ -20,6 +20,7 @@ import type { StepContext } from './context';
 import type { CandidateContent } from '../record/contents';
 import { loadPlan, type LoadedOperator, type LoadedPlan } from './load-plan';
 import { citedIn } from './lookups';
+import { counted } from '../counted';
 
 const EXCERPT_ROWS = 5;
 
@@ -161,7 +162,9 @@ function spokenAgainst(outcome: HypothesisOutcome | undefined): string[] {
   const standing = agreement === null ? 'all' : standingOf(agreement);
   return [
     ...(agreement !== null && (standing === 'with-exceptions' || standing === 'fails')
-      ? [`${agreement.matching} of ${agreement.examined} rows match, ${agreement.examined - agreement.matching} do not`]
+      ? [
+          `${agreement.matching} of ${counted(agreement.examined, 'row')} ${agreement.matching === 1 ? 'matches' : 'match'}, ${agreement.examined - agreement.matching} ${agreement.examined - agreement.matching === 1 ? 'does' : 'do'} not`,
+        ]
       : []),
     ...predicates.filter((each) => each.outcome === 'false').map(({ sql }) => `its check is FALSE: ${sql}`),
   ];

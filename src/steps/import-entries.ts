@@ -22,6 +22,7 @@ import { DEFAULT_SCHEMAS } from '../sql/guard/access-lists';
 import { countingParts, vacuousCheck } from '../sql/vacuous-check';
 import { runInBatches } from './check-batches';
 import { claimNow, entryIdOf, namedColumns, plainCheck } from './layer-entries';
+import { counted } from '../counted';
 
 /** `from.searchId` of what was imported. */
 export const IMPORTED = 'import';
@@ -178,7 +179,9 @@ function decide({ statement, rows, rivals }: ClaimedEntry, check: string, result
   if (typeof counts === 'string') return unchecked(`its check gave no counts: ${counts}`);
   const width = 2 + rivals.length;
   if (counts.length !== width && counts.length !== width + rivals.length)
-    return unchecked(`its check gives ${counts.length} columns instead of ${width} or ${width + rivals.length}`);
+    return unchecked(
+      `its check gives ${counted(counts.length, 'column')} instead of ${width} or ${width + rivals.length}`,
+    );
   const claim = claimNow({ statement, rows, check, rivals }, result);
   const { state, reason, matching, examined } = claim;
   const told = { matching, examined, rivals: claim.rivals };

@@ -17,6 +17,7 @@ import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
 import { runSelects } from './queries';
 import { refused } from './statements';
+import { counted } from '../counted';
 
 /** Claims need an operator; this name stands for a lesson, which has none. */
 const LESSON = 'op_lesson';
@@ -110,7 +111,7 @@ export async function prove(context: StepContext, { turnId }: ProveInput): Promi
 function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCounts> {
   const counts = readCounts(result, 2 + rivals);
   if (typeof counts === 'string' || counts.length === 2 + rivals) return counts;
-  return `the check gave ${counts.length} columns instead of ${2 + rivals}`;
+  return `the check gave ${counted(counts.length, 'column')} instead of ${2 + rivals}`;
 }
 
 /** What no data can decide waits in the layer for a person. */

@@ -15,6 +15,7 @@ import { embedded, mayBeBilled } from './embed';
 import { perStore } from '../record/content-cache';
 import { shareWork } from '../record/shared-work';
 import { folderOf, readVectors, writeVectors, type KeptVectors, type VectorPlace } from '../record/vector-store';
+import { counted } from '../counted';
 
 export interface VectorDeps {
   readonly store: ObjectStore;
@@ -61,7 +62,7 @@ export async function nearnessOf(deps: VectorDeps, request: VectorRequest): Prom
   if (tables.length * question.byteLength > MAX_BYTES) {
     const fits = Math.floor(MAX_BYTES / 4 / tables.length);
     const fix = `set schema.embeddings.dimensions to ${fits} or less`;
-    const message = `the vectors of ${tables.length} tables with ${question.length} numbers each are too large: ${fix}`;
+    const message = `the vectors of ${counted(tables.length, 'table')} with ${counted(question.length, 'number')} each are too large: ${fix}`;
     return { kind: 'failed', error: new ModelError('bad-request', message), paid: NOTHING };
   }
   const place = { ...deps, database, fingerprint, model: deps.embedder.model };
@@ -138,7 +139,7 @@ async function compute(deps: VectorDeps, place: VectorPlace, { wanted, length }:
 
 function soFar(error: ModelError, have: number, all: number): ModelError {
   if (have === 0) return error;
-  const message = `${error.message} (${have} of ${all} tables have their vector; the next question goes on from there)`;
+  const message = `${error.message} (${have} of ${counted(all, 'table')} have their vector; the next question goes on from there)`;
   return new ModelError(error.code, message, { cause: error });
 }
 

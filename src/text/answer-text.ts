@@ -10,6 +10,7 @@ import { coverageText } from '../sql/coverage';
 import { cut } from './clip';
 import { fillSentence, showsRows } from './sentence';
 import { valueText } from './value-text';
+import { counted, grouped } from '../counted';
 
 type Answered = Pick<
   AnswerRecord,
@@ -84,7 +85,7 @@ function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
   const all = evidence.length;
   if (all === 0) return 'not proved';
   return [
-    `${proved} of ${all} ${all === 1 ? 'step' : 'steps'} proved`,
+    `${proved} of ${counted(all, 'step')} proved`,
     ...(assumed > 0 ? [`${assumed} assumed`] : []),
     ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
   ].join(', ');
@@ -103,7 +104,11 @@ export function caveatTexts(record: Answered): string[] {
     ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
     ...withheldTexts(record),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
-    ...(truncated ? [`Only the first ${rows.length} rows were fetched; the result has more.`] : []),
+    ...(truncated
+      ? [
+          `Only the first ${rows.length === 1 ? 'row was' : `${grouped(rows.length)} rows were`} fetched; the result has more.`,
+        ]
+      : []),
     ...record.openAssumptions.filter(({ kind }) => kind === 'open-by-wording').map(wordingText),
   ];
 }
@@ -124,7 +129,8 @@ function rowsText(record: Answered): string {
   const { rows, columns, truncated } = record;
   const [first] = rows;
   if (first === undefined) return 'No rows';
-  if (rows.length > 1 || truncated) return `${truncated ? 'More than ' : ''}${rows.length} rows: ${listText(record)}`;
+  if (rows.length > 1 || truncated)
+    return `${truncated ? 'More than ' : ''}${counted(rows.length, 'row')}: ${listText(record)}`;
   return columns.length === 1 ? capital(rowText(first, columns)) : rowText(first, columns);
 }
 
@@ -143,7 +149,7 @@ function rowText(row: readonly SqlValue[], columns: readonly ResultColumn[]): st
     .slice(0, SHOWN_COLUMNS)
     .map((column, at) => `${cut(visibleLine(column.name), NAME_CHARS)} ${value(column, at)}`);
   const more = columns.length - cells.length;
-  return [...cells, ...(more > 0 ? [`${more} more ${more === 1 ? 'column' : 'columns'}`] : [])].join(', ');
+  return [...cells, ...(more > 0 ? [counted(more, 'more column')] : [])].join(', ');
 }
 
 function againstTexts({ reading, against = [] }: AnswerRecord['evidence'][number]): string[] {

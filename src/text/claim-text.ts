@@ -6,7 +6,7 @@ import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
 import { visibleLine } from './visible';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
-import { grouped } from '../sql/coverage';
+import { counted, grouped, singular } from '../counted';
 import { cut } from './clip';
 
 type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
@@ -21,7 +21,8 @@ const LISTED = 3;
 /** `412 of 420 trips`; of a claim that something is not stored, `0 of 340 visits have it recorded`; null: not counted. */
 export function countedText({ operator, matching, examined, rows }: Claim): string | null {
   if (matching === null || examined === null) return null;
-  const what = rows.trim() === '' ? 'rows' : cut(visibleLine(rows), ROWS_CHARS);
+  const words = rows.trim() === '' ? 'rows' : cut(visibleLine(rows), ROWS_CHARS);
+  const what = examined === 1 ? singular(words) : words;
   if (operator !== null) return `${grouped(matching)} of ${grouped(examined)} ${what}`;
   const recorded = examined - matching;
   return `${grouped(recorded)} of ${grouped(examined)} ${what} ${recorded === 1 ? 'has' : 'have'} it recorded`;
@@ -31,7 +32,7 @@ export function countedText({ operator, matching, examined, rows }: Claim): stri
 export function exceptionsText(claim: Claim): string {
   const { matching, examined } = claim;
   const left = matching === null || examined === null ? 0 : examined - matching;
-  return `${countedText(claim) ?? 'not counted'}, ${grouped(left)} ${left === 1 ? 'exception' : 'exceptions'}`;
+  return `${countedText(claim) ?? 'not counted'}, ${counted(left, 'exception')}`;
 }
 
 /** What the answer assumes and no claim says: an assumption that repeats a claim word for word is told by the claim. */

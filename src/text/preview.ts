@@ -5,6 +5,7 @@
 import { cut } from './clip';
 import type { SqlResult, SqlValue } from '../domain';
 import { toCsv } from './csv';
+import { counted } from '../counted';
 
 /** A result as a model sees it. It is cut between rows, with a line that says how much is missing. */
 export function resultText(result: SqlResult, maxChars: number): string {
@@ -51,7 +52,10 @@ export function resultPreview(result: SqlResult, maxChars = 200): string {
   if (row === undefined) return 'no rows';
   if (second === undefined && row.length === 1) return cut(shown(row[0] ?? null), maxChars);
   const rows = result.rows.slice(0, 20).map((each) => each.map(shown).join(', '));
-  return cut(`${result.rows.length}${result.truncated ? '+' : ''} rows: ${rows.join('; ')}`, maxChars);
+  return cut(
+    `${result.truncated ? `${result.rows.length}+ rows` : counted(result.rows.length, 'row')}: ${rows.join('; ')}`,
+    maxChars,
+  );
 }
 
 function shown(value: SqlValue): string {

@@ -37,6 +37,7 @@ import {
   workflowBundle,
   type WorkflowBundleOptions,
 } from './workflow-bundle';
+import { counted } from '../counted';
 
 export type WorkerSteps = ReturnType<typeof createSteps>;
 
@@ -184,7 +185,7 @@ async function takeOver(connection: NativeConnection, namespace: string, workers
       namespace,
       workers.map(({ options }) => options.taskQueue),
     );
-    if (taken > 0) logger.info(`took over ${String(taken)} steps of processes that are gone`);
+    if (taken > 0) logger.info(`took over ${counted(taken, 'step')} of processes that are gone`);
   } catch (error) {
     logger.warn(`steps of killed processes wait for their heartbeat timeout: ${String(error)}`);
   }

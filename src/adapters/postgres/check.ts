@@ -11,6 +11,7 @@ import { connected } from './connections';
 import { OF_USERS } from './describe';
 import { toEngineError } from './errors';
 import { Transaction } from './transaction';
+import { counted } from '../../counted';
 
 export interface PostgresCheckSettings {
   readonly url: string;
@@ -183,12 +184,12 @@ function rightsIn({ schema, creates, by_public, writable, owned }: SchemaRow, ro
     });
   if (Number(owned) > 0)
     rights.push({
-      what: `${role} owns ${owned} tables of the schema ${schema}: an owner cannot be kept from writing`,
+      what: `${role} owns ${counted(Number(owned), 'table')} of the schema ${schema}: an owner cannot be kept from writing`,
       fix: `${readerStatements(database, [schema])} then log in as gate_reader`,
     });
   else if (Number(writable) > 0)
     rights.push({
-      what: `${role} may write to ${writable} tables of the schema ${schema}`,
+      what: `${role} may write to ${counted(Number(writable), 'table')} of the schema ${schema}`,
       fix: `REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA ${name} FROM ${who};`,
     });
   return rights;

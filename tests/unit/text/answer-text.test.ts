@@ -110,8 +110,8 @@ describe('a sentence of the model', () => {
     ['no row', { rows: [] }, 'No rows'],
     ['other columns', { columns: [column('n')] }, '4'],
     ['a control that was not counted', { sentence: '{finished} of {examined}' }, '4'],
-    ['a last row beyond the cap', { sentence: 'From {last:finished}', truncated: true }, 'More than 1 rows: first 4'],
-    ['a sum beyond the cap', { sentence: '{sum:finished} in all', truncated: true }, 'More than 1 rows: first 4'],
+    ['a last row beyond the cap', { sentence: 'From {last:finished}', truncated: true }, 'More than 1 row: first 4'],
+    ['a sum beyond the cap', { sentence: '{sum:finished} in all', truncated: true }, 'More than 1 row: first 4'],
   ])('whose rows became %s gives way to the words of the program', (_, over, text) => {
     expect(headlineText(record({ sentence: '{finished} events', ...over }))).toBe(text);
   });

@@ -35,6 +35,12 @@ const record = (claims: Claim[], openAssumptions: AnswerRecord['openAssumptions'
   ...{ evidence: [], sentence: 'Car 3 is {gap} s behind.', claims, openAssumptions },
 });
 
+test('one examined row is worded as one, in the words of the model', () => {
+  expect(countedText(claim({ rows: 'customers with a date', matching: 1, examined: 1 }))).toBe(
+    '1 of 1 customer with a date',
+  );
+});
+
 test.each<[string, Claim[], string[], string]>([
   ['one claim', [claim()], [], 'proved: 688 of 688 laps with both clocks'],
   ['all', [claim(), other], [], 'proved: both assumptions (688 of 688 laps with both clocks; 40 of 40 cars)'],
