@@ -65,7 +65,7 @@ async function measureAsk(): Promise<readonly Figure[]> {
     const cold: FirstSql[] = [];
     for (let run = 0; run < RUNS; run++) cold.push(await ask());
     const server = dev();
-    await untilExists(join(folder, '.cache/gate'), 'server.json');
+    await untilExists(env.GATE_STORE, 'server.json');
     await ask();
     const warm: FirstSql[] = [];
     for (let run = 0; run < RUNS; run++) warm.push(await ask());

@@ -104,8 +104,8 @@ async function measureSearch(): Promise<readonly Figure[]> {
 
     installLogger('ERROR', () => undefined);
     const binary = await findTemporalBinary({ env: process.env, cacheFolder: userFolders(process.env).cache });
-    const folders = { cache: join(folder, 'cache'), state: join(folder, 'state') };
-    const server = await joinEmbeddedServer({ folders, env: { ...process.env, TEMPORAL_CLI_PATH: binary } });
+    const place = { cache: join(folder, 'cache'), home: join(folder, 'temporal') };
+    const server = await joinEmbeddedServer({ place, env: { ...process.env, TEMPORAL_CLI_PATH: binary } });
     try {
       const durable = await begin('q-durable');
       const batch = { store, readAnswer: () => Promise.resolve(null) };

@@ -1,6 +1,6 @@
 /**
  * Which Temporal a command talks to (design §6, D9): `TEMPORAL_ADDRESS` or the configuration, a `temporal.toml` profile,
- * else the user's embedded server. Commands that only look never start one.
+ * else the store's embedded server. Commands that only look never start one.
  */
 import type { Config } from '../config';
 import { codecEndpoint } from '../config/encryption';
@@ -57,7 +57,7 @@ export async function openTemporal(
   }
   const { joinEmbeddedServer } = await import('../workers/embedded-server');
   const codec = config.encryption === null ? {} : { uiCodecEndpoint: codecEndpoint(config.encryption) };
-  const embedded = await joinEmbeddedServer({ folders: embeddedPlace(config), env, ...codec, ...options });
+  const embedded = await joinEmbeddedServer({ place: embeddedPlace(config), env, ...codec, ...options });
   const target = { address: embedded.address, namespace: 'default', dataConverter };
   options.onTarget?.(target);
   try {

@@ -1,6 +1,6 @@
 /**
  * Where a user's files go on each platform: configuration, data (the store), state (what the CLI remembers) and cache
- * (the embedded Temporal and its lock file). Pure: environment and platform come in; nothing is created here.
+ * (the program of the embedded Temporal). Pure: environment and platform come in; nothing is created here.
  */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -6,6 +6,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { sha256 } from '../sha256';
 import { holdsLogin } from './secrets';
 import type { Folders, Place } from './folders';
 
@@ -71,7 +72,7 @@ export function storeOf(entry: z.infer<typeof StoreEntry> = {}, at: Place & Stor
   if (entry.s3 !== undefined) return bucketOf(entry.s3, at);
   if (entry.directory !== undefined)
     return folderAt(resolve(at.base, entry.directory), `${at.where}: store.directory`, at);
-  return ownStore(at.dataFolder);
+  return { kind: 'directory', directory: join(at.dataFolder, 'store') };
 }
 
 /** What is there already must be a folder: a store in a file would look empty, and fail when it is first written. */
@@ -90,15 +91,28 @@ export function storeLocation(store: StoreConfig): string {
   return `s3://${store.bucket}${store.prefix === '' ? '' : `/${store.prefix}`}${at}`;
 }
 
-/** Where the embedded Temporal of this store has its files. */
-export function embeddedPlace({ folders, store }: { readonly folders: Folders; readonly store: StoreConfig }) {
-  const location = storeLocation(store);
-  const own = location === storeLocation(ownStore(folders.data));
-  return { cache: folders.cache, state: folders.state, otherStore: own ? null : location };
+/** Where the embedded Temporal of a store has its files, and where its program is found. */
+export interface EmbeddedPlace {
+  readonly cache: string;
+  readonly home: string;
 }
 
-function ownStore(dataFolder: string): StoreConfig {
-  return { kind: 'directory', directory: join(dataFolder, 'store') };
+/**
+ * The embedded Temporal lies with its store, so that whoever uses the store finds it. No key of the store leads to a name that
+ * begins with a dot. A bucket has no place for it: its server belongs to the user's state folder.
+ */
+export function embeddedPlace({
+  folders,
+  store,
+}: {
+  readonly folders: Folders;
+  readonly store: StoreConfig;
+}): EmbeddedPlace {
+  const home =
+    store.kind === 'directory'
+      ? join(store.directory, '.temporal')
+      : join(folders.state, 'temporal', sha256(storeLocation(store)).slice(0, 12));
+  return { cache: folders.cache, home };
 }
 
 /** Null for a path. */

@@ -1,7 +1,7 @@
 /**
- * The embedded Temporal of one user and store (design D9). The first process that needs it starts it, others join, and the
- * last one stops it. Files in the cache folder: `server.json` (the running server), `server.lock` (held while a process joins,
- * starts or leaves) and `users/<pid>` (processes that use it).
+ * The embedded Temporal of a store (design D9). The first process that needs it starts it, others join, and the last one stops
+ * it. Files in its home, which lies with the store (`embeddedPlace`): `server.json` (the running server), `server.lock` (held
+ * while a process joins, starts or leaves), `users/<pid>` (processes that use it), its log and its database file.
  *
  * 1. Joining, starting and leaving happen under the lock, so two at once never start two, and nobody joins a server
  *    that is about to stop.
@@ -10,11 +10,22 @@
  * 3. Each store has its own server: histories refer to objects of a store, and a worker would write answers to its own.
  * 4. `keep` (`--detach`, `dev`) is remembered in `server.json`: then only `stopEmbeddedServer` ends it.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { Environment, Folders } from '../config/folders';
-import { sha256 } from '../sha256';
+import { toStoreError } from '../adapters/local/errors';
+import { makeFolders } from '../adapters/local/store';
+import type { Environment } from '../config/folders';
+import type { EmbeddedPlace } from '../config/store';
 import { isAlive, withFileLock } from './file-lock';
 import { binaryVersion, findTemporalBinary } from './temporal-binary';
 import {
@@ -45,13 +56,8 @@ export const ServerInfo = z.object({
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
-export interface EmbeddedPlace extends Pick<Folders, 'cache' | 'state'> {
-  /** `storeLocation` of a store other than the user's own. */
-  readonly otherStore?: string | null;
-}
-
 export interface EmbeddedOptions {
-  readonly folders: EmbeddedPlace;
+  readonly place: EmbeddedPlace;
   readonly env: Environment;
   readonly onProgress?: (line: string) => void;
   /** Fixed ports; one in use is an error. They apply when this call starts the server. */
@@ -74,7 +80,8 @@ export interface EmbeddedServer {
 }
 
 export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const files = filesIn(options.folders);
+  const files = filesIn(options.place);
+  makeHome(options.place);
   // A download must not hold the lock; whether a server that lives also serves is asked once, under it.
   const binary = livingServer(files) === null ? await findBinary(options) : null;
   return withFileLock(files.lock, async () => {
@@ -102,13 +109,14 @@ export async function joinEmbeddedServer(options: EmbeddedOptions): Promise<Embe
 }
 
 /** What runs now; null when nothing does. */
-export async function embeddedServerInfo(folders: EmbeddedPlace): Promise<ServerInfo | null> {
-  return runningServer(filesIn(folders));
+export async function embeddedServerInfo(place: EmbeddedPlace): Promise<ServerInfo | null> {
+  return runningServer(filesIn(place));
 }
 
 /** Stops it whoever uses it; false when nothing ran. */
-export async function stopEmbeddedServer(folders: EmbeddedPlace): Promise<boolean> {
-  const files = filesIn(folders);
+export async function stopEmbeddedServer(place: EmbeddedPlace): Promise<boolean> {
+  const files = filesIn(place);
+  if (livingServer(files) === null) return false;
   return withFileLock(files.lock, async () => {
     const info = await runningServer(files);
     if (info !== null) await stop(files, info);
@@ -118,9 +126,7 @@ export async function stopEmbeddedServer(folders: EmbeddedPlace): Promise<boolea
 
 type Files = ReturnType<typeof filesIn>;
 
-function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
-  const name = otherStore === null ? null : sha256(otherStore).slice(0, 12);
-  const home = join(cache, 'temporal', ...(name === null ? [] : ['stores', name]));
+function filesIn({ home }: EmbeddedPlace) {
   const users = join(home, 'users');
   return {
     info: join(home, 'server.json'),
@@ -130,24 +136,32 @@ function filesIn({ cache, state, otherStore = null }: EmbeddedPlace) {
      * Of its own for each version (`temporal-servers.ts`), and for the server that starts workers: it remembers which queues
      * are theirs, and another server would keep tasks for them that nobody starts.
      */
-    database: (version: string | null, serverless: boolean) => {
-      const suffix = `${databaseSuffix(version)}${serverless ? '-serverless' : ''}`;
-      return join(state, `temporal${name === null ? '' : `-${name}`}${suffix}.sqlite`);
-    },
+    database: (version: string | null, serverless: boolean) =>
+      join(home, `temporal${databaseSuffix(version)}${serverless ? '-serverless' : ''}.sqlite`),
     users,
     user: (pid: number) => join(users, String(pid)),
   };
 }
 
-function findBinary({ env, folders, onProgress, serverless }: EmbeddedOptions): Promise<string> {
+/** Histories hold answers: the folder is its owner's alone. */
+function makeHome({ home }: EmbeddedPlace): void {
+  try {
+    makeFolders(dirname(home));
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw toStoreError(error, dirname(home));
+  }
+}
+
+function findBinary({ env, place, onProgress, serverless }: EmbeddedOptions): Promise<string> {
   const server = serverless === true ? { server: SERVERLESS_SERVER } : {};
-  return findTemporalBinary({ env, cacheFolder: folders.cache, onProgress, ...server });
+  return findTemporalBinary({ env, cacheFolder: place.cache, onProgress, ...server });
 }
 
 async function start(options: EmbeddedOptions, files: Files, binary: string): Promise<ServerInfo> {
   rmSync(files.users, { recursive: true, force: true });
   const { port, uiPort, uiCodecEndpoint, serverless = false } = options;
-  const databaseFile = files.database(binaryVersion(binary, options.folders.cache), serverless);
+  const databaseFile = files.database(binaryVersion(binary, options.place.cache), serverless);
   const infoOf = (server: ServerProcess): ServerInfo => ({
     ...{ schemaVersion: 1, ...server, databaseFile, keep: false, serverless },
     uiCodecEndpoint: uiCodecEndpoint ?? null,
@@ -198,9 +212,16 @@ async function runningServer(files: Files): Promise<ServerInfo | null> {
   return version === null ? null : { ...info, version };
 }
 
+/** A copied store has the record of a server that is another store's. */
 function livingServer(files: Files): ServerInfo | null {
   const info = read(files);
-  return info !== null && isServerProcess(info.pid) ? info : null;
+  return info !== null && isServerProcess(info.pid) && liesHere(info, files) ? info : null;
+}
+
+/** One folder may have several paths. */
+function liesHere({ databaseFile }: ServerInfo, { info }: Files): boolean {
+  const folder = dirname(databaseFile);
+  return existsSync(folder) && realpathSync(folder) === realpathSync(dirname(info));
 }
 
 function read(files: Files): ServerInfo | null {

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { userFolders, type Folders } from '../../src/config/folders';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '../../src/config';
+import { userFolders, type Environment } from '../../src/config/folders';
+import { embeddedPlace, type EmbeddedPlace } from '../../src/config/store';
 import { embeddedServerInfo, joinEmbeddedServer, stopEmbeddedServer } from '../../src/workers/embedded-server';
 import { findTemporalBinary } from '../../src/workers/temporal-binary';
 import { isServerProcess } from '../../src/workers/temporal-process';
 import { testFolder } from '../helpers/temporal';
 
-const used: Folders[] = [];
+const used: EmbeddedPlace[] = [];
 let env: Record<string, string | undefined>;
 
 beforeAll(async () => {
@@ -16,22 +18,25 @@ beforeAll(async () => {
   env = { ...process.env, TEMPORAL_CLI_PATH: binary };
 });
 afterAll(async () => {
-  for (const folders of used) await stopEmbeddedServer(folders);
+  for (const place of used) await stopEmbeddedServer(place);
 });
 
-/** The folders of a user of its own. */
-function freshUser(): Folders {
-  const home = testFolder();
-  const folders = userFolders({ HOME: home, XDG_CACHE_HOME: join(home, 'cache'), XDG_STATE_HOME: join(home, 'state') });
-  used.push(folders);
-  return folders;
+/** Where the server of a user with these variables lies. */
+function placeOf(variables: Environment): EmbeddedPlace {
+  const place = embeddedPlace(loadConfig({ cwd: testFolder(), env: variables, platform: process.platform }));
+  used.push(place);
+  return place;
+}
+
+function freshStore(): EmbeddedPlace {
+  return placeOf({ HOME: testFolder() });
 }
 
 /** Another process that joins, says what it got, and leaves when its input ends. */
-function otherProcess(folders: Folders) {
+function otherProcess(place: EmbeddedPlace) {
   const code = `
     const { joinEmbeddedServer } = require(${JSON.stringify(join(__dirname, '../../src/workers/embedded-server'))});
-    joinEmbeddedServer({ folders: ${JSON.stringify(folders)}, env: process.env, uiPort: null }).then((server) => {
+    joinEmbeddedServer({ place: ${JSON.stringify(place)}, env: process.env, uiPort: null }).then((server) => {
       process.stdout.write(JSON.stringify({ pid: server.info.pid, started: server.started }) + '\\n');
       process.stdin.resume().on('end', () => server.leave().then((left) => process.stdout.write(left + '\\n')));
     });`;
@@ -55,8 +60,8 @@ function otherProcess(folders: Folders) {
 }
 
 test('two processes that start at once share one server, and the last one out stops it', async () => {
-  const folders = freshUser();
-  const [a, b] = [otherProcess(folders), otherProcess(folders)];
+  const place = freshStore();
+  const [a, b] = [otherProcess(place), otherProcess(place)];
   const joined = (await Promise.all([a.line(), b.line()])).map(
     (line) => JSON.parse(line) as { pid: number; started: boolean },
   );
@@ -67,15 +72,15 @@ test('two processes that start at once share one server, and the last one out st
   expect(isServerProcess(joined[0]?.pid ?? 0)).toBe(true);
   b.child.stdin.end();
   expect(await b.line()).toBe('stopped');
-  expect(await embeddedServerInfo(folders)).toBeNull();
+  expect(await embeddedServerInfo(place)).toBeNull();
   expect(isServerProcess(joined[0]?.pid ?? 0)).toBe(false);
 });
 
 test('a process that joins twice uses the server until it has left twice', async () => {
-  const folders = freshUser();
+  const place = freshStore();
   const [outer, inner] = [
-    await joinEmbeddedServer({ folders, env, uiPort: null }),
-    await joinEmbeddedServer({ folders, env, uiPort: null }),
+    await joinEmbeddedServer({ place, env, uiPort: null }),
+    await joinEmbeddedServer({ place, env, uiPort: null }),
   ];
   expect(await inner.leave()).toBe('running');
   expect(isServerProcess(outer.info.pid)).toBe(true);
@@ -83,53 +88,53 @@ test('a process that joins twice uses the server until it has left twice', async
 });
 
 test('a user that was killed does not keep the server; the next one joins it and stops it', async () => {
-  const folders = freshUser();
-  const killed = otherProcess(folders);
+  const place = freshStore();
+  const killed = otherProcess(place);
   const { pid } = JSON.parse(await killed.line()) as { pid: number };
   killed.child.kill('SIGKILL');
   await new Promise((resolve) => killed.child.once('exit', resolve));
-  const server = await joinEmbeddedServer({ folders, env, uiPort: null });
+  const server = await joinEmbeddedServer({ place, env, uiPort: null });
   expect(server).toMatchObject({ started: false, info: { pid } });
   expect(await server.leave()).toBe('stopped');
 });
 
 test('one that is killed while its server starts leaves no second one behind: the next one joins it', async () => {
-  const folders = freshUser();
-  const killed = otherProcess(folders);
-  const file = join(folders.cache, 'temporal', 'server.json');
+  const place = freshStore();
+  const killed = otherProcess(place);
+  const file = join(place.home, 'server.json');
   while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
   killed.child.kill('SIGKILL');
   await new Promise((resolve) => killed.child.once('exit', resolve));
   const { pid, version } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; version: string };
   expect(version).toBe('starting');
-  const server = await joinEmbeddedServer({ folders, env, uiPort: null });
+  const server = await joinEmbeddedServer({ place, env, uiPort: null });
   expect(server).toMatchObject({ started: false, info: { pid, version: expect.stringMatching(/^\d+\./) as string } });
   expect(await server.leave()).toBe('stopped');
   expect(isServerProcess(pid)).toBe(false);
 });
 
 test('a killed server is started again, on the same database file', async () => {
-  const folders = freshUser();
-  const first = await joinEmbeddedServer({ folders, env, uiPort: null });
+  const place = freshStore();
+  const first = await joinEmbeddedServer({ place, env, uiPort: null });
   process.kill(first.info.pid, 'SIGKILL');
   while (isServerProcess(first.info.pid)) await new Promise((resolve) => setTimeout(resolve, 10));
-  const second = await joinEmbeddedServer({ folders, env, uiPort: null });
+  const second = await joinEmbeddedServer({ place, env, uiPort: null });
   expect(second.started).toBe(true);
   expect(second.info.databaseFile).toBe(first.info.databaseFile);
   expect(await second.leave()).toBe('stopped');
 });
 
 test('a server that is asked to stay does, until it is stopped', async () => {
-  const folders = freshUser();
-  const server = await joinEmbeddedServer({ folders, env });
+  const place = freshStore();
+  const server = await joinEmbeddedServer({ place, env });
   expect(server.uiUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
   expect(await server.leave({ keep: true })).toBe('running');
-  const again = await joinEmbeddedServer({ folders, env });
+  const again = await joinEmbeddedServer({ place, env });
   expect(again.started).toBe(false);
   expect(await again.leave()).toBe('running');
-  expect(await stopEmbeddedServer(folders)).toBe(true);
-  expect(await stopEmbeddedServer(folders)).toBe(false);
+  expect(await stopEmbeddedServer(place)).toBe(true);
+  expect(await stopEmbeddedServer(place)).toBe(false);
 });
 
 test('a fixed port in use is one clear line', async () => {
@@ -137,26 +142,52 @@ test('a fixed port in use is one clear line', async () => {
   const port = await new Promise<number>((resolve) =>
     blocker.listen(0, '127.0.0.1', () => resolve((blocker.address() as { port: number }).port)),
   );
-  await expect(joinEmbeddedServer({ folders: freshUser(), env, port })).rejects.toThrow(
+  await expect(joinEmbeddedServer({ place: freshStore(), env, port })).rejects.toThrow(
     `gRPC port ${String(port)} is in use: choose another one or leave it out`,
   );
   blocker.close();
 });
 
-test('another store has a server of its own', async () => {
-  const user = freshUser();
-  const elsewhere = { ...user, otherStore: '/elsewhere/store' };
-  const own = await joinEmbeddedServer({ folders: user, env, uiPort: null });
-  const other = await joinEmbeddedServer({ folders: elsewhere, env, uiPort: null });
-  expect(other.started).toBe(true);
-  expect(other.info.databaseFile).not.toBe(own.info.databaseFile);
-  expect(await stopEmbeddedServer(elsewhere)).toBe(true);
-  expect((await embeddedServerInfo(user))?.pid).toBe(own.info.pid);
+test('a store has one server, whichever folders lead to it, and another store has another', async () => {
+  const home = testFolder();
+  const own = placeOf({ HOME: home });
+  const [first, states, data] = [
+    await joinEmbeddedServer({ place: own, env, uiPort: null }),
+    await joinEmbeddedServer({
+      place: placeOf({ HOME: home, XDG_STATE_HOME: testFolder(), XDG_CACHE_HOME: testFolder() }),
+      ...{ env, uiPort: null },
+    }),
+    await joinEmbeddedServer({ place: placeOf({ HOME: home, XDG_DATA_HOME: testFolder() }), env, uiPort: null }),
+  ];
+  expect(states).toMatchObject({ started: false, info: { pid: first.info.pid } });
+  expect(data.started).toBe(true);
+  expect(dirname(data.info.databaseFile)).not.toBe(dirname(first.info.databaseFile));
+  const store = testFolder();
+  const [named, joined] = [
+    await joinEmbeddedServer({ place: placeOf({ HOME: home, GATE_STORE: store }), env, uiPort: null }),
+    await joinEmbeddedServer({ place: placeOf({ HOME: testFolder(), GATE_STORE: store }), env, uiPort: null }),
+  ];
+  expect([named.started, joined.started, joined.info.pid]).toEqual([true, false, named.info.pid]);
+  expect(named.info.databaseFile.startsWith(store)).toBe(true);
+  expect(await stopEmbeddedServer(placeOf({ HOME: home, GATE_STORE: store }))).toBe(true);
+  expect((await embeddedServerInfo(own))?.pid).toBe(first.info.pid);
 });
 
-test('servers of several users that start at once do not take the same port for their UI', async () => {
+test('a copy of a store does not use the server of the store it was copied from', async () => {
+  const place = freshStore();
+  const original = await joinEmbeddedServer({ place, env, uiPort: null });
+  const copied = freshStore();
+  mkdirSync(dirname(copied.home), { recursive: true });
+  cpSync(place.home, copied.home, { recursive: true });
+  expect(await stopEmbeddedServer(copied)).toBe(false);
+  const own = await joinEmbeddedServer({ place: copied, env, uiPort: null });
+  expect(own).toMatchObject({ started: true });
+  expect(own.info.pid).not.toBe(original.info.pid);
+});
+
+test('servers of several stores that start at once do not take the same port for their UI', async () => {
   const servers = await Promise.all(
-    [freshUser(), freshUser(), freshUser()].map((folders) => joinEmbeddedServer({ folders, env })),
+    [freshStore(), freshStore(), freshStore()].map((place) => joinEmbeddedServer({ place, env })),
   );
   expect(new Set(servers.map(({ info }) => info.uiPort)).size).toBe(3);
 });

@@ -193,7 +193,7 @@ function makeFolder(folder: string, key: string): void {
 }
 
 /** Not `mkdir` with `recursive`: where no folder can be created (`/proc`) that never returns. */
-function makeFolders(folder: string): void {
+export function makeFolders(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {

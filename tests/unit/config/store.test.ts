@@ -87,11 +87,13 @@ test('a password in GATE_STORE is not repeated', () => {
   expect(() => load({}, { GATE_STORE: 'http://me:hush@host/x' })).toThrow("'http://***@host/x' is not a store");
 });
 
-test("the own store has the user's embedded server, and another one that of its place", () => {
-  const placeOf = (env: ConfigSource['env']) =>
-    embeddedPlace(loadConfig({ cwd, env: { HOME: '/home/x', ...env }, platform: 'linux' }));
+test('the embedded server lies with its store, and that of a bucket in the state folder', () => {
+  const homeOf = (env: ConfigSource['env']) =>
+    embeddedPlace(loadConfig({ cwd, env: { HOME: '/home/x', ...env }, platform: 'linux' })).home;
   writeFileSync(join(cwd, 'gate.config.json'), '{}');
-  expect(placeOf({})).toMatchObject({ otherStore: null });
-  expect(placeOf({ GATE_STORE: 'here' })).toMatchObject({ otherStore: join(cwd, 'here') });
-  expect(placeOf({ GATE_STORE: 's3://my-bucket' })).toMatchObject({ otherStore: 's3://my-bucket' });
+  expect(homeOf({ XDG_STATE_HOME: '/other' })).toBe('/home/x/.local/share/gate/store/.temporal');
+  expect(homeOf({ XDG_DATA_HOME: '/data' })).toBe('/data/gate/store/.temporal');
+  expect(homeOf({ GATE_STORE: 'here' })).toBe(join(cwd, 'here', '.temporal'));
+  expect(homeOf({ GATE_STORE: 's3://my-bucket' })).toMatch(/^\/home\/x\/\.local\/state\/gate\/temporal\/\w{12}$/);
+  expect(homeOf({ GATE_STORE: 's3://my-bucket/2' })).not.toBe(homeOf({ GATE_STORE: 's3://my-bucket' }));
 });
