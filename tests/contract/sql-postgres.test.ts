@@ -131,7 +131,7 @@ describe('plan cost', () => {
     expect(result).toEqual({
       kind: 'refused',
       message: expect.stringMatching(
-        /^the plan is too expensive here: estimated cost [\d,.e+]+ for 1 rows, the ceiling is 100,000; its most expensive step is Nested Loop over big \(cost [\d,.e+]+, [\d,.e+]+ rows\): join on keys, filter or aggregate earlier$/,
+        /^the plan is too expensive here: estimated cost [\d,.e+]+ for 1 row, the ceiling is 100,000; its most expensive step is Nested Loop over big \(cost [\d,.e+]+, [\d,.e+]+ rows\): join on keys, filter or aggregate earlier$/,
       ) as string,
     });
     const { results } = await engine.run(

@@ -159,7 +159,7 @@ describe('gate db check on PostgreSQL', () => {
         fix: 'REVOKE CREATE ON SCHEMA "public" FROM "wide_clerk";',
       },
       {
-        what: 'wide_clerk may write to 1 tables of the schema public',
+        what: 'wide_clerk may write to 1 table of the schema public',
         fix: 'REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA "public" FROM "wide_clerk";',
       },
     ]);

@@ -201,10 +201,14 @@ export function refusePlan(explained: string, ceiling: number): SqlResult | null
   return {
     kind: 'refused',
     message:
-      `the plan is too expensive here: estimated cost ${figure(plan['Total Cost'])} for ${figure(plan['Plan Rows'])} rows, ` +
+      `the plan is too expensive here: estimated cost ${figure(plan['Total Cost'])} for ${rowsText(plan)}, ` +
       `the ceiling is ${figure(ceiling)}; its most expensive step is ${step} (cost ${figure(ownCost(worst))}, ` +
-      `${figure(worst['Plan Rows'])} rows): join on keys, filter or aggregate earlier`,
+      `${rowsText(worst)}): join on keys, filter or aggregate earlier`,
   };
+}
+
+function rowsText({ 'Plan Rows': rows }: PlanNode): string {
+  return `${figure(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 }
 
 /** The step that adds most to the cost of the steps below it. */

@@ -19,6 +19,7 @@ import { FileName, firstPath, someOf, textIn } from './files';
 import { linesIn } from './instance-lines';
 import { spider2Format } from './spider2-format';
 import { Standard, engineOf, isUnrun, scored, type Suite } from './spider2-score';
+import { counted } from '../../counted';
 
 /** Of lite and of snow. */
 const Named = z.object({ instance_id: FileName, external_knowledge: FileName.nullish() });
@@ -116,7 +117,7 @@ function remarksOn(items: readonly BenchmarkItem[], database: (item: BenchmarkIt
     ...(cloud === 0
       ? []
       : [
-          `${cloud} of ${items.length} questions need BigQuery, which is not run here: they are scored from ID.csv only`,
+          `${cloud} of ${counted(items.length, 'question')} ${cloud === 1 ? 'needs' : 'need'} BigQuery, which is not run here: scored from ID.csv only`,
         ]),
     ...(ungraded.length === 0 ? [] : [`the publisher gives no gold result for ${someOf(ungraded)}`]),
     ...missing('resource/databases', absent),

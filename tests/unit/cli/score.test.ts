@@ -173,7 +173,7 @@ test('what a folder lacks is noted, and a question whose SQL is run nowhere need
   const { code, out, err } = await gate('score', ...flags);
   expect([code, err]).toEqual([
     0,
-    'note: 1 of 1 questions need BigQuery, which is not run here: they are scored from ID.csv only\n',
+    'note: 1 of 1 question needs BigQuery, which is not run here: scored from ID.csv only\n',
   ]);
   expect(out).toMatch(/1 question left out as undecided \("bq001"\): BigQuery is not run here/);
 });
