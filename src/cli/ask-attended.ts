@@ -24,6 +24,7 @@ interface AttendedFlags {
   readonly debug?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly maxRows?: number;
   readonly showPlan?: boolean;
 }
 
@@ -54,7 +55,8 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   } finally {
     staysUp = await session.close().finally(() => held.release());
   }
-  const { json = false, csv, showPlan } = flags;
+  const { json = false, csv, maxRows, showPlan } = flags;
+  const rows = { max: maxRows, engine: () => asking.engines.engine(asking.database.name) };
   const record = await recordOf(services.store, input.searchId);
   if (ended.kind === 'failed') {
     const { answerJson } = await import('./show-answer');
@@ -69,7 +71,10 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   const current = await withClockOfAsking({ store: services.store, engines: asking.engines, io }, input, record);
   const { printAnswer } = await import('./print-answer');
   const ui = staysUp ? session.uiOf(input.searchId) : null;
-  return printAnswer(services, current ?? record, io, { json, csv, ui, showPlan, db: asking.database.addressLabel });
+  return printAnswer(services, current ?? record, io, {
+    ...{ json, csv, rows, ui, showPlan },
+    db: asking.database.addressLabel,
+  });
 }
 
 /** The last user of the embedded server stops it, and its UI with it. */

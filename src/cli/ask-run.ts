@@ -49,6 +49,7 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly fresh?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly maxRows?: number;
   readonly record?: string;
   readonly replay?: string;
   readonly web?: boolean;
@@ -90,8 +91,9 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
     if (again.kind === 'answer') {
       await noteSeen(services.store, database, null, io.now());
       const { printAnswer } = await import('./print-answer');
-      const { json = false, csv, showPlan } = flags;
-      const shown = { json, csv, ui: null, showPlan, db: database.addressLabel };
+      const { json = false, csv, maxRows, showPlan } = flags;
+      const rows = { max: maxRows, engine: () => engines.engine(database.name) };
+      const shown = { json, csv, rows, ui: null, showPlan, db: database.addressLabel };
       return printAnswer(services, again.record, io, shown);
     }
     const { input } = again;

@@ -49,6 +49,11 @@ export const askCommand: CommandFactory = (io, outcome) =>
       .option('--fresh', 'search again even if the same question was answered before')
       .option('--json', 'print the final record as JSON')
       .addOption(csvOption().conflicts(['json', 'detach']))
+      .option(
+        '--max-rows <n>',
+        'at most this many rows of the result (default: the 10,000 that are stored; more are read again with the same SQL)',
+        positiveInteger,
+      )
       .option('--record <file>', 'write every exchange with the model to this file')
       .addOption(new Option('--replay <file>', 'answer from a recording instead of a model').conflicts('record'))
       .action(async (words: readonly string[], flags: AskFlags) => {

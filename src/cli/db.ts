@@ -120,7 +120,7 @@ export const sqlCommand: CommandFactory = (io) =>
         ]),
       )
       .option('--json', 'the same as --format json')
-      .option('--max-rows <n>', 'at most this many rows', positiveInteger, 10_000)
+      .option('--max-rows <n>', 'at most this many rows of the result', positiveInteger, 10_000)
       .option('--timeout <seconds>', 'at most this many seconds', positiveNumber, 25)
       .action(async (argument: string, flags: SqlFlags) => {
         const { runSql } = await import('./sql-run');

@@ -41,7 +41,7 @@ export interface LimitFlags {
   readonly maxMinutes?: number | 'none';
   readonly maxSql?: number | 'none';
   readonly maxSqlSeconds?: number | 'none';
-  readonly maxRows?: number | 'none';
+  readonly maxSqlRows?: number | 'none';
 }
 
 export interface SearchFlags extends LimitFlags {
@@ -97,7 +97,7 @@ export function addQuestionLimits(command: Command): Command {
     .option('--max-minutes <n>', 'at most this many minutes', positiveNumber)
     .option('--max-sql <n>', 'at most this many SQL statements', positiveInteger)
     .option('--max-sql-seconds <n>', 'at most this many seconds in SQL statements', positiveNumber)
-    .option('--max-rows <n>', 'at most this many rows fetched from the database', positiveInteger);
+    .option('--max-sql-rows <n>', 'at most this many rows fetched by all SQL statements', positiveInteger);
 }
 
 /** Of the commands that ask one database. */
@@ -137,7 +137,7 @@ export function addLimitOptions(command: Command): Command {
     .option('--max-minutes <n>', 'minutes, or none', orNone(positiveNumber))
     .option('--max-sql <n>', 'SQL statements, or none', orNone(positiveInteger))
     .option('--max-sql-seconds <n>', 'seconds in SQL statements, or none', orNone(positiveNumber))
-    .option('--max-rows <n>', 'rows fetched from the database, or none', orNone(positiveInteger));
+    .option('--max-sql-rows <n>', 'rows fetched by all SQL statements, or none', orNone(positiveInteger));
 }
 
 export function limitsOf(flags: LimitFlags): Partial<Budgets> {
@@ -148,7 +148,7 @@ export function limitsOf(flags: LimitFlags): Partial<Budgets> {
     ['wallMs', flags.maxMinutes, 60_000],
     ['sqlExecutions', flags.maxSql, 1],
     ['sqlMs', flags.maxSqlSeconds, 1_000],
-    ['sqlRows', flags.maxRows, 1],
+    ['sqlRows', flags.maxSqlRows, 1],
   ];
   return Object.fromEntries(
     limits.flatMap(([name, value, by]) =>

@@ -3,12 +3,14 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { AnswerRecord } from '../domain';
 import { loadTrace, type Trace, renderReport } from '../report';
-import { capital, counted, cut, visible } from '../report/printable';
+import { capital, counted, cut, duration, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/answer-text';
 import { withheldTexts } from '../text/claim-text';
-import { EXIT, type ExitCode } from './errors';
+import type { SqlEngine } from '../ports';
+import { CommandFailed, EXIT, type ExitCode } from './errors';
+import { cutLine, rowsOf } from './sql-run';
 import type { Io } from './io';
 import { sha256, type Services } from './services';
 import { answerJson, answerText } from './show-answer';
@@ -20,6 +22,8 @@ interface Printing {
   readonly json: boolean;
   /** The rows alone. */
   readonly csv?: boolean;
+  /** How many rows are asked for; more than the record holds are read again. */
+  readonly rows?: { readonly max: number | undefined; readonly engine: () => Promise<{ readonly engine: SqlEngine }> };
   readonly ui: string | null;
   readonly showPlan?: boolean;
   /** The value of `--db` without secrets, when it is not a configured name. */
@@ -28,20 +32,46 @@ interface Printing {
 
 export async function printAnswer(
   services: Services,
-  record: AnswerRecord,
+  stored: AnswerRecord,
   io: Pick<Io, 'out' | 'err' | 'columns'>,
-  { json, csv = false, ui, showPlan = false, db }: Printing,
+  { json, csv = false, rows, ui, showPlan = false, db }: Printing,
 ): Promise<ExitCode> {
+  const record = rows?.max === undefined ? stored : await withRowsUpTo(rows.max, stored, rows.engine);
   // A report is plain: with encryption on it is written only when asked for (gate report).
   const report = services.config.encryption === null ? await writeReport(services, record.id, { db }) : null;
   if (csv) {
     printRows(record, io);
+    if (record.truncated) throw new CommandFailed(cutText(record, rows?.max));
     return exitCodeFor(record.status);
   }
   const places = { report, ui };
   if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
   return exitCodeFor(record.status);
+}
+
+/** An export may take longer than a query of a search. */
+const EXPORT_MS = 600_000;
+
+async function withRowsUpTo(
+  max: number,
+  record: AnswerRecord,
+  open: NonNullable<Printing['rows']>['engine'],
+): Promise<AnswerRecord> {
+  const { sql, rows, truncated } = record;
+  if (rows.length > max) return { ...record, rows: rows.slice(0, max), truncated: true };
+  if (!truncated || rows.length === max || sql === null) return record;
+  const { engine } = await open();
+  const options = { timeoutMs: EXPORT_MS, maxRows: max, signal: AbortSignal.timeout(2 * EXPORT_MS), tag: 'gate ask' };
+  const { results } = await engine.run([sql], options);
+  const all = rowsOf(results[0], `its SQL gave no result within ${duration(EXPORT_MS)}; ask for fewer rows`);
+  return { ...record, columns: all.columns, rows: all.rows, truncated: all.truncated };
+}
+
+/** A CSV that is not whole is an error: nothing in it says so. */
+function cutText({ rows }: AnswerRecord, max: number | undefined): string {
+  if (max !== undefined) return cutLine(rows.length, max);
+  return `cut after ${counted(rows.length, 'row')}: the result has more; gate ask with the same question, --csv and --max-rows gives them`;
 }
 
 function exitCodeFor(status: AnswerRecord['status']): ExitCode {
@@ -69,7 +99,7 @@ function planText(trace: Trace | null, width: number): string {
  * error. The values are exact: a program reads them. The file of a report guards texts that a spreadsheet would run.
  */
 export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
-  const { id, status, columns, rows, truncated, coverage, reason } = record;
+  const { id, status, columns, rows, coverage, reason } = record;
   const why = reason === null ? '' : `: ${visible(reason).replace(/\s+/g, ' ')}`;
   if (columns.length === 0) {
     io.err(`no rows, ${status}${why}\n`);
@@ -82,7 +112,6 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
     ),
   );
   if (status !== 'answered') io.err(`${capital(`${status}${why}`)}; these are the rows of the best candidate\n`);
-  if (truncated) io.err(`cut after ${counted(rows.length, 'row')}: the query has more\n`);
   const partial = coverage === undefined ? null : coverageText(coverage);
   if (partial !== null) io.err(`${partial}\n`);
   for (const text of withheldTexts(record)) io.err(`${text}\n`);

@@ -101,7 +101,7 @@ const RunConfig = Settings.extend({
   'max-minutes': limit.optional(),
   'max-sql': wholeLimit.optional(),
   'max-sql-seconds': limit.optional(),
-  'max-rows': wholeLimit.optional(),
+  'max-sql-rows': wholeLimit.optional(),
   /** Counts the grounding updates of the searches; with a model, it judges pairs of them as `gate audit updates` does. */
   audit: z.union([z.boolean(), z.strictObject({ judge: text })]).optional(),
 });
@@ -252,7 +252,7 @@ export function limitFlags(config: RunConfig): LimitFlags {
   const named = {
     ...{ maxCost: config['max-cost'], maxCalls: config['max-calls'], maxTokens: config['max-tokens'] },
     ...{ maxMinutes: config['max-minutes'], maxSql: config['max-sql'] },
-    ...{ maxSqlSeconds: config['max-sql-seconds'], maxRows: config['max-rows'] },
+    ...{ maxSqlSeconds: config['max-sql-seconds'], maxSqlRows: config['max-sql-rows'] },
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }

@@ -24,16 +24,16 @@ export async function runSql(argument: string, flags: SqlFlags, io: Io): Promise
     const { engine } = await engines.engine(database.name);
     const timeoutMs = Math.round(flags.timeout * 1000);
     const { results } = await engine.run([query], { timeoutMs, maxRows: flags.maxRows, signal, tag: 'gate sql' });
-    print(rowsOf(results[0], flags), flags, io);
+    const tooLong = `no result within ${flags.timeout} s; narrow the query or raise --timeout`;
+    print(rowsOf(results[0], tooLong), flags, io);
   });
 }
 
 type Rows = Extract<SqlResult, { kind: 'rows' }>;
 
-function rowsOf(result: SqlResult | undefined, { timeout }: SqlFlags): Rows {
+export function rowsOf(result: SqlResult | undefined, tooLong: string): Rows {
   if (result?.kind === 'rows') return result;
-  if (result?.kind === 'timeout')
-    throw new CommandFailed(`no result within ${timeout} s; narrow the query or raise --timeout`);
+  if (result?.kind === 'timeout') throw new CommandFailed(tooLong);
   const what = result?.kind === 'refused' ? 'refused' : 'SQL error';
   throw new CommandFailed(`${what}: ${result?.message ?? 'no result'}`);
 }
@@ -44,7 +44,11 @@ function print({ columns, rows, truncated }: Rows, flags: SqlFlags, io: Io): voi
   if (format === 'json') io.out(`${JSON.stringify({ columns, rows, truncated })}\n`);
   else if (format === 'csv') io.out(csv(names, rows));
   else io.out(`${textTable(names, rows, { width: io.columns })}\n`);
-  if (truncated) io.err(`${cutLine(rows.length, flags.maxRows)}\n`);
+  if (!truncated) return;
+  const cut = cutLine(rows.length, flags.maxRows);
+  // CSV cannot say itself that rows are missing.
+  if (format === 'csv') throw new CommandFailed(cut);
+  io.err(`${cut}\n`);
 }
 
 /** Rows are cut by their number, or by the size of them all. */

@@ -109,3 +109,35 @@ it('counts its claims again with the rows; one that is no proof any more is sear
     await model.close();
   }
 });
+
+/** One row more than a search fetches. */
+const MANY = `CREATE TABLE entry AS
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001) SELECT i AS id FROM n;`;
+const ALL = { action: 'commit', operators: [{ name: 'op_answer', intent: 'entries', sql: 'SELECT id FROM entry' }] };
+
+it('--csv gives all rows that are asked for, or ends with an error', async () => {
+  const { model, home } = await asking(MANY, () => ALL, []);
+  try {
+    const csv = (...more: string[]) =>
+      home.here(['ask', 'Which entries?', '--db', join(home.folder, 'races.sqlite'), '--csv', ...more]);
+    const stored = await csv();
+    expect({ code: stored.code, lines: stored.out.trim().split('\n').length }).toEqual({ code: 1, lines: 10_001 });
+    expect(stored.err).toContain('gate: cut after 10,000 rows: the result has more');
+
+    const calls = model.requests.length;
+    const all = await csv('--max-rows', '300000');
+    expect({ code: all.code, lines: all.out.trim().split('\n').length }).toEqual({ code: 0, lines: 10_002 });
+    const some = await csv('--max-rows', '10000');
+    expect({ code: some.code, err: some.err.split('\n').at(-2) }).toEqual({
+      code: 1,
+      err: 'gate: cut after 10,000 rows; --max-rows raises the limit',
+    });
+    expect(model.requests.length).toBe(calls);
+
+    const sql = ['sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
+    expect(await home.here([...sql, '--format', 'csv'])).toMatchObject({ code: 1 });
+    expect(await home.here([...sql, '--format', 'csv', '--max-rows', '10001'])).toMatchObject({ code: 0, err: '' });
+  } finally {
+    await model.close();
+  }
+});

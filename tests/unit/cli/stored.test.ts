@@ -97,10 +97,10 @@ describe('what is stored is shown without Temporal', () => {
       ['two\nlines', -2],
     ];
 
-    test('is the rows alone, exact and by RFC 4180; what must be known of them is on standard error', async () => {
+    test('is the rows alone, exact and by RFC 4180; what must be known of them is on standard error, and a cut is one', async () => {
       const process = await withSearch('answered', { columns, rows, truncated: true });
       const { code, out, err } = await process.gate('result', 'last', '--csv');
-      expect(code).toBe(0);
+      expect(code).toBe(1);
       expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
       expect(err).toContain('cut after 3 rows');
       expect(err).toContain(`1 of 2 steps proved, 1 assumed; gate result ${record.id} shows the evidence`);
