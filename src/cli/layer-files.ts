@@ -8,12 +8,13 @@ import type { Dialect } from '../domain';
 import { dbtFiles, fileName, type CountedEntry, type DbtFile } from '../layer/dbt';
 import { layerMarkdown } from '../layer/markdown';
 import { ossieModel, claimedEntries, OssieError, type ClaimedEntry } from '../layer/ossie';
-import { type HeldEntry, layerOf } from '../layer/state';
+import { allHeld, isCounted, layerOf, type HeldEntry } from '../layer/state';
 import { counted } from '../report/printable';
 import { visibleLine } from '../text/visible';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
-import { openLayer, type LayerFlags, type Opened } from './layer-run';
+import { addRule, by, openLayer, type LayerFlags, type Opened } from './layer-run';
+import { words } from './steer';
 import { appendToLayer } from '../record/layer-store';
 import { importEntries, type Imported } from '../steps/import-entries';
 import { checkDatabase, onDatabase } from './check-database';
@@ -52,22 +53,22 @@ async function filesOf(format: 'markdown' | 'ossie' | 'dbt', opened: Opened, io:
   const { layer, database } = opened;
   const name = fileName(database.name);
   if (format === 'markdown') return [{ path: `${name}.md`, text: layerMarkdown(database.name, layer) }];
-  const active = layer.entries.filter(({ status }) => status === 'active');
+  const active = allHeld(layer).filter(({ status }) => status === 'active');
   if (format === 'ossie') {
     if (active.length === 0) throw nothingToExport(database.name);
     const model = ossieModel(database.name, database.dialect, active);
     return [{ path: `${name}.ossie.json`, text: `${JSON.stringify(model, null, 2)}\n` }];
   }
   if (active.length === 0) throw nothingToExport(database.name);
-  const entries = await withWidths(active, opened, io);
-  return dbtFiles(database.name, database.schemas[0] ?? SCHEMA[database.dialect], entries);
+  const entries = await withWidths(active.filter(isCounted), opened, io);
+  return dbtFiles(database.name, database.schemas[0] ?? SCHEMA[database.dialect], active, entries);
 }
 
 /** Where names without a schema are looked up. */
 const SCHEMA: Readonly<Record<Dialect, string>> = { postgresql: 'public', sqlite: 'main', snowflake: 'PUBLIC' };
 
 function nothingToExport(name: string): CommandFailed {
-  return new CommandFailed(`no entry of '${name}' is in use, so there is nothing to export; gate layer list --all`);
+  return new CommandFailed(`nothing kept of '${name}' is in use, so there is nothing to export; gate layer list --all`);
 }
 
 /** The checks run once, because only the database knows how many columns `SELECT *` gives. */
@@ -93,24 +94,67 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export async function importLayer(file: string, flags: LayerFlags, io: Io): Promise<ExitCode> {
   const claims = readClaims(file, io);
   const opened = await openLayer(flags, io);
+  const told = await proveClaims(opened, claims, 'import', flags, io).catch((error: unknown) => {
+    throw ofFile(file, error);
+  });
+  print(told, flags, io);
+  return told.every(({ outcome }) => outcome === 'kept' || outcome === 'known') ? EXIT.ok : EXIT.failed;
+}
+
+export interface AddFlags extends LayerFlags {
+  readonly check?: string;
+  readonly rival?: readonly string[];
+  readonly rows?: string;
+}
+
+/** A person's statement: with a check it is a claim, and kept only if the rows show it; without one it is what they said. */
+export async function addStatement(said: string, flags: AddFlags, io: Io): Promise<ExitCode> {
+  const { check, rival = [], rows = '' } = flags;
+  if (check === undefined) {
+    if (rival.length > 0 || rows !== '')
+      throw new UsageError('--rival and --rows say what --check counts: give it, too');
+    await addRule(said, flags, io);
+    return EXIT.ok;
+  }
+  const statement = words(said, 'statement');
+  if (rival.length === 0)
+    throw new UsageError(
+      '--check proves nothing without a reading that could lose: give --rival for each that it counts',
+    );
+  const rivals = rival.map((reading) => ({ reading, refuted: true }));
+  const claim = { entryId: 'new', statement, rows, scope: null, check, rivals, operator: null, restsOn: [] };
+  const opened = await openLayer(flags, io);
+  const told = await proveClaims(opened, [claim], 'add', flags, io);
+  const [proved] = told;
+  // Whoever states it stands behind its words; the rows stand behind its figures.
+  if (proved?.outcome === 'kept' && proved.entryId !== null)
+    await appendToLayer(opened.place, [{ kind: 'confirmed', entryId: proved.entryId, ...by(flags, io) }]);
+  print(told, flags, io);
+  return proved?.status === 'active' ? EXIT.ok : EXIT.failed;
+}
+
+async function proveClaims(
+  opened: Opened,
+  claims: readonly ClaimedEntry[],
+  source: 'import' | 'add',
+  flags: LayerFlags,
+  io: Io,
+): Promise<readonly Told[]> {
   const { database, events: before, place } = opened;
   return onDatabase(opened, io, async ({ engines, signal }) => {
     const description = await checkDatabase(engines, database.name);
     const { engine, inspector } = await engines.engine(database.name);
     const { imported, events } = await importEntries(claims, layerOf(before).entries, {
-      ...{ engine, inspector, description, hash: sha256, signal, now: () => io.now() },
+      ...{ engine, inspector, description, source, hash: sha256, signal, now: () => io.now() },
       timeoutMs: Math.round((flags.timeout ?? 25) * 1000),
-    }).catch((error: unknown) => {
-      throw ofFile(file, error);
     });
     await appendToLayer(place, events);
     const { entries } = layerOf([...before, ...events]);
-    const told = imported.map((each) => {
-      const held = each.outcome === 'kept' ? entries.find(({ entry }) => entry.entryId === each.entryId) : undefined;
+    return imported.map((each) => {
+      const isHeld = each.outcome === 'kept' || each.outcome === 'known';
+      const held = isHeld ? entries.find(({ entry }) => entry.entryId === each.entryId) : undefined;
       return { ...each, status: held?.status ?? null, why: each.why ?? held?.why ?? null };
     });
-    print(told, flags, io);
-    return told.every(({ outcome }) => outcome === 'kept' || outcome === 'known') ? EXIT.ok : EXIT.failed;
   });
 }
 

@@ -3,12 +3,20 @@ import type { ResolvedDatabase } from '../config/databases';
 import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
-import { answerText, visibleQuestions } from '../layer/questions';
-import { figuresOf, layerOf, type HeldEntry, type Layer } from '../layer/state';
+import { namedIn, ruleIdOf } from '../layer/rules';
+import {
+  allHeld,
+  figuresOf,
+  isCounted,
+  layerOf,
+  type Held,
+  type HeldRule,
+  type Layer,
+} from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
-import { visibleEntries } from '../steps/layer-entries';
+import { visibleLayer } from '../steps/layer-entries';
 import { visibleLine } from '../text/visible';
 import { checkDatabase, lookAt, onDatabase } from './check-database';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
@@ -16,6 +24,7 @@ import type { Io } from './io';
 import { askedDatabase } from './ask-input';
 import { recognise } from './seen-databases';
 import { authorOf, words } from './steer';
+import { openQuestionsText } from './show-answer';
 import { openServices, sha256, type Services } from './services';
 import { textTable } from './table';
 import { driftBetween, fallOf, fallText, type Drift } from '../layer/drift';
@@ -53,48 +62,44 @@ export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promi
 /** What is about something that an access list hides is as if it did not exist. Only then is the database opened. */
 async function shownLayer({ config }: Services, database: ResolvedDatabase, layer: Layer): Promise<Layer> {
   const { allow, deny } = database.access;
-  const { entries, questions } = layer;
-  if (entries.length + questions.length === 0 || allow.length + deny.length === 0) return layer;
-  const description = await lookAt(config, database);
-  return {
-    ...layer,
-    entries: visibleEntries(entries, description),
-    questions: visibleQuestions(questions, description),
-  };
+  const nothing = allHeld(layer).length + layer.questions.length === 0;
+  if (nothing || allow.length + deny.length === 0) return layer;
+  return visibleLayer(layer, await lookAt(config, database));
 }
 
 export async function listEntries(flags: LayerFlags, io: Io): Promise<void> {
   const { layer, database } = await openLayer(flags, io);
-  const shown = layer.entries.filter(({ status }) => flags.all === true || status === 'active');
+  const isShown = ({ status }: Held): boolean => flags.all === true || status === 'active';
   if (flags.json) {
-    io.out(`${JSON.stringify({ database: database.name, ...layer, entries: shown }, null, 2)}\n`);
+    const told = { ...layer, entries: layer.entries.filter(isShown), rules: layer.rules.filter(isShown) };
+    io.out(`${JSON.stringify({ database: database.name, ...told }, null, 2)}\n`);
     return;
   }
-  const left = layer.entries.length - shown.length;
-  if (layer.entries.length === 0)
+  const all = allHeld(layer);
+  const shown = all.filter(isShown);
+  const left = all.length - shown.length;
+  if (all.length === 0)
     io.err(`nothing is kept of ${database.name} yet; questions with claims add to it (gate ask --memory on)\n`);
   if (shown.length > 0) {
     const rows = shown.map((held) => [held.entry.entryId.slice(0, 9), held.status, figuresOf(held), held.statement]);
     io.out(`${textTable(['entry', 'status', 'counted', 'statement'], rows, { width: io.columns, whole: 2 })}\n`);
   }
   if (left > 0) io.err(`${counted(left, 'more entry', 'more entries')} not in use: --all shows them\n`);
-  for (const question of layer.questions) {
-    const { questionId, text, answer } = question;
-    if (answer === null)
-      io.err(`to be decided by a person: ${visibleLine(text)} (gate layer answer ${questionId.slice(0, 7)} "…")\n`);
-    else if (flags.all === true) io.err(`${visibleLine(answerText(question))}\n`);
-  }
+  if (layer.questions.length > 0)
+    io.err(`${openQuestionsText(layer.questions, flags.db ?? database.name, io.columns)}\n`);
 }
 
 export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Promise<void> {
   const { layer, events } = await openLayer(flags, io);
   const held = findEntry(layer, wanted);
   const { entryId } = held.entry;
-  const history = events
-    .filter((event) => ('entryId' in event ? event.entryId : idOf(event)) === entryId)
-    .sort((a, b) => compareText(a.at, b.at));
+  const history = events.filter((event) => entryIdIn(event) === entryId).sort((a, b) => compareText(a.at, b.at));
   if (flags.json) {
     io.out(`${JSON.stringify({ ...held, history }, null, 2)}\n`);
+    return;
+  }
+  if (!isCounted(held)) {
+    io.out(`${ruleLines(held).join('\n')}\n`);
     return;
   }
   const { rows, scope, rivals, from, provedAt, check, operator, restsOn } = held.entry;
@@ -115,6 +120,18 @@ export async function showEntry(wanted: string, flags: LayerFlags, io: Io): Prom
   io.out(`${lines.join('\n')}\n`);
 }
 
+function ruleLines(held: HeldRule): string[] {
+  const { author, saidAt, tables, columns } = held.entry;
+  const about = [...columns, ...tables.filter((table) => !columns.some((column) => column.startsWith(`${table}.`)))];
+  return [
+    visibleLine(held.statement),
+    `status    ${held.status}${held.why === null ? '' : `: ${visibleLine(held.why)}`}`,
+    `said      by ${visibleLine(author)}, ${saidAt}; not counted`,
+    `about     ${about.length === 0 ? 'no table or column of the database' : visibleLine(about.join(', '))}`,
+    ...(held.confirmedBy === null ? [] : [`confirmed by ${held.confirmedBy}`]),
+  ];
+}
+
 export async function decideEntry(
   kind: 'confirmed' | 'rejected',
   wanted: string,
@@ -128,16 +145,33 @@ export async function decideEntry(
 
 export async function answerQuestion(wanted: string, said: string, flags: LayerFlags, io: Io): Promise<void> {
   const text = words(said, 'answer');
-  const { layer, place } = await openLayer(flags, io);
-  const asked = /^q./.test(wanted) ? layer.questions : [];
+  const opened = await openLayer(flags, io);
+  const asked = /^q./.test(wanted) ? opened.layer.questions : [];
   const only = begunBy(wanted, asked, ({ questionId }) => questionId, 'questions');
   if (only === null)
-    throw new CommandFailed(`no question ${wanted} in this layer; gate layer list shows those to be decided`);
+    throw new CommandFailed(`no open question ${wanted} in this layer; gate layer list shows those to be decided`);
+  await sayRule(opened, { statement: `${only.text} ${text}`, answers: only.questionId }, flags, io);
+}
+
+/** Without a check: what a person says, as such. */
+export async function addRule(said: string, flags: LayerFlags, io: Io): Promise<void> {
+  const statement = words(said, 'statement');
+  await sayRule(await openLayer(flags, io), { statement, answers: null }, flags, io);
+}
+
+async function sayRule(
+  opened: Opened,
+  { statement, answers }: { readonly statement: string; readonly answers: string | null },
+  flags: LayerFlags,
+  io: Io,
+): Promise<void> {
+  const about = namedIn(statement, await lookAt(opened.config, opened.database));
   const at = new Date(io.now()).toISOString();
-  const answer = { at, author: authorOf(flags, io), text };
-  await appendToLayer(place, [{ kind: 'answered', questionId: only.questionId, ...answer }]);
-  if (flags.json) io.out(`${JSON.stringify({ ...only, answer }, null, 2)}\n`);
-  else io.out(`${visibleLine(answerText({ ...only, answer }))}\n`);
+  const entryId = ruleIdOf(answers ?? statement, sha256);
+  const said = { statement, answers, author: authorOf(flags, io), saidAt: at };
+  await append(opened, { kind: 'said', at, rule: { schemaVersion: 1, entryId, ...said, ...about } }, flags, io);
+  if (about.tables.length === 0)
+    io.err('it names no table or column: questions are told it by its words alone; name what it is about\n');
 }
 
 export async function editEntry(wanted: string, statement: string, flags: LayerFlags, io: Io): Promise<void> {
@@ -160,7 +194,7 @@ export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
     io.out(`${JSON.stringify(diff, null, 2)}\n`);
     return;
   }
-  const line = (sign: string, { entry, statement }: HeldEntry, more = ''): string =>
+  const line = (sign: string, { entry, statement }: Held, more = ''): string =>
     `${sign} ${entry.entryId.slice(0, 9)} ${statement}${more}\n`;
   for (const held of diff.added) io.out(line('+', held));
   for (const held of diff.removed) io.out(line('-', held));
@@ -168,15 +202,22 @@ export async function diffLayers(flags: LayerFlags, io: Io): Promise<void> {
   if (diff.added.length + diff.removed.length + diff.changed.length === 0) io.err('no difference\n');
 }
 
-async function append({ place }: Opened, event: LayerEvent & { readonly entryId: string }, flags: LayerFlags, io: Io) {
+async function append({ place }: Opened, event: LayerEvent, flags: LayerFlags, io: Io): Promise<void> {
   await appendToLayer(place, [event]);
-  const held = findEntry(layerOf(await readLayer(place)), event.entryId);
+  const held = findEntry(layerOf(await readLayer(place)), entryIdIn(event) ?? '');
   if (flags.json) io.out(`${JSON.stringify(held, null, 2)}\n`);
-  else
-    io.out(`${held.entry.entryId} is ${held.status}${held.why === null ? '' : ` (${held.why})`}: ${held.statement}\n`);
+  else {
+    const why = held.why ?? (isCounted(held) ? null : figuresOf(held));
+    io.out(
+      `${visibleLine(`${held.entry.entryId} is ${held.status}${why === null ? '' : ` (${why})`}: ${held.statement}`)}\n`,
+    );
+  }
 }
 
-function by(flags: LayerFlags, io: Io): { readonly at: string; readonly author: string; readonly note: string | null } {
+export function by(
+  flags: LayerFlags,
+  io: Io,
+): { readonly at: string; readonly author: string; readonly note: string | null } {
   return { at: new Date(io.now()).toISOString(), author: authorOf(flags, io), note: flags.note ?? null };
 }
 
@@ -188,18 +229,20 @@ function begunBy<T>(wanted: string, all: readonly T[], idOf: (one: T) => string,
   return found[0] ?? null;
 }
 
-function findEntry({ entries }: Layer, wanted: string): HeldEntry {
+function findEntry(layer: Layer, wanted: string): Held {
   if (!/^e[0-9a-f]{2,16}$/.test(wanted))
     throw new UsageError(
       `'${wanted}' is not the id of an entry; give e…, or its beginning (gate layer list shows them)`,
     );
-  const only = begunBy(wanted, entries, ({ entry }) => entry.entryId, 'entries');
+  const only = begunBy(wanted, allHeld(layer), ({ entry }) => entry.entryId, 'entries');
   if (only === null) throw new CommandFailed(`no entry ${wanted} in this layer; gate layer list --all shows them`);
   return only;
 }
 
-function idOf(event: LayerEvent): string | null {
-  return event.kind === 'proved' ? event.entry.entryId : null;
+function entryIdIn(event: LayerEvent): string | null {
+  if (event.kind === 'proved') return event.entry.entryId;
+  if (event.kind === 'said') return event.rule.entryId;
+  return 'entryId' in event ? event.entryId : null;
 }
 
 function timeOf(text: string): string {
@@ -253,7 +296,9 @@ export async function verifyLayer(flags: LayerFlags, io: Io): Promise<ExitCode> 
 }
 
 /** A job that checks a database without a layer checks nothing: that is told, and is no success. */
-function nothingToCheck(name: string, { entries }: Layer): string {
+function nothingToCheck(name: string, { entries, rules }: Layer): string {
+  if (entries.length === 0 && rules.length > 0)
+    return `nothing was checked: what is kept of ${name} was said by people, and has no check`;
   return entries.length === 0
     ? `nothing was checked: nothing is kept of ${name} yet; gate learn --db ${name} proves its conventions`
     : `nothing was checked: every entry of ${name} is rejected (gate layer list --all)`;

@@ -1,8 +1,8 @@
 /** `gate layer`: the command line of what databases proved; the work is in `layer-run.ts`. */
 import { Command, Option } from 'commander';
-import { type CommandFactory, interval, positiveNumber, withExamples, ONE_DATABASE } from './options';
+import { type CommandFactory, collect, interval, positiveNumber, withExamples, ONE_DATABASE } from './options';
 import type { Io } from './io';
-import type { ExportFlags } from './layer-files';
+import type { AddFlags, ExportFlags } from './layer-files';
 import type { LayerFlags } from './layer-run';
 import type { WatchFlags } from './layer-watch';
 
@@ -35,7 +35,7 @@ export const layerCommand: CommandFactory = (io, outcome) => {
   const command = new Command('layer').description(
     'what a database proved: conventions with their figures, used by every question (docs/layer.md)',
   );
-  for (const make of [list, show, verify, watch, confirm, reject, edit, answer, diff, exported, imported])
+  for (const make of [list, show, verify, watch, confirm, reject, edit, add, answer, diff, exported, imported])
     command.addCommand(make(io, outcome));
   return withExamples(
     command,
@@ -46,14 +46,18 @@ export const layerCommand: CommandFactory = (io, outcome) => {
 };
 
 const list: CommandFactory = (io) =>
-  action('list', 'list the entries with their figures', 'gate layer list --db shop')
+  action('list', 'list what rows prove, with the figures, and what people say', 'gate layer list --db shop')
     .option('--all', 'also those that are broken, suspended, superseded or rejected')
     .action(async (flags: LayerFlags) => (await work()).listEntries(flags, io));
 
 const show: CommandFactory = (io) =>
-  ofEntry(action('show', 'show an entry: check, rivals, where it comes from', 'gate layer show e3f9 --db shop')).action(
-    async (entry: string, flags: LayerFlags) => (await work()).showEntry(entry, flags, io),
-  );
+  ofEntry(
+    action(
+      'show',
+      'show an entry: check, rivals, where it comes from, or who says it',
+      'gate layer show e3f9 --db shop',
+    ),
+  ).action(async (entry: string, flags: LayerFlags) => (await work()).showEntry(entry, flags, io));
 
 const verify: CommandFactory = (io, outcome) =>
   timed(
@@ -116,10 +120,31 @@ const edit: CommandFactory = (io) =>
     (await work()).editEntry(entry, statement, flags, io),
   );
 
+const add: CommandFactory = (io, outcome) =>
+  timed(
+    action(
+      'add',
+      'state a rule of the database; with --check it is proved like any claim, without one it is kept as what you said',
+      'gate layer add "Orders with orders.state = \'X\' are tests and count nowhere." --db shop',
+      'gate layer add "orders.total is in cents." --db shop --rows "paid orders" \\\n    --check "SELECT count(*), sum(total = 100 * paid), sum(total = paid) FROM orders" --rival "whole units"',
+    ),
+  )
+    .option(
+      '--check <sql>',
+      'one SELECT of one row: examined, matching, then how many of the same rows match each rival',
+    )
+    .option('--rival <reading>', 'a reading that would be wrong, in the order of the check (repeatable)', collect)
+    .option('--rows <what>', 'what one examined row is')
+    .option('--author <name>', AUTHOR)
+    .argument('<statement>', 'one sentence that names the tables and columns that it is about')
+    .action(async (statement: string, flags: AddFlags) => {
+      outcome.code = await (await import('./layer-files')).addStatement(statement, flags, io);
+    });
+
 const answer: CommandFactory = (io) =>
   action(
     'answer',
-    'answer a question that no data can decide; later questions are told, as what a person said',
+    'answer a question that no data can decide; the answer is a rule that later questions are told, as what you said',
     'gate layer answer q3f9 "The clock of the depot." --db shop',
   )
     .option('--author <name>', AUTHOR)
@@ -143,7 +168,7 @@ const diff: CommandFactory = (io) =>
 const exported: CommandFactory = (io) =>
   action(
     'export',
-    'the entries for people (markdown), semantic models (ossie: Apache Ossie, the former OSI) or dbt (sources and tests)',
+    'what is kept, for people (markdown), semantic models (ossie: Apache Ossie, the former OSI) or dbt (sources and tests)',
     'gate layer export --db shop > shop.md',
     'gate layer export --db shop --format ossie > shop.json',
     'gate layer export --db shop --format dbt --out ./dbt-project',

@@ -44,7 +44,8 @@ export async function printAnswer(
     if (record.truncated) throw new CommandFailed(cutText(record, rows?.max));
     return exitCodeFor(record.status);
   }
-  const places = { report, ui };
+  const isNamed = services.config.databases[record.database] !== undefined;
+  const places = { report, ui, db: isNamed ? record.database : db };
   if (showPlan && !json) io.out(planText(await loadTrace(services.store, record.id, sha256), io.columns));
   io.out(json ? answerJson(record, places) : answerText(record, places, io.columns));
   return exitCodeFor(record.status);

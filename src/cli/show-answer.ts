@@ -27,6 +27,8 @@ const TEXT_LINES = 4;
 export interface Places {
   readonly report: string | null;
   readonly ui: string | null;
+  /** The database as commands name it. */
+  readonly db?: string;
 }
 
 /** What `--json` prints: the record, and where its report and the Temporal UI are. */
@@ -49,6 +51,9 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
     ...(evidence.length === 0 ? [] : [`Evidence\n${evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),
     ...(open.length === 0 ? [] : [openText(open, width)]),
+    ...(record.layer?.open === undefined
+      ? []
+      : [openQuestionsText(record.layer.open, places.db ?? record.database, width)]),
     ...(record.sources === undefined ? [] : [sourcesText(record.sources, width)]),
     ...(record.failedLookups === undefined ? [] : [failedText(record.failedLookups, width)]),
     ...(record.steering === undefined ? [] : [saidText(record.steering, width)]),
@@ -64,6 +69,19 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
     ].join('\n'),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** What no data can decide, with the command that answers each. */
+export function openQuestionsText(
+  questions: readonly { readonly questionId: string; readonly text: string }[],
+  db: string,
+  width: number,
+): string {
+  const lines = questions.flatMap(({ questionId, text }) => [
+    ...wrapped(visible(text), width - 2, TEXT_LINES).map((line) => `  ${line}`),
+    `    gate layer answer ${questionId.slice(0, 7)} "…" --db ${db}`,
+  ]);
+  return ['To be decided by a person', ...lines].join('\n');
 }
 
 const WORDS: Readonly<Record<AnswerRecord['status'], string>> = {

@@ -205,6 +205,8 @@ export const AnswerRecord = z.object({
       unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
       /** What this search proved and the layer keeps. */
       kept: z.array(z.object({ entryId: EntryId, statement: z.string() })),
+      /** Of a lesson: what no data can decide and a person is asked (`gate layer answer`). Left out: nothing. */
+      open: z.array(z.object({ questionId: z.string(), text: z.string() })).optional(),
     })
     .optional(),
 });

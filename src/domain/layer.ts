@@ -49,6 +49,23 @@ export const LayerEntry = z.object({
 });
 export type LayerEntry = z.infer<typeof LayerEntry>;
 
+/** What a person says of a database. Nobody counted it, so it is never called proved. */
+export const LayerRule = z.object({
+  schemaVersion: version,
+  /** A hash of the statement, or of the question that it answers: who answers again says it anew. */
+  entryId: EntryId,
+  /** An answer begins with its question. */
+  statement: z.string().min(1),
+  /** What it names. */
+  tables: z.array(z.string()),
+  columns: z.array(z.string()),
+  /** The open question that it answers (`questionId`). */
+  answers: z.string().nullable(),
+  author: z.string().min(1),
+  saidAt: When,
+});
+export type LayerRule = z.infer<typeof LayerRule>;
+
 /** The counts of an entry when its check ran again. */
 export const EntryCounts = z.object({
   matching: z.number().int().nullable(),
@@ -63,6 +80,7 @@ const byPerson = { ...about, author: z.string().min(1), note: z.string().nullabl
 
 export const LayerEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('proved'), at: When, entry: LayerEntry }),
+  z.object({ kind: z.literal('said'), at: When, rule: LayerRule }),
   /** Its check ran and no longer shows it; `why` in one line. */
   z.object({ kind: z.literal('broken'), ...about, why: z.string(), counts: EntryCounts.nullable() }),
   /** Its check ran and shows it, with other figures than before, or again after it was broken. */
@@ -79,9 +97,8 @@ export const LayerEvent = z.discriminatedUnion('kind', [
   /** What no data can decide, for a person (`gate learn`). */
   z.object({
     ...{ kind: z.literal('asked'), at: When, questionId: z.string(), text: z.string().min(1) },
-    /** The tables and columns that it names, in lower case. Left out: none. */
-    about: z.array(z.string()).optional(),
+    /** What it names, as in a rule. */
+    ...{ tables: z.array(z.string()), columns: z.array(z.string()) },
   }),
-  z.object({ kind: z.literal('answered'), at: When, questionId: z.string(), author: z.string(), text: z.string() }),
 ]);
 export type LayerEvent = z.infer<typeof LayerEvent>;

@@ -10,8 +10,8 @@ import { stringify } from 'yaml';
 import { FLOOR, POINTS_APART } from '../sql/agreement';
 import { normaliseSql } from '../sql/body';
 import { visibleLine } from '../text/visible';
-import type { HeldEntry } from './state';
-import { tablesOfLayer } from './tables';
+import type { Held, HeldEntry } from './state';
+import { factText, tablesOfLayer } from './tables';
 
 export interface DbtFile {
   /** Inside the project, with `/`. */
@@ -25,15 +25,19 @@ export interface CountedEntry {
   readonly width: number;
 }
 
-/** `schema`: where names without one are looked up. */
-export function dbtFiles(database: string, schema: string, entries: readonly CountedEntry[]): readonly DbtFile[] {
+/** `schema`: where names without one are looked up; `facts`: active ones; `entries`: those of them whose checks run. */
+export function dbtFiles(
+  database: string,
+  schema: string,
+  facts: readonly Held[],
+  entries: readonly CountedEntry[],
+): readonly DbtFile[] {
   const source = fileName(database);
   const tests = entries.flatMap(({ held, width }) => {
     const text = testOf(held, width, database);
     return text === null ? [] : [{ path: `tests/${held.entry.entryId}.sql`, text }];
   });
-  const held = entries.map((each) => each.held);
-  return [{ path: `models/${source}/sources.yml`, text: sourcesOf(source, schema, held) }, ...tests];
+  return [{ path: `models/${source}/sources.yml`, text: sourcesOf(source, schema, facts) }, ...tests];
 }
 
 /** A name that every file system and dbt take. */
@@ -41,20 +45,21 @@ export function fileName(database: string): string {
   return database.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_+|_+$/g, '') || 'database';
 }
 
-function sourcesOf(source: string, schema: string, entries: readonly HeldEntry[]): string {
-  const tables = tablesOfLayer(entries).map((table) => ({ ...table, ...partsOf(table.name, schema) }));
+function sourcesOf(source: string, schema: string, facts: readonly Held[]): string {
+  const tables = tablesOfLayer(facts).map((table) => ({ ...table, ...partsOf(table.name, schema) }));
   const schemas = [...new Set(tables.map((table) => table.schema))].sort();
   const sources = schemas.map((each) => ({
     name: each === schema ? source : `${source}_${fileName(each)}`,
+    ...describedBy(each === schema ? facts.filter(({ entry }) => entry.tables.length === 0) : []),
     schema: plainJinja(each),
     tables: tables
       .filter((table) => table.schema === each)
-      .map(({ table, statements, columns }) => ({
-        ...{ name: plainJinja(table), ...describedBy(statements) },
+      .map(({ table, facts: own, columns }) => ({
+        ...{ name: plainJinja(table), ...describedBy(own) },
         ...(columns.length === 0
           ? {}
           : {
-              columns: columns.map(({ name, statements: said }) => ({ name: plainJinja(name), ...describedBy(said) })),
+              columns: columns.map(({ name, facts: said }) => ({ name: plainJinja(name), ...describedBy(said) })),
             }),
       })),
   }));
@@ -69,8 +74,10 @@ function partsOf(name: string, schema: string): { readonly schema: string; reado
   return dot <= 0 ? { schema, table: name } : { schema: name.slice(0, dot), table: name.slice(dot + 1) };
 }
 
-function describedBy(statements: readonly string[]): { readonly description?: string } {
-  return statements.length === 0 ? {} : { description: plainJinja(statements.map(visibleLine).join('\n')) };
+function describedBy(facts: readonly Held[]): { readonly description?: string } {
+  return facts.length === 0
+    ? {}
+    : { description: plainJinja(facts.map((held) => visibleLine(factText(held))).join('\n')) };
 }
 
 /** Null for a check that counts its rivals in no way that is known: it is not one of `sql/claims.ts`. */

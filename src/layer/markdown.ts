@@ -1,42 +1,59 @@
-/** A layer for people: what each table's conventions are, with the figures behind them. */
-import { figuresOf, type HeldEntry, type Layer } from './state';
+/** A layer for people: what each table's conventions are, with the figures behind them, or who says them. */
+import { allHeld, figuresOf, isCounted, type Held, type Layer } from './state';
+import { saidText, tablesOfLayer } from './tables';
 
-export function layerMarkdown(database: string, { entries, questions }: Layer): string {
-  const used = entries.filter(({ status }) => status === 'active');
-  const tables = [...new Set(used.map(({ entry }) => entry.tables[0] ?? 'no table'))].sort();
-  const open = questions.filter(({ answer }) => answer === null);
+export function layerMarkdown(database: string, layer: Layer): string {
+  const used = allHeld(layer).filter(({ status }) => status === 'active');
+  const nowhere = used.filter(({ entry }) => entry.tables.length === 0);
   const lines = [
-    `# ${plain(database)}: what its rows prove`,
+    `# ${plain(database)}: what its rows prove, and what people say`,
     '',
-    ...tables.flatMap((table) => [
-      `## ${plain(table)}`,
-      '',
-      ...used.filter(({ entry }) => (entry.tables[0] ?? 'no table') === table).map(entryLine),
-      '',
-    ]),
-    ...(open.length === 0
+    ...tablesOfLayer(used).flatMap(({ name, facts, columns }) => {
+      const told = columns.filter((column) => column.facts.length > 0);
+      return facts.length + told.length === 0
+        ? []
+        : [
+            ...section(`## ${plain(name)}`, facts.map(factLine)),
+            ...told.flatMap((column) => section(`### ${plain(`${name}.${column.name}`)}`, column.facts.map(factLine))),
+          ];
+    }),
+    ...(nowhere.length === 0 ? [] : section('## Of no table', nowhere.map(factLine))),
+    ...(layer.questions.length === 0
       ? []
-      : ['## To be decided by a person', '', ...open.map(({ text }) => `- ${plain(text)}`), '']),
+      : section(
+          '## To be decided by a person',
+          layer.questions.map(({ text }) => `- ${plain(text)}`),
+        )),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function entryLine(held: HeldEntry): string {
-  const { entry, statement, confirmedBy } = held;
-  const { rows, rivals, scope, provedAt } = entry;
+function section(title: string, lines: readonly string[]): string[] {
+  return [title, '', ...lines, ...(lines.length === 0 ? [] : [''])];
+}
+
+function factLine(held: Held): string {
+  return `- ${plain(held.statement)} (${plain([...proofOf(held), ...confirmedOf(held)].join('; '))})`;
+}
+
+function proofOf(held: Held): string[] {
+  if (!isCounted(held)) return [saidText(held)];
+  const { rows, rivals, scope, provedAt } = held.entry;
   const countedOn = held.countedAt.slice(0, 10);
   const refuted = rivals
     .filter((rival) => rival.refuted)
     .map(({ reading, matching: of }) => `${reading}: ${of ?? '?'}`);
-  const told = [
+  return [
     figuresOf(held, rows || 'rows'),
     ...(refuted.length === 0 ? [] : [`not ${refuted.join(', ')}`]),
     ...(scope === null ? [] : [scope]),
     `proved ${provedAt.slice(0, 10)}`,
     ...(countedOn === provedAt.slice(0, 10) ? [] : [`counted ${countedOn}`]),
-    ...(confirmedBy === null ? [] : [`confirmed by ${confirmedBy}`]),
   ];
-  return `- ${plain(statement)} (${plain(told.join('; '))})`;
+}
+
+function confirmedOf({ confirmedBy }: Held): string[] {
+  return confirmedBy === null ? [] : [`confirmed by ${confirmedBy}`];
 }
 
 /** Text of a model or a database is no markup. */

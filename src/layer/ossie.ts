@@ -1,37 +1,43 @@
 /**
  * A layer as a semantic model of Apache Ossie (the former Open Semantic Interchange), version 0.2.0.dev0, and back. Tables are
- * datasets and columns are fields; `ai_context` says what the rows prove of them, for tools that read no more. Whole entries are
+ * datasets and columns are fields; `ai_context` says what is kept of them, for tools that read no more. Whole entries and rules are
  * `custom_extensions` of the model, one each, so that a file that is read again has lost nothing.
  */
 import { isNode, isScalar, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { EntryRival, LayerEntry, type Dialect } from '../domain';
 import { canonical } from '../domain/canonical';
-import type { HeldEntry } from './state';
-import { tablesOfLayer } from './tables';
+import { isCounted, type Held } from './state';
+import { factText, tablesOfLayer } from './tables';
 
 export const OSSIE_VERSION = '0.2.0.dev0';
 export const VENDOR = 'GATE';
 
-/** `entries`: active ones. */
-export function ossieModel(database: string, dialect: Dialect, entries: readonly HeldEntry[]): object {
+/** `facts`: active ones. */
+export function ossieModel(database: string, dialect: Dialect, facts: readonly Held[]): object {
   return {
     version: OSSIE_VERSION,
     semantic_model: [
       {
         name: database,
-        description: `What the rows of ${database} prove, with the figures in custom_extensions`,
-        datasets: tablesOfLayer(entries).map(({ name, statements, columns }) => ({
-          ...{ name, source: name, ...aiContext(statements) },
+        description: `What the rows of ${database} prove and people say, with the figures in custom_extensions`,
+        ...aiContext(facts.filter(({ entry }) => entry.tables.length === 0)),
+        datasets: tablesOfLayer(facts).map(({ name, facts: own, columns }) => ({
+          ...{ name, source: name, ...aiContext(own) },
           fields: columns.map((column) => ({
             name: column.name,
             expression: { dialects: [{ dialect: DIALECT[dialect], expression: reference(column.name) }] },
-            ...aiContext(column.statements),
+            ...aiContext(column.facts),
           })),
         })),
-        custom_extensions: entries.map((held) => ({
+        custom_extensions: facts.map((held) => ({
           vendor_name: VENDOR,
-          data: JSON.stringify({ kind: 'layer-entry', schemaVersion: 1, dialect, ...held }),
+          data: JSON.stringify({
+            kind: isCounted(held) ? 'layer-entry' : 'layer-rule',
+            schemaVersion: 1,
+            dialect,
+            ...held,
+          }),
         })),
       },
     ],
@@ -44,8 +50,8 @@ const DIALECT: Readonly<Record<Dialect, string>> = {
   snowflake: 'SNOWFLAKE',
 };
 
-function aiContext(statements: readonly string[]): { readonly ai_context?: { readonly instructions: string } } {
-  return statements.length === 0 ? {} : { ai_context: { instructions: statements.join('\n') } };
+function aiContext(facts: readonly Held[]): { readonly ai_context?: { readonly instructions: string } } {
+  return facts.length === 0 ? {} : { ai_context: { instructions: facts.map(factText).join('\n') } };
 }
 
 /** A column as SQL names it: bare where that is safe in every dialect. */
@@ -70,13 +76,16 @@ const Claimed = z.object({
 });
 export type ClaimedEntry = z.infer<typeof Claimed>;
 
-const Held = z.object({
-  kind: z.literal('layer-entry'),
-  schemaVersion: z.literal(1),
-  /** As a person edited it. */
-  statement: z.string().min(1),
-  entry: Claimed,
-});
+/** `statement`: as a person edited it. What a person said has no check, and so is no claim that rows could show here. */
+const Extension = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('layer-entry'),
+    schemaVersion: z.literal(1),
+    statement: z.string().min(1),
+    entry: Claimed,
+  }),
+  z.object({ kind: z.literal('layer-rule'), schemaVersion: z.literal(1) }),
+]);
 
 const Extensions = z.array(z.strictObject({ vendor_name: z.string(), data: z.string() })).default([]);
 const Part = z.looseObject({ name: z.string(), custom_extensions: Extensions });
@@ -105,10 +114,10 @@ export function claimedEntries(text: string): readonly ClaimedEntry[] {
     ]),
   ]);
   const own = extensions.filter(({ vendor_name }) => vendor_name === VENDOR);
-  const claimed = own.map(({ data }, at) => {
+  const claimed = own.flatMap(({ data }, at) => {
     const which = `custom extension ${at + 1} of vendor ${VENDOR}`;
-    const { entry, statement } = fitting(Held, parsed(data, `${which} is no JSON`), `${which} is of another schema`);
-    return { ...entry, statement };
+    const extension = fitting(Extension, parsed(data, `${which} is no JSON`), `${which} is of another schema`);
+    return extension.kind === 'layer-rule' ? [] : [{ ...extension.entry, statement: extension.statement }];
   });
   return once(claimed);
 }

@@ -1,8 +1,8 @@
 /**
- * The state of a layer from its events. The order in which they were written to the store does not matter: they are sorted
+ * The state of a layer from its events: entries that rows proved, and rules that people state. The order in which they were written to the store does not matter: they are sorted
  * by time and content, so that several workers and machines see the same layer.
  */
-import type { EntryCounts, LayerEntry, LayerEvent } from '../domain';
+import type { EntryCounts, LayerEntry, LayerEvent, LayerRule } from '../domain';
 import { compareText } from '../domain/canonical';
 import { FEW_ROWS, fellFrom, type Agreement } from '../sql/agreement';
 
@@ -18,8 +18,8 @@ export type EntryStatus =
   /** A person says that it is wrong. */
   | 'rejected';
 
-export interface HeldEntry {
-  readonly entry: LayerEntry;
+/** What happened to an entry or a rule. */
+interface Standing {
   readonly status: EntryStatus;
   /** Why it is not active; null if it is. */
   readonly why: string | null;
@@ -28,26 +28,50 @@ export interface HeldEntry {
   readonly confirmedBy: string | null;
   /** Since when it has this status. */
   readonly since: string;
+}
+
+export interface HeldEntry extends Standing {
+  readonly entry: LayerEntry;
   /** Its latest counts, if its check gave other ones than those of the entry, which are kept from its proof. */
   readonly counts: EntryCounts | null;
   /** When its check ran last. */
   readonly countedAt: string;
 }
 
+export interface HeldRule extends Standing {
+  readonly entry: LayerRule;
+}
+
+export type Held = HeldEntry | HeldRule;
+
+/** What no data can decide, and nobody answered yet. */
 export interface OpenQuestion {
   readonly questionId: string;
   readonly text: string;
-  /** The tables and columns that it names, in lower case. */
-  readonly about: readonly string[];
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
   readonly askedAt: string;
-  readonly answer: { readonly author: string; readonly text: string; readonly at: string } | null;
 }
 
 export interface Layer {
-  /** In the order of their ids. */
+  /** Proved by counts; in the order of their ids, as the rules are. */
   readonly entries: readonly HeldEntry[];
+  readonly rules: readonly HeldRule[];
   readonly questions: readonly OpenQuestion[];
   readonly verifiedAt: string | null;
+}
+
+/** Whatever may be listed, shown, exported and withdrawn. */
+export function allHeld({ entries, rules }: Pick<Layer, 'entries' | 'rules'>): readonly Held[] {
+  return [...entries, ...rules];
+}
+
+export function isCounted(held: Held): held is HeldEntry {
+  return 'check' in held.entry;
+}
+
+function isSaid(held: Held): held is HeldRule {
+  return !isCounted(held);
 }
 
 /** `until`: as the layer was then (ISO time, inclusive). */
@@ -65,6 +89,9 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
       case 'proved':
         proved(entries, event.entry, event.at);
         break;
+      case 'said':
+        said(entries, event.rule, event.at);
+        break;
       case 'verified':
         verifiedAt = event.at;
         for (const id of event.checked) {
@@ -73,38 +100,36 @@ export function layerOf(events: readonly LayerEvent[], until?: string): Layer {
         }
         break;
       case 'asked':
-        if (!questions.has(event.questionId))
-          questions.set(event.questionId, { ...event, about: event.about ?? [], askedAt: event.at, answer: null });
+        if (!questions.has(event.questionId)) {
+          const { questionId, text, tables, columns, at } = event;
+          questions.set(questionId, { questionId, text, tables, columns, askedAt: at });
+        }
         break;
-      case 'answered': {
-        const asked = questions.get(event.questionId);
-        if (asked !== undefined) questions.set(event.questionId, { ...asked, answer: event });
-        break;
-      }
       default: {
         const draft = entries.get(event.entryId);
         if (draft !== undefined) happened(draft, event);
       }
     }
   }
+  const all = [...entries.values()].map((draft) => held(draft, entries)).sort(byId);
+  const rules = all.filter(isSaid);
+  const answered = new Set(rules.flatMap(({ status, entry }) => (status === 'active' ? [entry.answers] : [])));
   return {
-    entries: [...entries.values()].map((draft) => held(draft, entries)).sort(byId),
-    questions: [...questions.values()].map(({ questionId, text, about, askedAt, answer }) => ({
-      ...{ questionId, text, about, askedAt },
-      answer: answer === null ? null : { author: answer.author, text: answer.text, at: answer.at },
-    })),
+    entries: all.filter(isCounted),
+    rules,
+    questions: [...questions.values()].filter(({ questionId }) => !answered.has(questionId)),
     verifiedAt,
   };
 }
 
 /** What was written together with a proof is about it. */
 function rank({ kind }: LayerEvent): number {
-  return kind === 'proved' || kind === 'asked' ? 0 : 1;
+  return kind === 'proved' || kind === 'said' || kind === 'asked' ? 0 : 1;
 }
 
-/** Of one entry, while its events are read. */
+/** Of one entry or rule, while its events are read. */
 interface Draft {
-  entry: LayerEntry;
+  entry: LayerEntry | LayerRule;
   statement: string;
   confirmedBy: string | null;
   rejected: string | null;
@@ -118,17 +143,26 @@ interface Draft {
   since: string;
 }
 
+function draftOf(entry: Draft['entry'], at: string, countedAt: string): Draft {
+  const fresh = { statement: entry.statement, confirmedBy: null, rejected: null, broken: null, counts: null };
+  return { entry, ...fresh, contradicted: new Map(), superseded: new Set(), since: at, countedAt };
+}
+
+/** The newest words of people count, also after a withdrawal. */
+function said(entries: Map<string, Draft>, rule: LayerRule, at: string): void {
+  entries.set(rule.entryId, draftOf(rule, at, at));
+}
+
 type OnEntry = Extract<LayerEvent, { entryId: string }>;
 
 /** A repeated proof brings newer figures. It heals what was broken, but overrules no person. */
 function proved(entries: Map<string, Draft>, entry: LayerEntry, at: string): void {
   const before = entries.get(entry.entryId);
   if (before === undefined) {
-    const fresh = { statement: entry.statement, confirmedBy: null, rejected: null, broken: null, counts: null };
-    const times = { since: at, countedAt: entry.provedAt };
-    entries.set(entry.entryId, { entry, ...fresh, contradicted: new Map(), superseded: new Set(), ...times });
+    entries.set(entry.entryId, draftOf(entry, at, entry.provedAt));
     return;
   }
+  if (!('check' in before.entry)) return;
   const { matching, examined, rivals, provedAt, schemaFingerprint } = entry;
   before.entry = { ...before.entry, matching, examined, rivals, provedAt, schemaFingerprint };
   before.counts = null;
@@ -181,24 +215,24 @@ function happened(draft: Draft, event: OnEntry): void {
 /** Who confirms an entry that holds has seen its figures of now: a fall is told against these from then on. */
 function keepFigures(draft: Draft): void {
   const { entry, counts, broken } = draft;
-  if (broken !== null || counts === null) return;
-  const { matching, examined } = figuresNow(draft);
+  if (broken !== null || counts === null || !('check' in entry)) return;
+  const { matching, examined } = figuresNow({ entry, counts });
   const rivals = entry.rivals.map((rival, at) => ({ ...rival, ...counts.rivals[at] }));
   draft.entry = { ...entry, matching, examined, rivals };
   draft.counts = null;
 }
 
-function held(draft: Draft, all: ReadonlyMap<string, Draft>): HeldEntry {
+function held(draft: Draft, all: ReadonlyMap<string, Draft>): Held {
   const { entry, statement, confirmedBy, since, counts, countedAt } = draft;
-  const base = { entry, statement, confirmedBy, since, counts, countedAt };
-  return { ...base, ...statusOf(draft, all, new Set()) };
+  const standing = { statement, confirmedBy, since, ...statusOf(draft, all, new Set()) };
+  return 'check' in entry ? { entry, ...standing, counts, countedAt } : { entry, ...standing };
 }
 
 function statusOf(
   draft: Draft,
   all: ReadonlyMap<string, Draft>,
   above: ReadonlySet<string>,
-): Pick<HeldEntry, 'status' | 'why'> {
+): Pick<Standing, 'status' | 'why'> {
   if (draft.rejected !== null) return { status: 'rejected', why: draft.rejected };
   if (draft.broken !== null) return { status: 'broken', why: draft.broken };
   // One that was rejected, or no longer holds, speaks against nothing.
@@ -207,7 +241,8 @@ function statusOf(
     if (other !== undefined && other.rejected === null && other.broken === null)
       return { status: 'suspended', why: `${by} contradicts it: ${why}` };
   }
-  const { entryId, restsOn } = draft.entry;
+  const { entryId } = draft.entry;
+  const restsOn = 'check' in draft.entry ? draft.entry.restsOn : [];
   const deeper = new Set([...above, entryId]);
   for (const id of restsOn) {
     const basis = all.get(id);
@@ -238,14 +273,15 @@ export function hasFallen(held: Counted): boolean {
   return fellFrom(held.entry, figuresNow(held));
 }
 
-/** The counts of now: `18 of 18, few rows`; after a fall `1905 of 2000 (kept as 2000 of 2000)`. */
-export function figuresOf(held: Counted, rows = ''): string {
+/** What stands behind it: the counts of now, or who says it: `18 of 18, few rows`, `said by ann, not counted`. */
+export function figuresOf(held: Held, rows = ''): string {
+  if (!isCounted(held)) return `said by ${held.entry.author}, not counted`;
   const { matching, examined } = figuresNow(held);
   const few = examined < FEW_ROWS ? ', few rows' : '';
   const kept = hasFallen(held) ? ` (kept as ${held.entry.matching} of ${held.entry.examined})` : '';
   return `${matching} of ${examined}${rows === '' ? '' : ` ${rows}`}${few}${kept}`;
 }
 
-function byId(a: HeldEntry, b: HeldEntry): number {
+function byId(a: Held, b: Held): number {
   return compareText(a.entry.entryId, b.entry.entryId);
 }

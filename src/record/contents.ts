@@ -165,8 +165,8 @@ export const CONTENTS = {
     /** Those whose checks did not end in time. Left out: none. */
     unchecked: z.array(z.object({ entryId: EntryId, statement: z.string(), why: z.string() })).optional(),
   }),
-  /** What people answered to questions of lessons, as prompts show it. */
-  told: z.object({ schemaVersion: version, answers: z.array(z.string()) }),
+  /** The rules of the layer that a search is told, as prompts show them. */
+  told: z.object({ schemaVersion: version, rules: z.array(z.object({ entryId: EntryId, text: z.string() })) }),
   /** One turn of learning a database. */
   lesson: z.object({ schemaVersion: version, turnId: z.string(), reply: LearnReply }),
   /** What the probes of a search proved of its answer, as claims with checks, by the position of the step. */

@@ -24,6 +24,7 @@ import { now, type StepContext } from './context';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
 import { KEPT_ID } from './keep';
+import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
 import { proofLines } from '../text/proof-lines';
 import { createRunStore, writeStored, type RunStore } from '../record/run-store';
 
@@ -107,7 +108,7 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
     reused: false,
     rowsChanged: false,
     ...(content?.clock === undefined ? {} : { clock: content.clock }),
-    ...(await layerIn(run)),
+    ...(await layerIn(context)),
   };
   const { report } = step.state.redel ?? {};
   if (report !== undefined) return { ...record, answer: (await run.get('action', report)).answer };
@@ -222,17 +223,28 @@ async function childrenOf({ deps }: StepContext, { children }: SearchState): Pro
 }
 
 /** What the layer told this search, and what it keeps of it. */
-async function layerIn(run: RunStore): Promise<Pick<AnswerRecord, 'layer'>> {
+async function layerIn(context: StepContext): Promise<Pick<AnswerRecord, 'layer'>> {
+  const { run } = context;
   const [known, kept] = await Promise.all([run.find('known', SCHEMA_ID), run.find('kept', KEPT_ID)]);
-  if (known === null && kept === null) return {};
+  const open = await openQuestions(context);
+  if (known === null && kept === null && open.length === 0) return {};
   return {
     layer: {
       shown: known?.entries.length ?? 0,
       withheld: known?.withheld ?? [],
       ...(known?.unchecked === undefined ? {} : { unchecked: known.unchecked }),
       kept: kept?.entries ?? [],
+      ...(open.length === 0 ? {} : { open }),
     },
   };
+}
+
+/** At the end of a lesson: those of earlier lessons, too. */
+async function openQuestions(context: StepContext): Promise<{ questionId: string; text: string }[]> {
+  const schema = context.settings.method === 'learn' ? await context.run.find('schema', SCHEMA_ID) : null;
+  if (schema === null) return [];
+  const { questions } = visibleLayer(await currentLayer(layerPlace(context)), schema.description);
+  return questions.map(({ questionId, text }) => ({ questionId, text }));
 }
 
 /** What the database decided about the commit or the decline that is the answer; null if it came from the search. */

@@ -24,9 +24,6 @@ import { runInBatches } from './check-batches';
 import { claimNow, entryIdOf, namedColumns, plainCheck } from './layer-entries';
 import { counted } from '../counted';
 
-/** `from.searchId` of what was imported. */
-export const IMPORTED = 'import';
-
 export type Outcome =
   /** The rows show it; it is an entry now. */
   | 'kept'
@@ -50,6 +47,8 @@ export interface Imported {
 }
 
 export interface ImportOptions {
+  /** Where the claims come from: kept as `from.searchId`, because no search proved them. */
+  readonly source: 'import' | 'add';
   readonly engine: SqlEngine;
   readonly inspector: SqlInspector;
   readonly description: DatabaseDescription;
@@ -85,7 +84,7 @@ export async function importEntries(
         ...{ scope: each.claim.scope, check: each.check, matching, examined },
         rivals: rivals.map(({ verdict, ...rival }) => ({ ...rival, refuted: verdict === 'refuted' })),
         ...{ tables: [...each.tables], columns: [...each.columns], operator: each.claim.operator },
-        ...{ restsOn: [...each.restsOn], from: { searchId: IMPORTED, question: null }, provedAt: at },
+        ...{ restsOn: [...each.restsOn], from: { searchId: options.source, question: null }, provedAt: at },
         schemaFingerprint: options.description.fingerprint,
       };
       events.push({ kind: 'proved', at, entry });

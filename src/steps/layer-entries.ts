@@ -34,26 +34,47 @@ export async function currentLayer(place: LayerPlace): Promise<Layer> {
   return layer;
 }
 
-/** Only what this reader's description shows: an entry on a hidden table or column, or its operator, is as if it did not exist. */
-export function visibleEntries(
-  entries: readonly HeldEntry[],
-  { tables }: Pick<DatabaseDescription, 'tables'>,
-): readonly HeldEntry[] {
+interface Read {
+  readonly tables: readonly string[];
+  readonly columns: readonly string[];
+}
+
+/** Whether this reader's description shows all tables and columns of it. */
+function shownBy({ tables }: Pick<DatabaseDescription, 'tables'>): (read: Read) => boolean {
   const columns = new Set<string>();
   const names = new Set<string>();
   for (const table of tables) {
     names.add(table.name.toLowerCase());
     for (const { name } of table.columns) columns.add(`${table.name}.${name}`.toLowerCase());
   }
-  const isVisible = (read: Pick<LayerEntry, 'tables' | 'columns'>): boolean =>
+  return (read) =>
     read.tables.every((table) => names.has(table.toLowerCase())) &&
     read.columns.every((column) => columns.has(column.toLowerCase()));
+}
+
+/** An entry on a hidden table or column, or its operator, is as if it did not exist. */
+export function visibleEntries(
+  entries: readonly HeldEntry[],
+  description: Pick<DatabaseDescription, 'tables'>,
+): readonly HeldEntry[] {
+  const isVisible = shownBy(description);
   return entries.flatMap((held) => {
     const { entry } = held;
     if (!isVisible(entry)) return [];
     const { operator } = entry;
     return operator === null || isVisible(operator) ? held : { ...held, entry: { ...entry, operator: null } };
   });
+}
+
+/** A layer without what is about something hidden. */
+export function visibleLayer(layer: Layer, description: Pick<DatabaseDescription, 'tables'>): Layer {
+  const isVisible = shownBy(description);
+  return {
+    ...layer,
+    entries: visibleEntries(layer.entries, description),
+    rules: layer.rules.filter(({ entry }) => isVisible(entry)),
+    questions: layer.questions.filter(isVisible),
+  };
 }
 
 /** `results`: of the entries' checks, in order. */

@@ -5,13 +5,14 @@
 import type { Claim, DatabaseDescription, LayerEvent, SqlResult } from '../domain';
 import { learnSchema, parseLearn, renderLearn, type LearnInput as LearnPrompt } from '../prompts/learn';
 import type { Learned, LearnInput, ModelOutcome, Prove, ProveInput } from '../ports/search-steps';
-import { namesIn } from '../layer/questions';
+import { namedIn, ruleText } from '../layer/rules';
+import type { Held } from '../layer/state';
 import { claimText, countedClaim, isSettled, readCounts } from '../sql/claims';
 import { appendToLayer } from '../record/layer-store';
 import { SCHEMA_ID } from '../record/contents';
 import { engineScope, selectText } from './bodies';
 import { now, once, type StepContext } from './context';
-import { currentLayer, entryText, layerPlace, visibleEntries } from './layer-entries';
+import { currentLayer, entryText, layerPlace, visibleLayer } from './layer-entries';
 import { queryText } from './look-texts';
 import { contentId, runModelStep } from './model-step';
 import { promptContext } from './prompt-context';
@@ -47,7 +48,8 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
 async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPrompt> {
   const { run } = context;
   const { description } = await run.get('schema', SCHEMA_ID);
-  const { entries } = await currentLayer(layerPlace(context));
+  const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
+  const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
   const lessons = await Promise.all(step.turns.map((id) => run.get('lesson', id)));
   const verdicts = await Promise.all(step.turns.map((id) => run.get('verdict', id)));
   const claims = verdicts.flatMap((verdict) => verdict.claims);
@@ -57,10 +59,13 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
   const { known: _, ...shown } = await promptContext(context, step.memory);
   return {
     ...shown,
-    held: visibleEntries(entries, description)
-      .filter(({ status }) => status === 'active')
-      .slice(0, HELD)
-      .map(({ entry }) => entryText(entry)),
+    held: [
+      ...rules.filter(isActive).slice(0, HELD).map(ruleText),
+      ...entries
+        .filter(isActive)
+        .slice(0, HELD)
+        .map(({ entry }) => entryText(entry)),
+    ],
     proved: settled.map((claim) => claimText(claim).split('\n')[0] ?? ''),
     failed: claims
       .filter((claim) => !isSettled(claim) && !proved.has(claim.statement))
@@ -118,14 +123,14 @@ function countsOf(result: SqlResult, rivals: number): ReturnType<typeof readCoun
 async function ask(context: StepContext, description: DatabaseDescription, open: readonly string[]): Promise<void> {
   if (context.settings.layer !== 'on') return;
   const place = layerPlace(context);
-  const known = new Set((await currentLayer(place)).questions.map(({ questionId }) => questionId));
+  const { questions, rules } = await currentLayer(place);
+  const known = new Set([...questions.map(({ questionId }) => questionId), ...rules.map(({ entry }) => entry.answers)]);
   const at = now(context);
   const events = open.flatMap((text): LayerEvent[] => {
     const questionId = `q${context.deps.hash(text.trim().toLowerCase()).slice(0, 12)}`;
-    const about = namesIn(text, description);
     return known.has(questionId) || text.trim() === ''
       ? []
-      : [{ kind: 'asked', at, questionId, text: text.trim(), about }];
+      : [{ kind: 'asked', at, questionId, text: text.trim(), ...namedIn(text, description) }];
   });
   await appendToLayer(place, events, context.run.searchId);
 }

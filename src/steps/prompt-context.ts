@@ -56,7 +56,10 @@ export async function promptContext(
     memory: await Promise.all(updates.map((update) => memoryEntry(context, update))),
     facts: facts.map((fact) => fact.statement),
     ...(known === null ? {} : { known: known.entries.map(({ key, entry }) => ({ key, text: entryText(entry) })) }),
-    remarks: [...remarks.map(({ author, text }) => `${author}: ${text}`), ...(told?.answers ?? [])],
+    remarks: [
+      ...remarks.map(({ author, text }) => `${author}: ${text}`),
+      ...(told?.rules ?? []).map(({ text }) => text),
+    ],
     ...(memory.web === undefined ? {} : { web: await webTexts(context, memory) }),
   };
 }

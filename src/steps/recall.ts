@@ -1,11 +1,11 @@
 /**
  * What the layer of the database knows that may help a question: entries of its tables and words, within a budget. Their
  * checks run again first, together, unless no row has changed since; one that fails is withheld and said to be broken.
- * What people answered to questions of lessons is told beside them; it proves nothing.
+ * What people state of the database is told beside them; it proves nothing.
  */
 import type { DatabaseDescription, LayerEvent } from '../domain';
 import type { HeldEntry } from '../layer/state';
-import { answersFor, answerText, visibleQuestions } from '../layer/questions';
+import { rulesFor, ruleText } from '../layer/rules';
 import { relevantEntries } from '../layer/relevance';
 import type { UsageDelta } from '../ports/search-steps';
 import { SCHEMA_ID } from '../record/contents';
@@ -13,7 +13,7 @@ import { appendToLayer } from '../record/layer-store';
 import { rankedTables } from '../schema/table-relevance';
 import { now, type StepContext } from './context';
 import { runChecks } from './counted-checks';
-import { currentLayer, entryText, layerPlace, recounted, visibleEntries } from './layer-entries';
+import { currentLayer, entryText, layerPlace, recounted, visibleLayer } from './layer-entries';
 
 /** A check that takes longer would hold up every question; its entry is not used then. `gate layer verify` gives it more time. */
 const CHECK_MS = 3_000;
@@ -26,20 +26,22 @@ export async function recall(
 ): Promise<UsageDelta> {
   if (context.settings.layer === undefined) return {};
   const place = layerPlace(context);
-  const { entries, questions } = await currentLayer(place);
-  const active = entries.filter(({ status }) => status === 'active');
-  const visible = new Map(visibleEntries(active, description).map((held) => [held.entry.entryId, held]));
-  const answered = visibleQuestions(questions, description).filter(({ answer }) => answer !== null);
-  if (visible.size + answered.length === 0) return {};
+  const layer = await currentLayer(place);
+  const shown = visibleLayer(layer, description);
+  const active = shown.entries.filter(({ status }) => status === 'active');
+  const visible = new Map(active.map((held) => [held.entry.entryId, held]));
+  if (visible.size + shown.rules.length === 0) return {};
   const { text, context: background, instructions } = context.input.question;
   const question = [text, background ?? '', instructions ?? ''].join('\n');
   const tables = rankedTables(description, { question }).map(({ table, score }) => ({ name: table.name, score }));
-  const told = answersFor(answered, { question, tables: likeliest(tables) });
-  if (told.length > 0) await context.run.put('told', SCHEMA_ID, { schemaVersion: 1, answers: told.map(answerText) });
+  const told = rulesFor(shown.rules, { question, tables: likeliest(tables) }).map((rule) => ({
+    ...{ entryId: rule.entry.entryId, text: ruleText(rule) },
+  }));
+  if (told.length > 0) await context.run.put('told', SCHEMA_ID, { schemaVersion: 1, rules: told });
   if (visible.size === 0) return {};
   const seenAs = (held: HeldEntry): HeldEntry => visible.get(held.entry.entryId) ?? held;
   const relevant = relevantEntries(
-    entries,
+    layer.entries,
     { question, tables },
     {
       chars: (held) => entryText(seenAs(held).entry).length,

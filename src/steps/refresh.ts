@@ -16,7 +16,7 @@ import type { AnswerRecord, Dialect, Evidence, SqlResult } from '../domain';
 import { canonical } from '../domain/canonical';
 import { withClock } from '../sql/clock';
 import { equalResults, type Digest } from '../sql/equal';
-import { layerOf } from '../layer/state';
+import { allHeld, layerOf } from '../layer/state';
 import { resultPreview } from '../text/preview';
 import { visibleLine } from '../text/visible';
 import { updateIdOf } from '../ports/search-steps';
@@ -76,23 +76,23 @@ export async function refresh(context: StepContext, first: AnswerRecord): Promis
   return runAgain(context, first, content, before);
 }
 
-/** Why an entry that the answer relied on or brought in counts no more; null: all of them stand. */
+/** Why an entry that the answer relied on or brought in, or a rule that it was told, counts no more; null: all of them stand. */
 async function distrustedEntry(
   context: StepContext,
   { claims = [], layer, endedAt }: AnswerRecord,
 ): Promise<{ readonly reason: string; readonly revision: string } | null> {
   const used = new Set(claims.flatMap(({ entry }) => entry?.entryId ?? []));
+  for (const { entryId } of (await context.run.find('told', SCHEMA_ID))?.rules ?? []) used.add(entryId);
   const kept = new Set(layer?.kept.map(({ entryId }) => entryId));
   if (used.size + kept.size === 0) return null;
   const place = layerPlace(context);
-  const { entries } = await currentLayer(place);
-  const fallen = entries.filter(
+  const fallen = allHeld(await currentLayer(place)).filter(
     ({ entry: { entryId }, status }) =>
       (status === 'rejected' || status === 'suspended') && (used.has(entryId) || kept.has(entryId)),
   );
   if (fallen.length === 0) return null;
   // One that contradicted another as soon as it was kept has the standing that it had then.
-  const then = layerOf(await readLayer(place), endedAt).entries;
+  const then = allHeld(layerOf(await readLayer(place), endedAt));
   const held = fallen.find(
     ({ entry: { entryId }, status }) =>
       used.has(entryId) || then.find(({ entry }) => entry.entryId === entryId)?.status !== status,

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
+import type { Layer } from '../../src/layer/state';
 import { gateHome } from '../helpers/gate-process';
 import { startModelEndpoint } from '../helpers/model-endpoint';
 import { GAP_PLAN } from '../helpers/gap-search';
@@ -151,11 +152,24 @@ test('a lesson proves without a question, and the next one begins with what is k
     expect(model.requests).toHaveLength(3);
     const listed = await here(['layer', 'list', '--db', path]);
     expect(listed.out).toContain('24 of 24');
-    expect(listed.err).toContain('to be decided by a person: Which clock?');
+    expect(listed.err).toContain('To be decided by a person\n  Which clock?');
+    const [open] = lesson.layer?.open ?? [];
+    expect((await here(['result', lesson.id])).out).toContain(
+      `To be decided by a person\n  Which clock?\n    gate layer answer ${open!.questionId.slice(0, 7)} "…" --db `,
+    );
+    await here(['layer', 'answer', open!.questionId, 'That of the car.', '--db', path, '--author', 'ann']);
     const asked = await ask(['How far behind is car 1?', '--db', path]);
     expect(asked.claims).toEqual([
       expect.objectContaining({ entry: expect.objectContaining({ searchId: lesson.id }) as unknown }),
     ]);
+    const told = JSON.stringify(model.requests.at(-1)?.body.messages);
+    expect(told).toMatch(/ann said on [0-9-]+: Which clock\? That of the car\./);
+    const rule = (JSON.parse((await here(['layer', 'list', '--db', path, '--json'])).out) as Layer).rules[0]!.entry;
+    await here(['layer', 'reject', rule.entryId, '--db', path, '--author', 'ann']);
+    // What was answered with a rule in view is searched anew without it.
+    const anew = await ask(['How far behind is car 1?', '--db', path]);
+    expect(anew.id).not.toBe(asked.id);
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('That of the car.');
   } finally {
     await model.close();
   }

@@ -331,7 +331,7 @@ describe('export', () => {
     [['--format', 'dbt'], 2, 'give a folder with --out'],
     [['--format', 'csv'], 2, "argument 'csv' is invalid"],
     [['--json', '--format', 'ossie'], 2, 'give it without --format and --out'],
-    [['--format', 'ossie', '--db', 'empty.sqlite'], 1, 'no entry of'],
+    [['--format', 'ossie', '--db', 'empty.sqlite'], 1, 'nothing kept of'],
   ])('bad input: %j', async (args, code, line) => {
     const { gate, home } = await keptShop(ALL);
     writeFileSync(join(home, 'empty.sqlite'), '');

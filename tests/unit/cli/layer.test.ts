@@ -1,6 +1,6 @@
 /** `gate layer` over a real SQLite file and a local store. */
 import Database from 'libsql';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config';
 import { resolveDatabase } from '../../../src/config/databases';
@@ -196,20 +196,24 @@ test('an entry on a column that the access list hides is as if it did not exist'
 
 describe('what no data can decide', () => {
   const asked: LayerEvent[] = [
-    { kind: 'asked', at: AT, questionId: 'q00a', text: 'Which clock?', about: [] },
-    { kind: 'asked', at: AT, questionId: 'q00b', text: 'Is paid net?', about: ['paid'] },
+    { kind: 'asked', at: AT, questionId: 'q00a', text: 'Which clock?', tables: [], columns: [] },
+    { kind: 'asked', at: AT, questionId: 'q00b', text: 'Is paid net?', tables: ['orders'], columns: ['orders.paid'] },
   ];
 
   test('is answered by a person, by name', async () => {
     const { gate, json } = await shop({}, [CENTS], asked);
     expect((await gate('layer', 'list')).err).toContain(
-      'to be decided by a person: Which clock? (gate layer answer q00a "…")\n',
+      'To be decided by a person\n  Which clock?\n    gate layer answer q00a "…" --db shop\n',
     );
     const { out } = await gate('layer', 'answer', 'q00a', 'UTC', '--author', 'ann');
-    expect(out).toMatch(/^ann \(\d{4}-\d\d-\d\d\), asked "Which clock\?": UTC\n$/);
-    expect((await gate('layer', 'list')).err).not.toContain('Which clock?');
-    expect((await gate('layer', 'list', '--all')).err).toContain('asked "Which clock?": UTC');
-    expect(await json('list')).toMatchObject({ questions: [{ answer: { author: 'ann', text: 'UTC' } }, {}] });
+    expect(out).toMatch(/^e[0-9a-f]{16} is active \(said by ann, not counted\): Which clock\? UTC\n$/);
+    const listed = await gate('layer', 'list');
+    expect(listed.err).not.toContain('Which clock?');
+    expect(listed.out).toMatch(/active +said by ann, not counted +Which clock\? UTC/);
+    expect(await json('list')).toMatchObject({
+      rules: [{ entry: { author: 'ann' } }],
+      questions: [{ questionId: 'q00b' }],
+    });
   });
 
   test('is hidden with the column that it names', async () => {
@@ -221,14 +225,91 @@ describe('what no data can decide', () => {
 
   test.each([
     [['q00', 'UTC'], 2, "'q00' is the beginning of 2 questions"],
-    [['q1', 'UTC'], 1, 'no question q1 in this layer'],
-    [['', 'UTC'], 1, 'no question in this layer'],
+    [['q1', 'UTC'], 1, 'no open question q1 in this layer'],
+    [['', 'UTC'], 1, 'no open question in this layer'],
     [['q00a', ' '], 2, 'answer'],
   ])('bad input: gate layer answer %j', async (args, code, line) => {
     const { gate } = await shop({}, [], asked);
     const ended = await gate('layer', 'answer', ...args);
     expect(ended.code).toBe(code);
     expect(ended.err).toContain(line);
+    expect(ended.err.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('a rule that a person states', () => {
+  const RULE = 'Rows of orders with paid = 0 are tests.';
+
+  test('is listed, shown, exported and withdrawn like an entry, as what they said', async () => {
+    const { gate, json, home } = await shop({}, [CENTS]);
+    const { code, out } = await gate('layer', 'add', RULE, '--author', 'ann');
+    const [id = ''] = out.split(' ');
+    expect({ code, out }).toEqual({ code: 0, out: `${id} is active (said by ann, not counted): ${RULE}\n` });
+    expect(await json('list')).toMatchObject({
+      entries: [{ entry: { entryId: CENTS.entryId } }],
+      rules: [{ statement: RULE, entry: { tables: ['orders'], columns: ['orders.paid'] } }],
+    });
+    const shown = (await gate('layer', 'show', id)).out;
+    expect(shown).toContain('said      by ann, 2026-01-05T');
+    expect(shown).toContain('; not counted\nabout     orders.paid\n');
+    expect(shown).not.toContain('proved');
+    const words = `${RULE} (said by ann on 2026-01-05, not counted)`;
+    expect((await gate('layer', 'export')).out).toContain(`### orders.paid\n\n- ${words}`);
+    expect((await gate('layer', 'export', '--format', 'ossie')).out).toContain(`"instructions": "${words}"`);
+    await gate('layer', 'export', '--format', 'dbt', '--out', 'dbt');
+    expect(readFileSync(join(home, 'dbt', 'models', 'shop', 'sources.yml'), 'utf8')).toContain(words);
+    expect(readdirSync(join(home, 'dbt', 'tests'))).toEqual([`${CENTS.entryId}.sql`]);
+
+    await gate('layer', 'edit', id, 'Orders with paid = 0 are tests.', '--author', 'bob');
+    expect((await gate('layer', 'reject', id, '--author', 'bob')).out).toContain(
+      `${id} is rejected (rejected by bob): Orders with paid = 0 are tests.`,
+    );
+    expect(await json('list')).toMatchObject({ rules: [] });
+    expect((await gate('layer', 'export')).out).not.toContain('are tests');
+    expect((await gate('layer', 'diff', '--since', '2026-01-02')).out).toContain('+ e');
+  });
+
+  const CHECK = ['--check', CENTS.check, '--rival', 'whole units', '--rows', 'paid orders', '--author', 'ann'];
+
+  test('with a check is proved like any claim, or not kept', async () => {
+    const { gate, json, write } = await shop({}, []);
+    const kept = await gate('layer', 'add', 'orders.total is in cents.', ...CHECK);
+    expect(kept).toMatchObject({ code: 0, out: expect.stringContaining('cents. (40 of 40)\n1 of 1') as string });
+    expect(await json('list')).toMatchObject({
+      ...{ entries: [{ status: 'active', confirmedBy: 'ann', entry: { matching: 40, from: { searchId: 'add' } } }] },
+      rules: [],
+    });
+    write('UPDATE orders SET total = paid');
+    const other = await shop({}, []);
+    other.write('UPDATE orders SET total = paid');
+    expect(await other.gate('layer', 'add', 'orders.total is in cents.', ...CHECK)).toMatchObject({
+      ...{ code: 1, out: expect.stringContaining('contradicted: orders.total is in cents. (0 of 40;') as string },
+    });
+    expect(await other.json('list')).toMatchObject({ entries: [], rules: [] });
+  });
+
+  test('about a column that the access list hides is as if nobody said it', async () => {
+    const { gate, home, write } = await shop({}, []);
+    write('CREATE TABLE other (a INTEGER)');
+    await gate('layer', 'add', RULE, '--author', 'ann');
+    const config = join(home, 'gate.config.json');
+    const { databases } = JSON.parse(readFileSync(config, 'utf8')) as { databases: { shop: object } };
+    writeFileSync(
+      config,
+      JSON.stringify({ databases: { shop: { ...databases.shop, access: { deny: ['orders.paid'] } } } }),
+    );
+    const { out, err } = await gate('layer', 'list', '--all');
+    expect(out + err).not.toContain('tests');
+  });
+
+  test.each([
+    [['add', ' '], 2, 'the statement is empty'],
+    [['add', 'x', '--rival', 'y'], 2, 'give it, too'],
+    [['add', 'x', '--check', 'SELECT 1, 1, 0 FROM orders'], 2, 'give --rival'],
+  ])('bad input: gate layer %j', async (args, code, line) => {
+    const { gate } = await shop({}, []);
+    const ended = await gate('layer', ...args);
+    expect(ended).toMatchObject({ code, err: expect.stringContaining(line) as string });
     expect(ended.err.trim().split('\n')).toHaveLength(1);
   });
 });

@@ -13,6 +13,7 @@ const filesOf = (entries: readonly LayerEntry[], width = 3): Record<string, stri
   const files = dbtFiles(
     'my shop',
     'public',
+    held,
     held.map((each) => ({ held: each, width })),
   );
   return Object.fromEntries(files.map(({ path, text }) => [path, text]));
@@ -50,17 +51,14 @@ test('sources carry what is proved of tables and columns, by schema', () => {
         ...{ name: 'my_shop', schema: 'public' },
         tables: [
           {
-            ...{ name: 'orders', description: cents },
-            columns: [
-              { name: 'total', description: cents },
-              { name: 'paid', description: cents },
-            ],
+            name: 'orders',
+            columns: [{ name: 'total', description: cents }, { name: 'paid' }],
           },
         ],
       },
       {
         ...{ name: 'my_shop_sales', schema: 'sales' },
-        tables: [{ name: 't', description: 'Other.', columns: [{ name: 'A b', description: 'Other.' }] }],
+        tables: [{ name: 't', columns: [{ name: 'A b', description: 'Other.' }] }],
       },
     ],
   });

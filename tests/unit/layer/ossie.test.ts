@@ -28,17 +28,14 @@ test('tables are datasets and columns fields, each with what is proved of it; wh
     semantic_model: [
       {
         name: 'shop',
-        description: 'What the rows of shop prove, with the figures in custom_extensions',
+        description: 'What the rows of shop prove and people say, with the figures in custom_extensions',
         datasets: [
           {
-            ...{ name: 'orders', source: 'orders', ...told },
-            fields: [
-              { ...field('total'), ...told },
-              { ...field('paid'), ...told },
-            ],
+            ...{ name: 'orders', source: 'orders' },
+            fields: [{ ...field('total'), ...told }, field('paid')],
           },
           {
-            ...{ name: 'x.Y', source: 'x.Y', ai_context: { instructions: 'few' } },
+            ...{ name: 'x.Y', source: 'x.Y' },
             fields: [{ ...field('Col "1"', '"Col ""1"""'), ai_context: { instructions: 'few' } }],
           },
         ],

@@ -1,5 +1,6 @@
 /** What follows from the events of a layer, in whatever order they were written. */
-import { figuresOf, hasFallen, layerOf } from '../../../src/layer/state';
+import { layerDiff } from '../../../src/layer/diff';
+import { allHeld, figuresOf, hasFallen, layerOf } from '../../../src/layer/state';
 import type { LayerEntry, LayerEvent } from '../../../src/domain';
 
 const id = (n: number): string => `e${String(n).padStart(16, '0')}`;
@@ -130,18 +131,38 @@ test('a later proof heals what was broken, but overrules no person', () => {
   expect(statusOf([proved(1), rejected, proved(1, 2)])).toEqual({ [id(1)]: 'rejected' });
 });
 
-test('questions to a person, and their answers', () => {
-  const events: LayerEvent[] = [
-    { kind: 'asked', at: at(0), questionId: 'q1', text: 'Which clock?' },
-    { kind: 'answered', at: at(1), questionId: 'q1', author: 'ann', text: 'UTC' },
-  ];
-  expect(layerOf(events).questions).toEqual([
-    {
-      questionId: 'q1',
-      text: 'Which clock?',
-      about: [],
-      askedAt: at(0),
-      answer: { author: 'ann', text: 'UTC', at: at(1) },
+describe('what a person says', () => {
+  const asked: LayerEvent = {
+    ...{ kind: 'asked', at: at(0), questionId: 'q1', text: 'Which clock?', tables: ['t'], columns: ['t.a'] },
+  };
+  const said = (statement: string, minute: number): LayerEvent => ({
+    ...{ kind: 'said', at: at(minute) },
+    rule: {
+      ...{ schemaVersion: 1, entryId: id(7), statement, tables: ['t'], columns: [], answers: 'q1' },
+      ...{ author: 'ann', saidAt: at(minute) },
     },
-  ]);
+  });
+  const rejected: LayerEvent = { kind: 'rejected', entryId: id(7), at: at(3), ...by };
+
+  test('is a rule beside the entries, and never one that rows proved; it closes the question that it answers', () => {
+    const layer = layerOf([proved(1), asked, said('Which clock? UTC', 1)]);
+    expect(layer.entries.map(({ entry }) => entry.entryId)).toEqual([id(1)]);
+    expect(layer.rules).toMatchObject([{ statement: 'Which clock? UTC', status: 'active', entry: { author: 'ann' } }]);
+    expect(allHeld(layer).map((held) => figuresOf(held))).toEqual(['50 of 50', 'said by ann, not counted']);
+    expect(layer.questions).toEqual([]);
+  });
+
+  test('is withdrawn like an entry, and its question is open again; newer words of a person count', () => {
+    const events = [asked, said('Which clock? UTC', 1), rejected];
+    expect(layerOf(events)).toMatchObject({ rules: [{ status: 'rejected' }], questions: [{ questionId: 'q1' }] });
+    expect(layerOf([...events, said('Which clock? CET', 4)])).toMatchObject({
+      ...{ rules: [{ status: 'active', statement: 'Which clock? CET' }], questions: [] },
+    });
+  });
+
+  test('shows what differs, as an entry does', () => {
+    const [before, after] = [layerOf([said('a', 1)]), layerOf([said('a', 1), rejected])];
+    expect(layerDiff(before, after).changed).toMatchObject([{ what: ['active -> rejected'] }]);
+    expect(layerDiff(layerOf([]), before).added).toHaveLength(1);
+  });
 });

@@ -10,7 +10,7 @@ import { sha256 } from '../../../src/sha256';
 const MANY = 250;
 const asked = (number: number): LayerEvent => ({
   ...{ kind: 'asked', at: new Date(Date.UTC(2026, 0, 1) + number).toISOString() },
-  ...{ questionId: `q${number}`, text: `question ${number}` },
+  ...{ questionId: `q${number}`, text: `question ${number}`, tables: [], columns: [] },
 });
 const placeIn = (store: ObjectStore) => ({ store, hash: sha256, database: '@d-1' });
 const append = async (store: ObjectStore, from: number, to: number): Promise<void> => {

@@ -373,19 +373,24 @@ describe('an answer asked for again that rests on an entry', () => {
   });
 });
 
-test('a question is told what a person answered, apart from what is proved; others are not', async () => {
+test('a question is told what a person said, apart from what is proved; others are not', async () => {
   const asked = questions();
   const at = '2026-01-01T00:00:00.000Z';
+  const said = (n: number, statement: string): LayerEvent => ({
+    ...{ kind: 'said', at },
+    rule: {
+      ...{ schemaVersion: 1, entryId: `e000000000000000${n}`, statement, tables: [], columns: [] },
+      ...{ answers: null, author: 'ann', saidAt: at },
+    },
+  });
   await appendToLayer({ store: asked.store, hash, database: 'races' }, [
-    { kind: 'asked', at, questionId: 'q1', text: 'Which runner-up counts in events with shared places?', about: [] },
-    { kind: 'asked', at, questionId: 'q2', text: 'Whose clock is it?', about: [] },
-    { kind: 'answered', at, questionId: 'q1', author: 'ann', text: 'The first by car.' },
-    { kind: 'answered', at, questionId: 'q2', author: 'ann', text: 'The timekeeper of the day.' },
+    said(1, 'Which runner-up counts in events with shared places? The first by car.'),
+    said(2, 'Whose clock is it? That of the timekeeper.'),
   ]);
   const { first } = await asked.ask(commit(3, { claims: [CLAIM] }), { keep: [KEEP] });
   expect(first).toContain('People who know this database said');
   expect(first).toContain(
-    '- ann (2026-01-01), asked "Which runner-up counts in events with shared places?": The first by car.',
+    '- ann said on 2026-01-01: Which runner-up counts in events with shared places? The first by car.',
   );
   expect(first).not.toContain('timekeeper');
   expect((await asked.ask(commit(3, { claims: [CLAIM] }), { layer: null })).first).not.toContain('first by car');
