@@ -5,10 +5,11 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { isConclusive, type AnswerStatus } from '../domain/answer';
+import { isDecided, type AnswerStatus } from '../domain/answer';
 import { StoreError, type ObjectStore } from '../ports/object-store';
 import type { BriefSettings } from '../search/state/control-settings';
 import type { AnswerSummary } from '../ports/search-steps';
+import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { runStep } from './run-step';
 
 /** One question of a batch, as the workflow sees it: names only. */
@@ -28,7 +29,10 @@ export interface BatchEntry {
   };
 }
 
-/** An infrastructure failure is not the method's fault and never counts as a wrong answer. */
+/**
+ * An infrastructure failure is what the endpoint, the network or a database server did, and never counts as a wrong answer.
+ * An answer of status `failed` is a model's whose replies could not be used: that one does.
+ */
 export type BatchOutcome =
   | { readonly kind: 'answer'; readonly status: AnswerStatus }
   | { readonly kind: 'infrastructure-failure'; readonly type: string; readonly message: string };
@@ -69,7 +73,7 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
         const finished: { n: number; status: AnswerStatus }[] = [];
         for (const { n, searchId } of entries) {
           const answer = await readAnswer(searchId);
-          if (answer === null || !isConclusive(answer)) continue;
+          if (answer === null || !isDecided(answer)) continue;
           const { status } = answer;
           await putBatchResult(store, batchId, { n, searchId, outcome: { kind: 'answer', status } });
           finished.push({ n, status });
@@ -80,6 +84,16 @@ export function createBatchActivities({ store, readAnswer }: BatchPorts): BatchA
     followQuestion: ({ searchId, workflowId }) => runStep(() => follow(searchId, workflowId, readAnswer)),
     recordResult: ({ batchId, ...result }) => runStep(() => putBatchResult(store, batchId, result)),
   };
+}
+
+/** Of a final record. */
+export function outcomeOf({
+  status,
+  endedBy,
+  reason,
+}: Pick<AnswerSummary, 'status' | 'endedBy' | 'reason'>): BatchOutcome {
+  const isFailure = status === 'failed' && endedBy !== 'unusable';
+  return isFailure ? failureOutcome('SearchFailed', reason ?? 'the search failed') : { kind: 'answer', status };
 }
 
 /** Writes the manifest: first the pages, then the header, which so never refers to missing pages. */
@@ -142,21 +156,19 @@ async function follow(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       const record = await readAnswer(searchId);
-      if (record !== null) return { kind: 'answer', status: record.status };
-      return {
-        kind: 'infrastructure-failure',
-        type: 'NotFound',
-        message: 'the question is no longer known to Temporal',
-      };
+      if (record !== null) return outcomeOf(record);
+      return failureOutcome('NotFound', 'the question is no longer known to Temporal');
     }
     if (!(error instanceof WorkflowFailedError)) throw error;
     const cause = error.cause;
-    return {
-      kind: 'infrastructure-failure',
-      type: cause?.name ?? 'WorkflowFailed',
-      message: cause?.message ?? error.message,
-    };
+    const type = cause instanceof ApplicationFailure ? cause.type : cause?.name;
+    return failureOutcome(type ?? 'WorkflowFailed', cause?.message ?? error.message);
   }
+}
+
+function failureOutcome(type: string, message: string): BatchOutcome {
+  if (type === UNUSABLE_REPLIES) return { kind: 'answer', status: 'failed' };
+  return { kind: 'infrastructure-failure', type, message };
 }
 
 function stillRunning(attempt: number): ApplicationFailure {

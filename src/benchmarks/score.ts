@@ -1,9 +1,10 @@
 /**
  * The verdict on one question. If the publisher gives an answer, its rule decides; else execution match with any gold query.
  * An unanswerable question is right if the search says so. Failures around the search (a failed run, a gold query that
- * fails, a result too large to compare) have verdicts of their own and are never `wrong`.
+ * fails, a result too large to compare) have verdicts of their own and are never `wrong`. A search that failed because no
+ * reply of its model could be used is one that answered wrongly.
  */
-import type { AnswerStatus, SqlResult } from '../domain';
+import type { AnswerStatus, EndedBy, SqlResult } from '../domain';
 import { SqlEngineError, type SqlEngine, type SqlOptions } from '../ports';
 import { normaliseSql } from '../sql/body';
 import type { Digest } from '../sql/equal';
@@ -42,6 +43,8 @@ export interface Score {
 /** The fields of an `AnswerRecord` that are scored. */
 export interface Answered {
   readonly status: AnswerStatus;
+  /** Left out: not by what the model replied. */
+  readonly endedBy?: EndedBy;
   readonly sql: string | null;
   readonly reason: string | null;
 }
@@ -113,10 +116,12 @@ export function judge(
 }
 
 /** Verdicts that need no query; null when the results have to be compared. */
-function withoutQueries(gold: Gold | null, { status, sql, reason }: Answered): Score | null {
+function withoutQueries(gold: Gold | null, { status, endedBy, sql, reason }: Answered): Score | null {
   switch (status) {
     case 'failed':
-      return score('infrastructure', reason ?? 'the search failed');
+      if (endedBy !== 'unusable') return score('infrastructure', reason ?? 'the search failed');
+      if (gold === null) return score('no-gold', 'the file has no gold for this question');
+      return score(gold.answerable ? 'wrong' : 'wrong-answered', reason ?? 'no usable reply');
     case 'cancelled':
       return score('cancelled', reason ?? 'cancelled');
     case 'unanswerable':

@@ -4,7 +4,7 @@
  */
 import { DEFAULT_PRICES, priceOf } from '../adapters/openai';
 import type { Config } from '../config';
-import { isConclusive, type Redel, type ReforceSettings, type Settings } from '../domain';
+import { isDecided, type Redel, type ReforceSettings, type Settings } from '../domain';
 import { groupBy } from '../group-by';
 import { counted, dollars } from '../report/printable';
 import { REACT_TOOL_CALLS } from '../config/presets';
@@ -49,7 +49,7 @@ export async function dryRun(ready: ReadyBatch): Promise<ExitCode> {
 export async function estimateOf(ready: ReadyBatch): Promise<BatchEstimate> {
   const { services, composition, batch } = ready;
   const records = await storedRecords(ready);
-  const settled = records.flatMap((record) => (record !== null && isConclusive(record) ? [record.id] : []));
+  const settled = records.flatMap((record) => (record !== null && isDecided(record) ? [record.id] : []));
   return estimateBatch(services.config, composition, batch, new Set(settled));
 }
 

@@ -6,7 +6,7 @@
  * 2. The ceiling of the whole batch ends the batch's own workflow only: questions are workflows of their own, so those in
  *    flight go on and are followed.
  */
-import { putBatchResult, type BatchOutcome, type BatchResult } from '../activities/batch';
+import { outcomeOf, putBatchResult, type BatchOutcome, type BatchResult } from '../activities/batch';
 import { counted } from '../report/printable';
 import { awaitBatch, awaitQuestion, signalBatch, type Ended } from '../workers/client';
 import { steerQuestion } from '../workers/steer-question';
@@ -18,6 +18,8 @@ import { startOrJoin, untilCancelled, type StartBatch } from './batch-start';
 import { pause, type Interrupts, isOver } from './interrupts';
 import type { BatchDisplay, InFlight } from './batch-table';
 import { CommandFailed } from './errors';
+import type { ObjectStore } from '../ports';
+import { recordOf } from './services';
 import type { TemporalSession } from './temporal-session';
 import { outageLines, outagesOf, type Outage } from './outages';
 import { groupBy } from '../group-by';
@@ -109,7 +111,7 @@ async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<F
   const finish = async ({ n, searchId }: (typeof open)[number]): Promise<void> => {
     if (pause?.now === true)
       await steerQuestion(session.gate, searchId, { kind: 'resume', author: '--max-total-cost' });
-    const outcome = await outcomeOf(session, searchId);
+    const outcome = await endOf(session, store, searchId);
     if (outcome === null) return;
     await putBatchResult(store, batch.batchId, { n, searchId, outcome });
     ended(n, outcome);
@@ -120,10 +122,12 @@ async function finishInFlight(follow: FollowBatch, seen: Set<number>): Promise<F
 }
 
 /** Null: it had not begun. */
-async function outcomeOf(session: TemporalSession, searchId: string): Promise<BatchOutcome | null> {
+async function endOf(session: TemporalSession, store: ObjectStore, searchId: string): Promise<BatchOutcome | null> {
   const end = await unlessGone(awaitQuestion(session.gate, searchId));
   if (end === null) return null;
   if (end.kind === 'completed') return { kind: 'answer', status: end.value.status };
+  const record = await recordOf(store, searchId);
+  if (record?.status === 'failed') return outcomeOf(record);
   return { kind: 'infrastructure-failure', type: 'QuestionFailed', message: end.message };
 }
 

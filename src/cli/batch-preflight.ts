@@ -1,7 +1,7 @@
 /** What is checked and told before a batch asks anything: its databases, its models, and who receives rows. */
 import type { BenchmarkItem } from '../benchmarks';
 import { someOf } from '../benchmarks/boards/files';
-import { isConclusive, type AnswerRecord } from '../domain';
+import { isDecided, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import type { ResolvedDatabase } from '../config/databases';
 import { counted } from '../report/printable';
@@ -57,7 +57,7 @@ export async function openSearches(
   { services, batch, flags }: ReadyBatch,
   records: readonly (AnswerRecord | null)[],
 ): Promise<Set<number>> {
-  const open = new Set(records.flatMap((record, n) => (record !== null && isConclusive(record) ? [] : [n])));
+  const open = new Set(records.flatMap((record, n) => (record !== null && isDecided(record) ? [] : [n])));
   if (flags.retryOf === undefined || open.size === 0) return open;
   const { questions } = await storedBatch(services.store, { id: batch.batchId, startedMs: 0 });
   return new Set(questions.flatMap((question, n) => (open.has(n) && isToRetry(question, flags.undecided) ? [n] : [])));

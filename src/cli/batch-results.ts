@@ -159,7 +159,7 @@ export async function resultLine(
       error: message,
     };
   }
-  const { status, endedBy, sql, answer, usage, reason } = record;
+  const { status, endedBy, sql, answer, usage } = record;
   const score = await scored(
     item,
     record,
@@ -173,7 +173,7 @@ export async function resultLine(
     ...verdictOf(score),
     usage,
     wallMs: wallMs(record),
-    error: status === 'failed' ? (reason ?? 'failed') : score.verdict === 'infrastructure' ? score.reason : null,
+    error: score.verdict === 'infrastructure' ? score.reason : null,
   };
 }
 

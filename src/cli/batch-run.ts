@@ -8,7 +8,7 @@
  */
 import { resolve } from 'node:path';
 import { hasGold, loadQuestions, type BenchmarkItem } from '../benchmarks';
-import { isConclusive, type AnswerRecord } from '../domain';
+import { isDecided, type AnswerRecord } from '../domain';
 import { counted } from '../report/printable';
 import { compose, type Composition } from '../workers/composition';
 import { checkWeb, modelsFor, offeredModels } from './ask-input';
@@ -176,7 +176,7 @@ export class BatchRun {
     for (const n of await openSearches(this.at, records)) this.pending.add(n);
     for (const [n, record] of records.entries()) {
       if (record !== null) this.costs.set(batch.searches[n]?.searchId ?? '', record.usage.costUsd);
-      if (record !== null && isConclusive(record)) this.settled.push({ n, record });
+      if (record !== null && isDecided(record)) this.settled.push({ n, record });
     }
     if (this.settled.length > 0 && this.pending.size > 0) {
       this.display.note(
@@ -249,7 +249,7 @@ export class BatchRun {
     for (const n of this.pending) {
       if (this.endedHere.has(n)) continue;
       const record = await recordOf(services.store, batch.searches[n]?.searchId ?? '');
-      if (record === null || !isConclusive(record)) continue;
+      if (record === null || !isDecided(record)) continue;
       this.endedHere.add(n);
       this.score(n, { outcome: { kind: 'answer', status: record.status }, record }, true);
     }

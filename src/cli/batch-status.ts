@@ -206,9 +206,7 @@ function recentPace(own: readonly AnswerRecord[], { startedMs, questions }: Stor
 function failuresOf({ questions }: StoredBatch): Record<string, number> {
   const failures: Record<string, number> = {};
   for (const { outcome } of questions) {
-    if (!isFailure(outcome)) continue;
-    const reason = outcome?.kind === 'infrastructure-failure' ? outcome.message : 'the search failed';
-    failures[reason] = (failures[reason] ?? 0) + 1;
+    if (isFailure(outcome)) failures[outcome.message] = (failures[outcome.message] ?? 0) + 1;
   }
   return failures;
 }

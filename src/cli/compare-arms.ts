@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { BenchmarkItem, Entrant } from '../benchmarks';
 import type { MethodSpec } from '../config/method-specs';
-import { isConclusive } from '../domain';
+import { isDecided } from '../domain';
 import type { JudgeMode } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
 import { each } from '../limiter';
@@ -146,7 +146,7 @@ export function entrantsOf(arms: readonly Arm[]): Entrant[] {
 export async function isAnythingOpen({ store }: Services, arms: readonly Arm[]): Promise<boolean> {
   const searches = arms.flatMap(({ batch }) => batch.searches);
   const records = await each(searches, ({ searchId }) => recordOf(store, searchId));
-  return records.some((record) => record === null || !isConclusive(record));
+  return records.some((record) => record === null || !isDecided(record));
 }
 
 /** A new recording lacks what the store had. */

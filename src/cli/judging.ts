@@ -97,7 +97,8 @@ const LIMITS = { outputTokens: 1_024, reasoningOutputTokens: MODEL_DEFAULTS.reas
 const SHOWN_CHARS = 8_000;
 
 /** What of an answer is judged. */
-export type JudgedRecord = Pick<AnswerRecord, 'status' | 'answer' | 'reason' | 'columns' | 'rows' | 'truncated'>;
+export type JudgedRecord = Pick<AnswerRecord, 'status' | 'answer' | 'reason' | 'columns' | 'rows' | 'truncated'> &
+  Partial<Pick<AnswerRecord, 'endedBy'>>;
 
 export interface ToJudge {
   readonly item: BenchmarkItem;
@@ -135,6 +136,10 @@ function judgeRecord(
   correctAnswer: string | null,
   mode: JudgeMode,
 ): Promise<Judgement> | null {
+  if (record.endedBy === 'unusable') {
+    const verdict = correctAnswer === null ? 'wrong-answered' : 'wrong';
+    return Promise.resolve({ verdict, extracted: null, reason: record.reason ?? 'no usable reply' });
+  }
   if (record.status === 'failed' || record.status === 'cancelled') return null;
   const { question, context } = item;
   const abstained = record.status !== 'answered';

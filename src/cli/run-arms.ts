@@ -1,7 +1,7 @@
 /** Runs methods with their seeds as durable batches, one after the other or several at the same time, under one ceiling of cost. */
 import type { BoardScore, ComparedAnswer } from '../benchmarks';
 import type { MethodSpec } from '../config/method-specs';
-import { isConclusive, type AnswerRecord } from '../domain';
+import { isDecided, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
 import { provedShare } from '../text/answer-text';
 import { estimateOf, estimatesText, requireUsable, totalOf } from './batch-estimate';
@@ -122,7 +122,7 @@ async function storedOf({ store }: Services, { batch }: Arm) {
     costs: records.flatMap((record): [string, number][] =>
       record === null ? [] : [[record.id, record.usage.costUsd]],
     ),
-    open: records.filter((record) => record === null || !isConclusive(record)).length,
+    open: records.filter((record) => record === null || !isDecided(record)).length,
   };
 }
 

@@ -169,7 +169,7 @@ function scorerOf(board: OpenBenchmark, open: (address: string) => SqlEngine): S
 }
 
 /** As it would be submitted. null: it ended for a reason outside the search, which says nothing of an answer. */
-function predictionOf({ status, sql }: AnswerRecord, dialect: Dialect): Prediction | null {
+function predictionOf({ status, endedBy, sql }: AnswerRecord, dialect: Dialect): Prediction | null {
   switch (status) {
     case 'answered':
       return sql === null || sql.trim() === ''
@@ -178,8 +178,9 @@ function predictionOf({ status, sql }: AnswerRecord, dialect: Dialect): Predicti
     case 'abstained':
     case 'unanswerable':
       return { kind: 'abstained' };
-    case 'cancelled':
     case 'failed':
+      return endedBy === 'unusable' ? { kind: 'none' } : null;
+    case 'cancelled':
       return null;
     default:
       return status satisfies never;

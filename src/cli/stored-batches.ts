@@ -145,8 +145,10 @@ async function storedJson(store: ObjectStore, key: string): Promise<unknown> {
   return parsedJson((await store.get(key)) ?? 'null');
 }
 
-export function isFailure(outcome: BatchOutcome | null): boolean {
-  return outcome?.kind === 'infrastructure-failure' || (outcome?.kind === 'answer' && outcome.status === 'failed');
+export function isFailure(
+  outcome: BatchOutcome | null,
+): outcome is Extract<BatchOutcome, { kind: 'infrastructure-failure' }> {
+  return outcome?.kind === 'infrastructure-failure';
 }
 
 export function isCancelled(outcome: BatchOutcome | null): boolean {

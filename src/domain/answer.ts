@@ -15,6 +15,14 @@ export function isConclusive({ status }: { readonly status: AnswerStatus }): boo
   return status === 'answered' || status === 'unanswerable' || status === 'abstained';
 }
 
+/**
+ * Whether a benchmark counts it as the method's answer: a search whose model gave no usable reply failed, and answered wrongly.
+ * It is not asked again there, because trying until it succeeds would flatter.
+ */
+export function isDecided(answer: { readonly status: AnswerStatus; readonly endedBy: EndedBy }): boolean {
+  return isConclusive(answer) || answer.endedBy === 'unusable';
+}
+
 export const Evidence = z.object({
   operator: z.string(),
   intent: z.string(),

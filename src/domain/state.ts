@@ -128,7 +128,18 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>;
 
 export const EndedBy = z.union([
-  z.enum(['agreement', 'settled', 'candidates', 'exhausted', 'iterations', 'cancel', 'stop', 'finished', 'error']),
+  z.enum([
+    'agreement',
+    'settled',
+    'candidates',
+    'exhausted',
+    'iterations',
+    'cancel',
+    'stop',
+    'finished',
+    'unusable',
+    'error',
+  ]),
   z.templateLiteral(['budget:', BudgetName]),
 ]);
 export type EndedBy = z.infer<typeof EndedBy>;

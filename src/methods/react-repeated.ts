@@ -10,7 +10,7 @@ import { ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, MethodSteps } from '../ports/search-steps';
 import { addUnanswerable, candidateOfRun, comparable, nextCandidateId } from '../search/candidate';
 import { reasonOf, Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
-import { chooseByNumber, judge, judged } from '../search/select-answer';
+import { BrokenModelError, chooseByNumber, judge, judged } from '../search/select-answer';
 import { addUsage, budgetsOfChild } from '../search/state/budgets';
 
 type RepeatedSteps = Pick<MethodSteps, 'prepare' | 'checkpoint' | 'finish' | 'select' | 'child' | 'adopt'>;
@@ -33,15 +33,17 @@ class RepeatedRuns extends Run<RepeatedSteps> {
     this.chargeChildren(ended.filter((run) => run !== null));
     for (const run of ended) if (run !== null) await this.take(run);
     const failures = settled.flatMap((one, index) => {
-      const reason = one.status === 'rejected' ? reasonOf(one.reason) : failureOf(one.value);
-      return reason === null
-        ? []
-        : [{ reason, index, error: one.status === 'rejected' ? (one.reason as unknown) : new Error(reason) }];
+      const error = one.status === 'rejected' ? (one.reason as Error) : failureOf(one.value);
+      return error === null ? [] : [{ error, index }];
     });
-    if (failures.length === this.runs && failures[0] !== undefined) throw failures[0].error;
-    const events = failures.map(({ reason, index }) => ({
+    if (failures.length === this.runs) {
+      // Unusable replies are the model's; anything else that ended a run hid what it would have answered.
+      const outside = failures.find(({ error }) => !(error instanceof BrokenModelError)) ?? failures[0];
+      if (outside !== undefined) throw outside.error;
+    }
+    const events = failures.map(({ error, index }) => ({
       ...{ iteration: this.state.iteration, kind: 'step-failed' as const },
-      ...{ subject: positionOf(index), detail: reason },
+      ...{ subject: positionOf(index), detail: reasonOf(error) },
     }));
     this.state = { ...this.state, events: [...this.state.events, ...events] };
     return 'finished';
@@ -105,6 +107,8 @@ function positionOf(index: number): string {
   return `run${index + 1}`;
 }
 
-function failureOf(run: ChildRun | null): string | null {
-  return run?.summary.status === 'failed' ? (run.summary.reason ?? 'no reason given') : null;
+function failureOf(run: ChildRun | null): Error | null {
+  if (run?.summary.status !== 'failed') return null;
+  const reason = run.summary.reason ?? 'no reason given';
+  return run.summary.endedBy === 'unusable' ? new BrokenModelError(reason) : new Error(reason);
 }

@@ -43,6 +43,8 @@ export function endedBecause(endedBy: EndedBy): string {
       return 'somebody told it to answer with what it had';
     case 'finished':
       return 'the model said that it was done';
+    case 'unusable':
+      return 'the model gave no usable reply';
     case 'error':
       return 'a step failed';
     default:

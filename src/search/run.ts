@@ -8,7 +8,7 @@ import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps
 import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
 import type { Progress } from './progress';
 import { rootTrajectory } from './remember/merge';
-import { BROKEN_MODEL_FAILS, brokenModel, type Decision } from './select-answer';
+import { BROKEN_MODEL_FAILS, brokenModel, BrokenModelError, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
 import { budgetsOf, refusal, steer, type Command } from './steering';
@@ -76,7 +76,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
       // A cancelled step throws the error of its runtime; only whether cancellation was requested counts (D6).
       const stopped = this.hooks.stopRequested();
       if (stopped !== null) return this.end(stopped);
-      await this.finish('failed', 'error', null, reasonOf(error));
+      await this.finish('failed', error instanceof BrokenModelError ? 'unusable' : 'error', null, reasonOf(error));
       throw error;
     }
   }

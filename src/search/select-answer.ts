@@ -125,6 +125,9 @@ export function judged(
 /** The patch by which a search without a usable reply fails; before it, such a search abstained. */
 export const BROKEN_MODEL_FAILS = '2026-11-broken-model-fails';
 
+/** The type of a question's failure where its model gave no usable reply. */
+export const UNUSABLE_REPLIES = 'UnusableReplies';
+
 export class BrokenModelError extends Error {
   override readonly name = 'BrokenModelError';
 }

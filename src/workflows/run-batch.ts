@@ -5,7 +5,8 @@
  * 1. Questions continue when the batch closes (abandoned, not terminated) and have ids of their own. So a batch that is run
  *    again joins running questions and does not start finished ones.
  * 2. Between pages it continues as new if its history is long. Questions in flight are carried over and followed.
- * 3. A failed question is recorded as an infrastructure failure, apart from the answers, and the batch continues.
+ * 3. A question that failed is recorded as an infrastructure failure, apart from the answers, and the batch continues. One
+ *    whose model gave no usable reply is answered, with status `failed`: wrongly.
  * 4. If cancelled, it starts no more questions, cancels those in flight, waits for their final records, and completes.
  * 5. If paused, it starts no more questions; those in flight go on, or are paused as well. A pause is carried over
  *    continue-as-new, and so is another concurrency; a lower one lets what is in flight finish.
@@ -30,6 +31,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchActivities, BatchEntry, BatchOutcome } from '../activities/batch';
 import type { Steering } from '../domain';
 import { reasonOf } from '../search/run';
+import { UNUSABLE_REPLIES } from '../search/select-answer';
 import { answerQuestion, type AnswerQuestionInput } from './answer-question';
 import type { BatchCounts, BatchPause, BatchProgress } from './batch-progress';
 import { fromParent } from './children';
@@ -214,7 +216,9 @@ class Batch {
     } catch (error) {
       if (error instanceof WorkflowExecutionAlreadyStartedError) return this.follow(entry);
       if (!(error instanceof ChildWorkflowFailure)) throw error;
-      return { kind: 'infrastructure-failure', type: failureType(error, 'QuestionFailed'), message: reasonOf(error) };
+      const type = failureType(error, 'QuestionFailed');
+      if (type === UNUSABLE_REPLIES) return { kind: 'answer', status: 'failed' };
+      return { kind: 'infrastructure-failure', type, message: reasonOf(error) };
     }
   }
 

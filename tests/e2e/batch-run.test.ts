@@ -133,6 +133,32 @@ describe('gate batch run', () => {
     }
   });
 
+  test('replies whose SQL cannot run are wrong answers, and are not asked again until one fits', async () => {
+    const operators = [{ name: 'op_answer', intent: 'the answer', sql: 'SELEC 1' }];
+    const endpoint = await startModelEndpoint({
+      models: ['m'],
+      reply: () => JSON.stringify({ action: 'commit', operators }),
+    });
+    try {
+      const home = gateHome({ baseUrl: endpoint.baseUrl });
+      const ids = ['--ids', 'sprint-drivers-count,sprint-teams-names', '--model', 'm'];
+      const { code, err } = await home.here(batch(...ids));
+      expect([code, err]).toEqual([0, expect.not.stringContaining('infrastructure')]);
+      expect(summaryOf(home)).toMatchObject({ judged: 2, ex: 0, infrastructureFailures: { count: 0 } });
+      expect(resultsOf(home)).toMatchObject([
+        { verdict: 'wrong', error: null },
+        { verdict: 'wrong', error: null },
+      ]);
+      const calls = endpoint.requests.length;
+      expect((await home.here(batch(...ids))).code).toBe(0);
+      expect(endpoint.requests).toHaveLength(calls);
+      expect((await home.here(['batch', 'retry', 'last'])).err).toMatch(/no question of b-\w+ is to be asked again/);
+      expect(endpoint.requests).toHaveLength(calls);
+    } finally {
+      await endpoint.close();
+    }
+  });
+
   test('--dry-run checks the databases, estimates, and asks nothing', async () => {
     await withModel(0, async (model, home) => {
       const { code, out } = await home.here(batch('--dry-run'));

@@ -58,7 +58,7 @@ describe.each(['gate', 'react'] as const)('method %s: a model without a usable r
     ['a filtered reply', { text: '', finishReason: 'content_filter' }, /the endpoint withheld the reply/],
   ])('%s: the cause in one line, the reply in trace and report', async (_, reply, cause) => {
     const { record, trace } = await asked(() => reply, { method });
-    expect(record).toMatchObject({ status: 'failed', endedBy: 'error', sql: null, answer: null });
+    expect(record).toMatchObject({ status: 'failed', endedBy: 'unusable', sql: null, answer: null });
     expect(record.reason).toMatch(cause);
     expect(record.reason).not.toContain('\n');
     expect(record.givenUp?.at(-1)?.reply).toBe(trace.lastBadReply?.id);

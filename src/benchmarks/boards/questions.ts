@@ -8,7 +8,7 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { z } from 'zod';
-import { SqlValue, type AnswerStatus } from '../../domain';
+import { SqlValue, type AnswerStatus, type EndedBy } from '../../domain';
 import type { SqlEngine, SqlOptions } from '../../ports';
 import {
   BenchmarkDataError,
@@ -75,11 +75,13 @@ const Line = z.object({
   rows: z.array(z.array(SqlValue)).nullish(),
   answer: z.string().nullish(),
   status: z.string().nullish(),
+  endedBy: z.string().nullish(),
 });
 
 /** What they say in words is no answer. */
 const ABSTAINED: readonly string[] = ['abstained', 'unanswerable'] satisfies AnswerStatus[];
 /** They ended for a reason outside the search: they are no answers, and no abstentions either. */
+const UNUSABLE = 'unusable' satisfies EndedBy;
 const NOT_ANSWERED = ['failed', 'cancelled', 'infrastructure-failure'];
 
 const format: PredictionFormat = {
@@ -96,9 +98,13 @@ const format: PredictionFormat = {
         const field = issue?.path.join('.') ?? '';
         throw at(`${field === '' ? '' : `${field}: `}${issue?.message ?? 'is invalid'}`);
       }
-      const { id, sql, columns, rows, answer, status } = parsed.data;
+      const { id, sql, columns, rows, answer, status, endedBy } = parsed.data;
       if (!known.has(id)) throw at(`no question has the id "${id}"`);
       if (predictions.has(id)) throw at(`the id "${id}" stands there twice; leave one out`);
+      if (endedBy === UNUSABLE) {
+        predictions.set(id, { kind: 'none' });
+        continue;
+      }
       if (NOT_ANSWERED.includes(status ?? ''))
         throw at(
           `"${id}" ended as ${status ?? ''}, which is no answer to score: answer it again, or leave the line out`,

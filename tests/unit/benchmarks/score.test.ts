@@ -62,6 +62,11 @@ const verdictOf = async (
   results: Readonly<Record<string, SqlResult>> | null = { SQL: rows('a'), GOLD: rows('a') },
 ) => (await scoreAnswer(one, { status, sql, reason: null }, engine(results).port, options)).verdict;
 
+const unusable = async (one: BenchmarkItem) => {
+  const failed = { status: 'failed', endedBy: 'unusable', sql: null, reason: 'no usable action' } as const;
+  return (await scoreAnswer(one, failed, engine({}).port, options)).verdict;
+};
+
 const TABLE: readonly (readonly [string, Verdict, () => Promise<Verdict>])[] = [
   ['an equal result', 'correct', () => verdictOf(item({}), 'answered')],
   ['another result', 'wrong', () => verdictOf(item({}), 'answered', 'SQL', { SQL: rows('a'), GOLD: rows('b') })],
@@ -86,6 +91,9 @@ const TABLE: readonly (readonly [string, Verdict, () => Promise<Verdict>])[] = [
     'infrastructure',
     () => verdictOf(item(UNANSWERABLE), 'failed', null),
   ],
+  ['a model without a usable reply', 'wrong', () => unusable(item({}))],
+  ['a model without a usable reply to an unanswerable question', 'wrong-answered', () => unusable(item(UNANSWERABLE))],
+  ['a model without a usable reply, and no gold', 'no-gold', () => unusable(item(null))],
   ['a cancelled search', 'cancelled', () => verdictOf(item({}), 'cancelled')],
   ['a database that went away', 'infrastructure', () => verdictOf(item({}), 'answered', 'SQL', null)],
   [

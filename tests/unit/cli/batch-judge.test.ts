@@ -82,6 +82,10 @@ test('answers are judged by words, rows and gold queries, and compared with exec
       declined: { question: { gold_text: '4' }, record: { status: 'abstained', reason: 'contradicted' } },
       unanswerable: { question: { answerable: false }, record: { ...FOUR, answer: 'It is not stored.' } },
       failed: { question: { gold_text: '4' }, record: { status: 'failed', reason: 'no model' } },
+      unusable: {
+        question: { gold_text: '4' },
+        record: { status: 'failed', endedBy: 'unusable', reason: 'no usable action' },
+      },
       lost: { question: { gold_text: '4' }, record: null },
       'no-gold': { question: {}, record: FOUR },
       broken: { question: { gold_sql: 'SELECT x FROM nowhere', database: 'karts' }, record: FOUR },
@@ -97,14 +101,15 @@ test('answers are judged by words, rows and gold queries, and compared with exec
     ['declined', 'wrong-abstained'],
     ['unanswerable', 'correct-abstained'],
     ['failed', null],
+    ['unusable', 'wrong'],
     ['lost', null],
     ['no-gold', 'no-gold'],
     ['broken', 'gold-failed'],
   ]);
   expect(summary).toMatchObject({
     judge: { mode: 'two-pass', model: 'judges', version: 1 },
-    judged: 5,
-    accuracy: 0.6,
+    judged: 6,
+    accuracy: 0.5,
     agreement: { compared: 3, bothRight: 1, judgeRight: 1, executionRight: 1, differ: ['rows', 'query'] },
     notJudged: { 'the search is failed': 1, 'the store has no answer of this search': 1 },
   });
@@ -113,7 +118,7 @@ test('answers are judged by words, rows and gold queries, and compared with exec
   expect(asked.every(({ body }) => body.model === 'judges' && body.temperature === 0)).toBe(true);
   const again = await run();
   expect(again.asked).toHaveLength(0);
-  expect(again.summary).toMatchObject({ accuracy: 0.6, paid: { llmCalls: 0, costUsd: 0 } });
+  expect(again.summary).toMatchObject({ accuracy: 0.5, paid: { llmCalls: 0, costUsd: 0 } });
   const { out } = await gate('batch', 'judge', 'out', '--db', 'karts=karts.sqlite');
   expect(out).toContain("agrees with execution on 33.3 % of 3 (Cohen's kappa -0.50)");
   expect(out).toContain('nothing was paid');

@@ -2,6 +2,7 @@
 import { runInProcess } from '../../../src/methods/in-process';
 import type { SearchHooks } from '../../../src/search/run';
 import { ModelError, type ModelRequest } from '../../../src/ports';
+import { BrokenModelError } from '../../../src/search/select-answer';
 import type { Settings } from '../../../src/domain';
 import type { ScriptedReply } from '../../../src/adapters/scripted';
 import { childIdOf } from '../../../src/record/search-id';
@@ -120,7 +121,9 @@ test('a run that fails is charged and is one answer less; if all fail, so does t
   const { summary, record } = await asked({ runs: [broken, always(ends(COUNT))], settings: { parseRetries: 0 } });
   expect(summary).toMatchObject({ status: 'answered', usage: { llmCalls: 3 } });
   expect(record.children?.map(({ status }) => status)).toEqual(['failed', 'answered']);
-  await expect(asked({ runs: [broken, broken], settings: { parseRetries: 0 } })).rejects.toThrow('the model gave');
+  await expect(asked({ runs: [broken, broken], settings: { parseRetries: 0 } })).rejects.toBeInstanceOf(
+    BrokenModelError,
+  );
 });
 
 test('the budgets are shared out, and one call is kept for the choice', async () => {

@@ -133,7 +133,7 @@ describe('the ReAct agent', () => {
     const { steps, end: ended } = await ask({ act: () => ({ invalid: 'prose' }) });
     expect(steps.acts).toHaveLength(4);
     expect(ended).toMatchObject({
-      ...{ status: 'failed', endedBy: 'error', reason: 'the model gave no usable action in 4 tries: prose' },
+      ...{ status: 'failed', endedBy: 'unusable', reason: 'the model gave no usable action in 4 tries: prose' },
     });
     expect(ended.state.usage).toEqual(steps.charged);
     expect(ended.state.events).toMatchObject([{ kind: 'step-failed', subject: 'i1.react' }]);

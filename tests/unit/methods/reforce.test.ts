@@ -112,7 +112,7 @@ describe('self-refinement', () => {
 
   test('a model whose replies cannot be used has failed', async () => {
     const { record } = await single({ 'reforce-generate': () => 'prose' });
-    expect(record).toMatchObject({ status: 'failed', endedBy: 'error' });
+    expect(record).toMatchObject({ status: 'failed', endedBy: 'unusable' });
     expect(record.reason).toMatch(/no usable SQL in 4 tries/);
   });
 });

@@ -174,6 +174,12 @@ test('an answer in words stands beside SQL and rows, or alone; what an abstentio
   expect(await read('id,answer\na,4\nb,\n', 'p.csv').catch(String)).toContain('line 3: "b" has no sql');
 });
 
+test('a line of a model without a usable reply is no prediction, which is wrong', async () => {
+  const { items } = await open();
+  const line = lines({ id: 'a', sql: null, status: 'failed', endedBy: 'unusable' });
+  expect((await questions.format.read(put('p.jsonl', line), items)).get('a')).toEqual({ kind: 'none' });
+});
+
 test.each([
   [[{ id: 'z', sql: 'SELECT 1' }], /p\.jsonl, line 1: no question has the id "z"/],
   [
