@@ -3,7 +3,7 @@
  * question's own task queue from this process, follow it, print it. A question whose answer is stored costs nothing.
  *
  * What `gate learn` does: a search without a question, durable like any other. The same command goes on with a lesson that
- * was interrupted; after one that ended it begins the next, which knows what is kept already.
+ * was interrupted or stopped; after one that ended it begins the next, which knows what is kept already.
  *
  * The first SQL has to come within a second of Enter (`npm run bench -- ask`), and most of that is loading code: the large
  * modules are imported where they are used.
@@ -181,11 +181,11 @@ export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCo
   });
 }
 
-/** The first lesson of these settings that has not ended. */
+/** The first lesson of these settings that has not ended by itself: a stopped one goes on, and reads what it has not read. */
 async function unfinished(store: ObjectStore, inputFor: (nonce: string) => SearchInput): Promise<SearchInput> {
   for (let lesson = 1; ; lesson += 1) {
     const input = inputFor(`lesson ${lesson}`);
     const record = await recordOf(store, input.searchId);
-    if (record === null || !isConclusive(record)) return input;
+    if (record === null || record.endedBy === 'stop' || !isConclusive(record)) return input;
   }
 }

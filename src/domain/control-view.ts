@@ -29,3 +29,8 @@ export function isProved(candidate: CandidateView): boolean {
 export function toolCallsOf({ trajectories, redel }: SearchState): number | undefined {
   return redel && (trajectories[0]?.attempts.length ?? 0) - redel.actions + redel.calls;
 }
+
+/** Where the reading of what a turn of a lesson proved has its position. */
+export function readingOf(turnId: string): string {
+  return `keep.${turnId}`;
+}

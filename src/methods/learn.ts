@@ -1,11 +1,13 @@
 /**
  * Learns a database without a question (docs/layer.md): turns of queries and claims, decided by the database, until the model says
- * that nothing is left, nothing new is found, or a limit is reached; then what was proved is read and kept. Its state is a search
- * state, so that checkpoints, limits, steering and records are those of a search.
+ * that nothing is left, nothing new is found, or a limit is reached. What a turn proves is read and kept before the next one
+ * begins, so that a lesson that ends early keeps it. Its state is a search state, so that checkpoints, limits, steering and
+ * records are those of a search.
  */
 import type { EndedBy } from '../domain';
+import { readingOf } from '../domain/control-view';
 import type { AnswerSummary, Learned, LearnSteps } from '../ports/search-steps';
-import { Run, reasonOf, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
+import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from '../search/run';
 import { SearchStopped } from '../search/findings';
 import { keepProved } from '../search/keep-proved';
 import { tryModel } from '../search/try-model';
@@ -54,6 +56,7 @@ class LearnLoop extends Run<LearnSteps> {
     const returned = outcome.proved > 0 ? 0 : this.barren + 1;
     const turns = [...this.turns, outcome.turnId];
     this.state = { ...this.state, iteration: iteration + 1, looking: { phase: 'look', turns, returned } };
+    if (outcome.proved > 0) await this.keep(outcome.turnId);
     this.report(outcome.proved);
     // The first turns may look before they claim.
     if (outcome.done || (returned >= BARREN && turns.length > BARREN)) return 'finished';
@@ -61,25 +64,14 @@ class LearnLoop extends Run<LearnSteps> {
   }
 
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
-    if (this.turns.length > 0 && endedBy !== 'cancel' && this.start.settings.layer === 'on') await this.keep();
     const status = this.turns.length === 0 ? 'abstained' : 'answered';
     return this.conclude({ status, candidate: null, reason: counted(this.turns.length, 'turn') }, endedBy);
   }
 
-  /** Turn by turn, so that no reading is too long; what one of them cannot read, the others keep. */
-  private async keep(): Promise<void> {
-    const { searchId } = this.state;
-    for (const turnId of this.turns) {
-      const findings = this.findings(this.state);
-      try {
-        await keepProved(this.steps, findings, { searchId, position: `keep.${turnId}`, turnId });
-      } catch (error) {
-        if (error instanceof SearchStopped) return;
-        findings.note('step-failed', `keep.${turnId}`, reasonOf(error));
-      } finally {
-        this.charge(findings);
-      }
-    }
+  private async keep(turnId: string): Promise<void> {
+    if (this.start.settings.layer !== 'on') return;
+    const kept = { searchId: this.state.searchId, position: readingOf(turnId), turnId };
+    await this.dispensable(kept.position, (findings) => keepProved(this.steps, findings, kept));
   }
 
   private report(proved: number): void {

@@ -14,7 +14,8 @@ import type {
   SteeringNote,
 } from '../domain';
 import { answerText } from '../text/answer-text';
-import { isProved, toolCallsOf } from '../domain/control-view';
+import { isProved, readingOf, toolCallsOf } from '../domain/control-view';
+import { counted } from '../counted';
 import { isSettled } from '../sql/claims';
 import { cut, oneLine } from '../text/clip';
 import { resultPreview } from '../text/preview';
@@ -23,7 +24,7 @@ import type { AnswerSummary, FinishInput } from '../ports/search-steps';
 import { now, type StepContext } from './context';
 import { SCHEMA_ID, type CandidateContent, type Contents } from '../record/contents';
 import { explain, type Explained } from './evidence-record';
-import { KEPT_ID } from './keep';
+import { KEPT_ID, keptStep } from './keep';
 import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
 import { proofLines } from '../text/proof-lines';
 import { createRunStore, writeStored, type RunStore } from '../record/run-store';
@@ -112,14 +113,27 @@ async function makeRecord(context: StepContext, step: FinishInput): Promise<Answ
   };
   const { report } = step.state.redel ?? {};
   if (report !== undefined) return { ...record, answer: (await run.get('action', report)).answer };
-  if (settings.method === 'learn') return { ...record, answer: lessonText(record) };
+  if (settings.method === 'learn') return { ...record, answer: lessonText(record, await unread(run, step.state)) };
   return result === null ? record : { ...record, answer: answerOf(input, record) };
 }
 
 /** What a lesson came to (`methods/learn.ts`). */
-function lessonText({ layer }: AnswerRecord): string {
+function lessonText({ layer, endedBy }: AnswerRecord, unreadProofs: number): string {
   const kept = layer?.kept.length ?? 0;
-  return kept === 0 ? 'nothing new was proved' : `${kept} ${kept === 1 ? 'convention' : 'conventions'} proved and kept`;
+  const learned = kept === 0 ? null : `${counted(kept, 'convention')} proved and kept`;
+  if (unreadProofs === 0) return learned ?? 'nothing new was proved';
+  const next = endedBy === 'stop' || endedBy === 'cancel' ? '; the same command goes on with it' : '';
+  const rest = learned === null ? counted(unreadProofs, 'convention') : `${unreadProofs} more`;
+  return `${learned === null ? '' : `${learned}, `}${rest} proved but not read yet${next}`;
+}
+
+/** Claims that a lesson proved in turns whose reading did not come to its end. */
+async function unread(run: RunStore, { looking }: SearchState): Promise<number> {
+  const turns = (looking?.turns ?? []).map(async (turnId) => {
+    if ((await run.find('step', keptStep({ position: readingOf(turnId) }))) !== null) return 0;
+    return (await run.get('verdict', turnId)).claims.filter(isSettled).length;
+  });
+  return (await Promise.all(turns)).reduce((sum, proofs) => sum + proofs, 0);
 }
 
 /** The answer text of a record with rows; null in output mode `sql`, whose records have no words. */

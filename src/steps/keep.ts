@@ -51,26 +51,50 @@ async function planOf(context: StepContext, candidateId: string | null): Promise
 
 async function keepClaims(context: StepContext, step: KeepInput, made: Made): Promise<ModelOutcome<Kept>> {
   const place = layerPlace(context);
-  const { entries } = await currentLayer(place);
-  const fresh = await freshClaims(context, made, entries);
-  if (fresh.length === 0) return { kind: 'ok', value: { kept: 0, contradicted: [] }, usage: {} };
-  const known = near(
-    visibleEntries(entries, made.description),
-    fresh.flatMap(({ tables }) => tables),
-  ).map((held, at) => ({ key: `k${at + 1}`, held }));
+  // What is read, is read once: a repeated step asks the same, although the layer holds more by then.
+  const { claims } = made;
+  const { fresh, known } = await once(
+    { ...context, position: `${step.position}.read` },
+    () => readingFor(context, made, place),
+    { claims },
+  );
+  const heldBy = (key: string): HeldEntry | undefined => known.find((each) => each.key === key.trim())?.held;
+  const storeOnce = (reply: KeepReply): Promise<Kept> =>
+    once({ ...context, position: keptStep(step) }, () => store(context, place, made, { reply, fresh, heldBy }), {
+      claims,
+      reply,
+    });
+  if (fresh.length === 0) return { kind: 'ok', value: await storeOnce({ claims: [] }), usage: {} };
   const prompt = {
     ...{ dialect: made.description.dialect, question: made.question },
     claims: fresh.map(({ claim, check }) => claimToRead(claim, check)),
     known: known.map(({ key, held }) => ({ key, text: entryText({ ...held.entry, statement: held.statement }) })),
   };
-  const heldBy = (key: string): HeldEntry | undefined => known.find((each) => each.key === key.trim())?.held;
   return runModelStep(context, step, {
     role: 'keep',
     schema: keepSchema,
     messages: () => renderKeep(prompt),
     parse: (text) => parseKeep(text, prompt),
-    read: (reply) => ({ kind: 'ok', store: () => store(context, place, made, { reply, fresh, heldBy }) }),
+    read: (reply) => ({ kind: 'ok', store: () => storeOnce(reply) }),
   });
+}
+
+/** The step by which it is known that a reading was done. */
+export function keptStep({ position }: Pick<KeepInput, 'position'>): string {
+  return `${position}.kept`;
+}
+
+interface Reading {
+  readonly fresh: readonly Fresh[];
+  readonly known: readonly { readonly key: string; readonly held: HeldEntry }[];
+}
+
+async function readingFor(context: StepContext, made: Made, place: LayerPlace): Promise<Reading> {
+  const { entries } = await currentLayer(place);
+  const fresh = await freshClaims(context, made, entries);
+  const read = fresh.flatMap(({ tables }) => tables);
+  const known = near(visibleEntries(entries, made.description), read);
+  return { fresh, known: known.map((held, at) => ({ key: `k${at + 1}`, held })) };
 }
 
 interface Made {

@@ -48,8 +48,6 @@ export async function learn(context: StepContext, step: LearnInput): Promise<Mod
 async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPrompt> {
   const { run } = context;
   const { description } = await run.get('schema', SCHEMA_ID);
-  const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
-  const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
   const lessons = await Promise.all(step.turns.map((id) => run.get('lesson', id)));
   const verdicts = await Promise.all(step.turns.map((id) => run.get('verdict', id)));
   const claims = verdicts.flatMap((verdict) => verdict.claims);
@@ -59,13 +57,7 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
   const { known: _, ...shown } = await promptContext(context, step.memory);
   return {
     ...shown,
-    held: [
-      ...rules.filter(isActive).slice(0, HELD).map(ruleText),
-      ...entries
-        .filter(isActive)
-        .slice(0, HELD)
-        .map(({ entry }) => entryText(entry)),
-    ],
+    held: await heldBefore(context, description),
     proved: settled.map((claim) => claimText(claim).split('\n')[0] ?? ''),
     failed: claims
       .filter((claim) => !isSettled(claim) && !proved.has(claim.statement))
@@ -76,6 +68,19 @@ async function promptOf(context: StepContext, step: LearnInput): Promise<LearnPr
     turn: step.turns.length + 1,
     turns: step.limit,
   };
+}
+
+/** Rules and entries that the lesson began with, so that a repeated turn asks the same. What its turns prove is shown as theirs. */
+async function heldBefore(context: StepContext, description: DatabaseDescription): Promise<readonly string[]> {
+  const { texts } = await once({ ...context, position: 'held' }, async () => {
+    const { entries, rules } = visibleLayer(await currentLayer(layerPlace(context)), description);
+    const isActive = ({ status }: Pick<Held, 'status'>): boolean => status === 'active';
+    const proved = entries.filter(isActive).slice(0, HELD);
+    return {
+      texts: [...rules.filter(isActive).slice(0, HELD).map(ruleText), ...proved.map(({ entry }) => entryText(entry))],
+    };
+  });
+  return texts;
 }
 
 export async function prove(context: StepContext, { turnId }: ProveInput): Promise<Prove> {

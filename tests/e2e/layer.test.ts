@@ -48,8 +48,20 @@ function reply(user: string): object {
   return commit(3, { claims: [CLAIM] });
 }
 
-async function home() {
-  const model = await startModelEndpoint({ reply: ({ messages }) => text(reply(messages[1]?.content ?? '')) });
+const isSecondTurn = (user: string): boolean =>
+  user.includes('<rules>\nYou learn an undocumented') && user.includes('proved in this lesson');
+
+/** `stuck`: the first request for the second turn of a lesson is never answered. */
+async function home({ stuck = false } = {}) {
+  let isStuck = stuck;
+  const model = await startModelEndpoint({
+    reply: ({ messages }) => {
+      const user = messages[1]?.content ?? '';
+      if (!isStuck || !isSecondTurn(user)) return text(reply(user));
+      isStuck = false;
+      return { fault: 'hang' };
+    },
+  });
   const made = gateHome({ baseUrl: model.baseUrl, env: { GATE_MODEL: 'test-model', GATE_MEMORY: 'on' } });
   const path = join(made.folder, 'laps.sqlite');
   const write = (sql: string): void => {
@@ -174,3 +186,33 @@ test('a lesson proves without a question, and the next one begins with what is k
     await model.close();
   }
 });
+
+test.each([
+  ['stopped', 'stop'],
+  ['cancelled', 'cancel'],
+  ['killed', null],
+] as const)(
+  'a lesson that is %s keeps what its first turn proved, and goes on without paying it again',
+  async (_how, command) => {
+    const { here, start, model, path } = await home({ stuck: true });
+    try {
+      const args = ['learn', '--db', path, '--turns', '4', '--json'];
+      const lesson = start(args);
+      await model.arrived(3);
+      if (command === null) lesson.child.kill('SIGKILL');
+      else expect(await here([command, 'last'])).toMatchObject({ code: 0 });
+      const { out } = await lesson.ended;
+      if (command !== null) expect(JSON.parse(out)).toMatchObject({ answer: '1 convention proved and kept' });
+      expect((await here(['layer', 'list', '--db', path])).out).toContain('24 of 24');
+
+      const on = JSON.parse((await here(args)).out) as AnswerRecord;
+      expect(on).toMatchObject({ status: 'answered', endedBy: 'finished', answer: '1 convention proved and kept' });
+      expect(on.usage.llmCalls).toBe(3);
+      // The first turn, its reading, and the second turn twice.
+      expect(model.requests).toHaveLength(4);
+      expect(model.billed()).toBe(3);
+    } finally {
+      await model.close();
+    }
+  },
+);

@@ -1,12 +1,14 @@
 /** Learning a database without a question, in-process: a real SQLite and a scripted model. */
-import { createMemoryStore } from '../../../src/adapters/scripted';
+import { createMemoryStore, type MemoryStore } from '../../../src/adapters/scripted';
 import { layerOf } from '../../../src/layer/state';
 import { runLearn } from '../../../src/methods/learn';
+import type { LearnSteps } from '../../../src/ports/search-steps';
+import type { SearchHooks } from '../../../src/search/run';
 import { readLayer } from '../../../src/record/layer-store';
 import { createRunStore } from '../../../src/steps';
 import { SEARCH, bench, hash, sqliteEngine, text } from './fixtures';
 
-const hooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
+const HOOKS: SearchHooks = { now: () => 2_000, stopRequested: () => null, onProgress: () => undefined };
 
 const laps = () =>
   sqliteEngine(`
@@ -38,16 +40,32 @@ const KEEP = {
   ],
 };
 
-async function learn(turns: readonly object[], keep: readonly object[] = [KEEP], iterations = 6) {
-  const store = createMemoryStore();
+interface Given {
+  readonly store?: MemoryStore;
+  readonly hooks?: SearchHooks;
+  /** Called when the claims of a turn are counted. */
+  readonly onProved?: () => void;
+}
+
+async function learn(
+  turns: readonly object[],
+  keep: readonly object[] = [KEEP],
+  iterations = 6,
+  { store = createMemoryStore(), hooks = HOOKS, onProved = () => undefined }: Given = {},
+) {
   const made = await bench(
     { learn: turns.map(text), keep: keep.map(text) },
     { store, engine: laps(), settings: { method: 'learn', layer: 'on', iterations } },
   );
-  const outcome = await runLearn({ searchId: SEARCH, settings: made.input.settings, state: null }, made.steps, hooks);
+  const steps: LearnSteps = {
+    ...made.steps,
+    prove: (input) => made.steps.prove(input).finally(onProved),
+  };
+  const outcome = await runLearn({ searchId: SEARCH, settings: made.input.settings, state: null }, steps, hooks);
   const record = await createRunStore(store, SEARCH, hash).get('result', SEARCH);
   const layer = layerOf(await readLayer({ store, hash, database: 'races' }));
-  const prompts = made.model.requests.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
+  const asked = made.model.requests.filter(({ role }) => role === 'learn');
+  const prompts = asked.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
   return { ...made, outcome, record, layer, prompts };
 }
 
@@ -103,6 +121,46 @@ test('it ends at its limit of turns, and when turns prove nothing any more', asy
   expect(barren.record).toMatchObject({ endedBy: 'finished', usage: { llmCalls: 4 } });
 });
 
+test.each(['stop', 'cancel'] as const)(
+  'a lesson that is ended by a %s keeps what its turns proved, and pays for nothing again when it goes on',
+  async (request) => {
+    const turns = [{ ...NOTHING, claims: [CLAIM] }, LOOK, { ...NOTHING, done: true }];
+    const store = createMemoryStore();
+    let asked = false;
+    const hooks = { ...HOOKS, stopRequested: () => (asked ? request : null), onProgress: () => void (asked = true) };
+    const ended = await learn(turns, [KEEP], 6, { store, hooks });
+    expect(ended.record).toMatchObject({ endedBy: request, answer: '1 convention proved and kept' });
+    expect(ended.layer.entries).toHaveLength(1);
+    expect(ended.model.requests).toHaveLength(2);
+    // The turn and its reading are in the journal.
+    const on = await learn(turns.slice(1), [], 6, { store });
+    expect(on.record).toMatchObject({
+      endedBy: 'finished',
+      answer: '1 convention proved and kept',
+      usage: { llmCalls: 4 },
+    });
+    expect(on.model.requests).toHaveLength(2);
+    expect(on.layer.entries).toHaveLength(1);
+  },
+);
+
+test('what was proved and not read before the stop is told, and read when the lesson goes on', async () => {
+  const turns = [
+    { ...NOTHING, claims: [CLAIM] },
+    { ...NOTHING, done: true },
+  ];
+  const store = createMemoryStore();
+  let proved = false;
+  const hooks: SearchHooks = { ...HOOKS, stopRequested: () => (proved ? 'stop' : null) };
+  const ended = await learn(turns, [], 6, { store, hooks, onProved: () => void (proved = true) });
+  expect(ended.record).toMatchObject({
+    endedBy: 'stop',
+    answer: '1 convention proved but not read yet; the same command goes on with it',
+  });
+  const on = await learn(turns.slice(1), [KEEP], 6, { store });
+  expect(on.record).toMatchObject({ answer: '1 convention proved and kept', usage: { llmCalls: 3 } });
+});
+
 test('the next lesson is shown what is kept', async () => {
   const { store, engine } = await learn([
     { ...NOTHING, claims: [CLAIM] },
@@ -112,7 +170,7 @@ test('the next lesson is shown what is kept', async () => {
     { learn: [text({ ...NOTHING, done: true })] },
     { store, engine, searchId: 's2', settings: { method: 'learn', layer: 'on' } },
   );
-  await runLearn({ searchId: 's2', settings: next.input.settings, state: null }, next.steps, hooks);
+  await runLearn({ searchId: 's2', settings: next.input.settings, state: null }, next.steps, HOOKS);
   const [first] = next.model.requests.map(({ messages }) => messages.map(({ content }) => content).join('\n'));
   expect(first).toContain(`- ${CLAIM.statement} [24 of 24 laps; rivals: seconds everywhere 12]`);
 });
