@@ -24,6 +24,7 @@ interface AttendedFlags {
   readonly debug?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly sql?: boolean;
   readonly maxRows?: number;
   readonly showPlan?: boolean;
 }
@@ -55,7 +56,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   } finally {
     staysUp = await session.close().finally(() => held.release());
   }
-  const { json = false, csv, maxRows, showPlan } = flags;
+  const { json = false, csv, sql, maxRows, showPlan } = flags;
   const rows = { max: maxRows, engine: () => asking.engines.engine(asking.database.name) };
   const record = await recordOf(services.store, input.searchId);
   if (ended.kind === 'failed') {
@@ -72,7 +73,7 @@ export async function askAttended(asking: Asking, flags: AttendedFlags): Promise
   const { printAnswer } = await import('./print-answer');
   const ui = staysUp ? session.uiOf(input.searchId) : null;
   return printAnswer(services, current ?? record, io, {
-    ...{ json, csv, rows, ui, showPlan },
+    ...{ json, csv, sql, rows, ui, showPlan },
     db: asking.database.addressLabel,
   });
 }

@@ -49,6 +49,8 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly fresh?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
+  /** The SQL alone is printed. */
+  readonly sql?: boolean;
   readonly maxRows?: number;
   readonly record?: string;
   readonly replay?: string;
@@ -58,7 +60,8 @@ export interface AskFlags extends SearchFlags, QuestionFlags {
   readonly showPlan?: boolean;
 }
 
-export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise<ExitCode> {
+export async function runAsk(argument: string, given: AskFlags, io: Io): Promise<ExitCode> {
+  const flags = { ...given, sql: given.output === 'sql' && given.csv !== true };
   const text = await questionText(argument, io);
   const services = openServices(io);
   const { config } = services;
@@ -91,9 +94,9 @@ export async function runAsk(argument: string, flags: AskFlags, io: Io): Promise
     if (again.kind === 'answer') {
       await noteSeen(services.store, database, null, io.now());
       const { printAnswer } = await import('./print-answer');
-      const { json = false, csv, maxRows, showPlan } = flags;
+      const { json = false, csv, sql, maxRows, showPlan } = flags;
       const rows = { max: maxRows, engine: () => engines.engine(database.name) };
-      const shown = { json, csv, rows, ui: null, showPlan, db: database.addressLabel };
+      const shown = { json, csv, sql, rows, ui: null, showPlan, db: database.addressLabel };
       return printAnswer(services, again.record, io, shown);
     }
     const { input } = again;

@@ -39,7 +39,7 @@ export const askCommand: CommandFactory = (io, outcome) =>
         )
         .option('--no-docs', 'use no documentation, not even that of the configuration')
         .addOption(
-          new Option('--output <mode>', 'answer in words with the SQL, or the SQL alone')
+          new Option('--output <mode>', 'the answer in words with its SQL, rows and evidence, or the SQL alone')
             .choices(['answer', 'sql'])
             .default('answer'),
         ),

@@ -8,6 +8,7 @@ import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
 import { provedText } from '../text/answer-text';
 import { withheldTexts } from '../text/claim-text';
+import { formattedSql } from '../text/formatted-sql';
 import type { SqlEngine } from '../ports';
 import { CommandFailed, EXIT, type ExitCode } from './errors';
 import { cutLine, rowsOf } from './sql-run';
@@ -22,6 +23,8 @@ interface Printing {
   readonly json: boolean;
   /** The rows alone. */
   readonly csv?: boolean;
+  /** The SQL alone. */
+  readonly sql?: boolean;
   /** How many rows are asked for; more than the record holds are read again. */
   readonly rows?: { readonly max: number | undefined; readonly engine: () => Promise<{ readonly engine: SqlEngine }> };
   readonly ui: string | null;
@@ -34,7 +37,7 @@ export async function printAnswer(
   services: Services,
   stored: AnswerRecord,
   io: Pick<Io, 'out' | 'err' | 'columns'>,
-  { json, csv = false, rows, ui, showPlan = false, db }: Printing,
+  { json, csv = false, sql = false, rows, ui, showPlan = false, db }: Printing,
 ): Promise<ExitCode> {
   const record = rows?.max === undefined ? stored : await withRowsUpTo(rows.max, stored, rows.engine);
   // A report is plain: with encryption on it is written only when asked for (gate report).
@@ -42,6 +45,10 @@ export async function printAnswer(
   if (csv) {
     printRows(record, io);
     if (record.truncated) throw new CommandFailed(cutText(record, rows?.max));
+    return exitCodeFor(record.status);
+  }
+  if (sql && !json) {
+    printSql(record, io);
     return exitCodeFor(record.status);
   }
   const isNamed = services.config.databases[record.database] !== undefined;
@@ -100,10 +107,9 @@ function planText(trace: Trace | null, width: number): string {
  * error. The values are exact: a program reads them. The file of a report guards texts that a spreadsheet would run.
  */
 export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
-  const { id, status, columns, rows, coverage, reason } = record;
-  const why = reason === null ? '' : `: ${visible(reason).replace(/\s+/g, ' ')}`;
+  const { columns, rows } = record;
   if (columns.length === 0) {
-    io.err(`no rows, ${status}${why}\n`);
+    io.err(`no rows, ${outcome(record)}\n`);
     return;
   }
   io.out(
@@ -112,7 +118,27 @@ export function printRows(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): vo
       rows,
     ),
   );
-  if (status !== 'answered') io.err(`${capital(`${status}${why}`)}; these are the rows of the best candidate\n`);
+  tellDoubts(record, 'these are the rows of the best candidate', io);
+}
+
+/** `--sql` and `--output sql`: the statement and nothing else on standard output. */
+function printSql(record: AnswerRecord, io: Pick<Io, 'out' | 'err'>): void {
+  if (record.sql === null) {
+    io.err(`no SQL, ${outcome(record)}\n`);
+    return;
+  }
+  io.out(`${formattedSql(record.sql)}\n`);
+  tellDoubts(record, 'this is the SQL of the best candidate', io);
+}
+
+function outcome({ status, reason }: AnswerRecord): string {
+  return reason === null ? status : `${status}: ${visible(reason).replace(/\s+/g, ' ')}`;
+}
+
+/** What a reader of the rows or the SQL alone must know. */
+function tellDoubts(record: AnswerRecord, best: string, io: Pick<Io, 'err'>): void {
+  const { id, status, coverage } = record;
+  if (status !== 'answered') io.err(`${capital(outcome(record))}; ${best}\n`);
   const partial = coverage === undefined ? null : coverageText(coverage);
   if (partial !== null) io.err(`${partial}\n`);
   for (const text of withheldTexts(record)) io.err(`${text}\n`);

@@ -17,6 +17,7 @@ import {
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { withFreshness } from '../record/freshness';
+import { formattedSql } from '../text/formatted-sql';
 import { textTable } from './table';
 
 const ROWS = 20;
@@ -46,7 +47,7 @@ export function answerText(record: AnswerRecord, places: Places, width: number):
   const sections = [
     headline(record),
     ...(changes.length === 0 ? [] : [changes.flatMap((line) => wrapped(line, width, TEXT_LINES)).join('\n')]),
-    ...(record.sql === null ? [] : [`SQL\n${indented(record.sql)}`]),
+    ...(record.sql === null ? [] : [`SQL\n${indented(formattedSql(record.sql))}`]),
     ...(record.columns.length === 0 ? [] : [rowsText(record, width)]),
     ...(claims.length === 0 ? [] : [`Claims\n${claims.map((claim) => claimText(claim, width)).join('\n')}`]),
     ...(evidence.length === 0 ? [] : [`Evidence\n${evidence.map((entry) => evidenceText(entry, width)).join('\n')}`]),

@@ -1,5 +1,5 @@
 /** The commands that show past and running searches: `gate list`, `status`, `result`, `trace`, `report` and `diff`. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { cut, counted, dollars, visible, wrapped } from '../report/printable';
 import { statedText } from '../text/answer-text';
 import { positiveInteger, withExamples, type CommandFactory, csvOption } from './options';
@@ -124,8 +124,9 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       .argument('[id]', 'search id, its beginning, or last', 'last')
       .option('--wait', 'wait until it is answered')
       .option('--json', 'print the final record as JSON')
-      .addOption(csvOption().conflicts('json'))
-      .action(async (wanted: string, flags: { wait?: boolean; json?: boolean; csv?: boolean }) => {
+      .addOption(csvOption().conflicts(['json', 'sql']))
+      .addOption(new Option('--sql', 'print only the SQL').conflicts('json'))
+      .action(async (wanted: string, flags: { wait?: boolean; json?: boolean; csv?: boolean; sql?: boolean }) => {
         const { openServices, findSearch, inputOf, recordOf } = await import('./services');
         const { howToGoOn } = await import('./search-status');
         const { openRunning, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
@@ -152,6 +153,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
           outcome.code = await printAnswer(services, record, io, {
             json: flags.json ?? false,
             csv: flags.csv,
+            sql: flags.sql,
             ui: session?.uiOf(searchId) ?? null,
           });
         } finally {
@@ -160,6 +162,7 @@ export const resultCommand: CommandFactory = (io, outcome) =>
       }),
     'gate result last --json',
     'gate result last --csv > rows.csv',
+    'gate result last --sql',
     'gate result q-3f9a --wait',
   );
 

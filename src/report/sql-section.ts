@@ -1,6 +1,7 @@
 /** SQL as a report shows it: the statement, a button that copies it, and the command that runs it again. */
 import type { AnswerRecord, Coverage } from '../domain';
 import { markup, type Html, anchor } from './html';
+import { formattedSql } from '../text/formatted-sql';
 import { copyButton } from './style';
 
 export interface Rerun {
@@ -30,7 +31,7 @@ export function coverageSql({ sql }: Coverage, operators: ReadonlySet<string>, r
 /** `key`: unique on the page. */
 export function statement(key: string, sql: string, operators: ReadonlySet<string>, rerun: Rerun): Html {
   const [text, command] = [`sql-${key}`, `run-${key}`];
-  return markup`${sqlHtml(sql, operators, text)}
+  return markup`${sqlHtml(formattedSql(sql), operators, text)}
     <div class="actions">
       ${copyButton(text, 'Copy SQL')}
       <details class="rerun">

@@ -115,7 +115,7 @@ const MANY = `CREATE TABLE entry AS
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001) SELECT i AS id FROM n;`;
 const ALL = { action: 'commit', operators: [{ name: 'op_answer', intent: 'entries', sql: 'SELECT id FROM entry' }] };
 
-it('--csv gives all rows that are asked for, or ends with an error', async () => {
+it('--csv gives all rows that are asked for, or ends with an error; --output sql gives the SQL alone', async () => {
   const { model, home } = await asking(MANY, () => ALL, []);
   try {
     const csv = (...more: string[]) =>
@@ -133,6 +133,16 @@ it('--csv gives all rows that are asked for, or ends with an error', async () =>
       err: 'gate: cut after 10,000 rows; --max-rows raises the limit',
     });
     expect(model.requests.length).toBe(calls);
+
+    const asSql = await home.here([
+      'ask',
+      'Which entries?',
+      '--db',
+      join(home.folder, 'races.sqlite'),
+      '--output',
+      'sql',
+    ]);
+    expect(asSql).toMatchObject({ code: 0, out: 'SELECT id FROM entry\n' });
 
     const sql = ['sql', 'SELECT id FROM entry', '--db', join(home.folder, 'races.sqlite')];
     expect(await home.here([...sql, '--format', 'csv'])).toMatchObject({ code: 1 });

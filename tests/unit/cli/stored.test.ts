@@ -54,7 +54,7 @@ describe('what is stored is shown without Temporal', () => {
     expect(code).toBe(0);
     for (const text of [
       record.answer!,
-      'WITH op_times AS (',
+      'op_times AS (',
       'Rows (1 row)',
       'op_times  proved',
       'Every rider stores an absolute time. (refuted: 144 of 162',
@@ -84,6 +84,19 @@ describe('what is stored is shown without Temporal', () => {
     ['failed', 1],
   ] as const)('a result that is %s ends with %i', async (status, code) => {
     expect((await (await withSearch(status)).gate('result', 'last', '--json')).code).toBe(code);
+  });
+
+  test('result --sql is the SQL alone, laid out; what must be known of it is on standard error', async () => {
+    const sql = `SELECT name, count(*) AS races FROM drivers JOIN results ON results.driver = drivers.id WHERE name <> '' GROUP BY 1`;
+    const { code, out, err } = await (await withSearch('answered', { sql })).gate('result', 'last', '--sql');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^SELECT\n {2}name,\n/);
+    expect(out.replace(/\s+/g, '')).toBe(sql.replace(/\s+/g, ''));
+    expect(err).toContain(`1 of 2 steps proved, 1 assumed; gate result ${record.id} shows the evidence`);
+    const none = await (
+      await withSearch('unanswerable', { sql: null, reason: 'it is not stored' })
+    ).gate('result', '--sql');
+    expect(none).toEqual({ code: 0, out: '', err: 'no SQL, unanswerable: it is not stored\n' });
   });
 
   describe('result --csv', () => {

@@ -1,0 +1,38 @@
+import { formattedSql } from '../../../src/text/formatted-sql';
+
+const LONG = `WITH op_paid AS (
+SELECT id, amount FROM orders WHERE state = 'paid' and note->>'a' = 'x  y' -- paid; only
+)
+SELECT sum(amount) AS total, count(*) FILTER (WHERE amount > 1.5) FROM op_paid LEFT JOIN other USING (id) GROUP BY 1`;
+
+test('a long statement is laid out, with its strings and comments as they were', () => {
+  const text = formattedSql(LONG);
+  expect(text.split('\n').every((line) => line.length < 80)).toBe(true);
+  expect(text).toContain('  op_paid AS (\n    SELECT\n      id,\n      amount\n    FROM\n      orders\n');
+  expect(text).toContain("'x  y' -- paid; only\n");
+  expect(formattedSql(text)).toBe(text);
+});
+
+test.each([
+  ['a statement of one line', "SELECT count(*) FROM orders WHERE state='paid'"],
+  ['what no parser reads', `SELEC count(*) FROM\n\n orders ${'x '.repeat(80)}`],
+  // Literals on two lines are one literal in PostgreSQL; on one line they are an error.
+  ['what a layout would change', `SELECT 'a'\n'b' AS joined, ${'x, '.repeat(40)} y FROM t`],
+])('%s stays as it is', (_, sql) => {
+  expect(formattedSql(sql)).toBe(sql);
+});
+
+test.each([
+  ['SQLite', 'SELECT [a b], `c` FROM "t" WHERE x == 1 AND name GLOB \'a*\' AND length(name) > 12345678901234567890'],
+  [
+    'PostgreSQL',
+    `SELECT x::date, $$it's$$, E'a\\'b', a->'b'->>'c', '{}'::jsonb @> y FROM t WHERE a ~* 'b' AND b <> ALL (c)`,
+  ],
+  [
+    'Snowflake',
+    'SELECT v:a.b::string, $1 FROM t QUALIFY row_number() OVER (PARTITION BY a ORDER BY b) = 1 AND a > 12345',
+  ],
+])('syntax of %s alone keeps every token', (_, sql) => {
+  const plain = (text: string): string => text.replace(/\s+/g, '');
+  expect(plain(formattedSql(sql))).toBe(plain(sql));
+});
