@@ -48,8 +48,8 @@ export interface StepQueues {
 }
 
 export interface ProxyOptions {
-  /** Awaited before every model call, because a paused search must spend nothing. */
-  readonly mayCall?: () => Promise<void> | null;
+  /** Told of every model call: 1 when it is sent, -1 when it has ended. */
+  readonly onCall?: (change: 1 | -1) => void;
   readonly taskQueues: StepQueues;
   /** Model name per role; `default` serves the roles not listed. */
   readonly models: Settings['models'];
@@ -121,7 +121,7 @@ export function proxiedSteps(options: ProxyOptions): AllSteps & Pick<StoreActivi
   };
 }
 
-function modelCaller({ taskQueues, models, modelTimeoutMs, mayCall }: ProxyOptions, labels: Labels) {
+function modelCaller({ taskQueues, models, modelTimeoutMs, onCall = () => undefined }: ProxyOptions, labels: Labels) {
   const callMs = modelTimeoutMs + 15_000;
   const unlimited: ActivityOptions = {
     ...COMMON,
@@ -144,9 +144,9 @@ function modelCaller({ taskQueues, models, modelTimeoutMs, mayCall }: ProxyOptio
   return async <R extends ModelRole>(input: ModelInput<R>): Promise<ModelOutcome<ModelValue<R>>> => {
     const role: R = input.role;
     const activities = proxyActivities<ModelActivities>({ ...optionsOf(role), summary: labels.model(input) });
-    const paused = mayCall?.() ?? null;
-    if (paused !== null) await paused;
-    const outcome = whole(modelOutcome(role), await activities.callModel(brief(MODEL_INPUT, input)));
+    onCall(1);
+    const called = activities.callModel(brief(MODEL_INPUT, input)).finally(() => onCall(-1));
+    const outcome = whole(modelOutcome(role), await called);
     labels.learnFrom(outcome);
     return outcome;
   };

@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import type { Steering, SteeringKind, SteeringOf } from '../domain';
+import type { Heard } from '../workflows/steering';
 import { textProblem } from '../input-limits';
 import { type CommandFactory, addLimitOptions, limitsOf, withExamples, type LimitFlags } from './options';
 import { CommandFailed, UsageError } from './errors';
@@ -34,13 +35,22 @@ interface SteeringCommand<K extends SteeringKind> {
   readonly done: string;
 }
 
+/** When a hint is heard, as the search itself says. */
+const HEARD: Readonly<Record<Heard, string>> = {
+  'next-call': 'noted; the next prompt shows it',
+  'call-after':
+    'noted; the model call under way was sent without it. The next prompt shows it; one is made for it unless a limit or a stop ends the search first',
+  'any-call-after':
+    'noted; the prompts of later model calls show it. None is made for it alone; the record says whether one showed it',
+};
+
 const STEERING: { readonly [K in SteeringKind]: SteeringCommand<K> } = {
   hint: {
     description: 'tell a running search something that the data does not show',
     example: 'gate hint last "gaps are in seconds, not in milliseconds"',
     takes: (command) => command.argument('<text>', 'in plain language'),
     tells: (text) => ({ text: words(text, 'hint') }),
-    done: 'noted; every prompt from now on shows it',
+    done: 'noted',
   },
   pause: {
     description: 'pause a running search: no model call is made until gate resume',
@@ -176,8 +186,10 @@ async function sendSteering(
     );
     if (told.kind === 'not-running') return false;
     if (told.kind === 'refused') throw new CommandFailed(`${id} refused ${kind}: ${told.reason}`);
-    const { remarkId } = told;
-    io.out(flags.json ? `${JSON.stringify({ id, kind, author, remarkId })}\n` : `${id}: ${STEERING[kind].done}\n`);
+    const { remarkId, heard } = told;
+    const done = heard === undefined ? STEERING[kind].done : HEARD[heard];
+    const said = { id, kind, author, remarkId, ...(heard === undefined ? {} : { heard }) };
+    io.out(flags.json ? `${JSON.stringify(said)}\n` : `${id}: ${done}\n`);
     return true;
   });
 }

@@ -110,7 +110,10 @@ export const CandidateSummary = z.object({
 export type CandidateSummary = z.infer<typeof CandidateSummary>;
 
 /** What a person told the search: the words of a remark. */
-export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true });
+export const SteeringNote = Remark.omit({ schemaVersion: true, remarkId: true }).extend({
+  /** Of a hint: whether a model replied to a prompt that showed it. */
+  shown: z.boolean().optional(),
+});
 export type SteeringNote = z.infer<typeof SteeringNote>;
 
 /** How the tables of a schema that does not fit were ranked, where an embedding model is configured. */

@@ -184,6 +184,8 @@ export const Steered = z.object({
   pins: z.array(HumanVerdict),
   /** New limits that replace the first ones. */
   budgets: Budgets.nullable(),
+  /** Hints among the remarks that were in no prompt yet which a model replied to. Left out: none. */
+  unheard: z.array(z.string()).optional(),
 });
 export type Steered = z.infer<typeof Steered>;
 

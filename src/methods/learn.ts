@@ -63,6 +63,10 @@ class LearnLoop extends Run<LearnSteps> {
     return turns.length >= this.start.settings.iterations ? 'iterations' : null;
   }
 
+  protected override hearOut(): Promise<EndedBy | null> {
+    return this.iterate();
+  }
+
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     const status = this.turns.length === 0 ? 'abstained' : 'answered';
     return this.conclude({ status, candidate: null, reason: counted(this.turns.length, 'turn') }, endedBy);

@@ -54,6 +54,9 @@ function handOver(start: SearchStart, state: HandedOver, steps: Steps, hooks: Se
 }
 
 class LookLoop extends Run<Steps> {
+  /** Whether this turn is only for what a person said after the answer. */
+  private isHearingOut = false;
+
   private get looking(): Looking {
     return this.state.looking ?? { phase: 'look', turns: [], returned: 0 };
   }
@@ -76,6 +79,16 @@ class LookLoop extends Run<Steps> {
     return ended instanceof SearchStopped ? ended.endedBy : ended;
   }
 
+  /** The answer, or the decline, stands unless this turn gives another. */
+  protected override async hearOut(): Promise<EndedBy | null> {
+    this.isHearingOut = true;
+    try {
+      return await this.iterate();
+    } finally {
+      this.isHearingOut = false;
+    }
+  }
+
   private async turn(findings: Findings, position: string): Promise<EndedBy | null> {
     let committed: Committed | null = null;
     const tried = await tryModel<Looked>(
@@ -87,6 +100,7 @@ class LookLoop extends Run<Steps> {
           position,
           ...thisTry,
           turns: this.looking.turns,
+          ...(this.isHearingOut && { hearsOut: true }),
         }),
       async ({ turnId, action }, tryNumber) => {
         committed = null;
@@ -99,8 +113,9 @@ class LookLoop extends Run<Steps> {
     );
     if (tried === null) {
       findings.giveUp(position, 'look or commit');
-      return this.next('single');
+      return this.isHearingOut ? this.endSettled() : this.next('single');
     }
+    if (tried.error !== null && this.isHearingOut) return this.endSettled();
     if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
     return this.take(findings, tried.value.turnId, committed, tried.error);
   }

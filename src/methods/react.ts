@@ -86,6 +86,12 @@ export abstract class AgentLoop<
     return turn === null ? 'exhausted' : this.follow(position, turn);
   }
 
+  /** The same conversation with the hint. Its answer, if it gives one, replaces the one before. */
+  protected override hearOut(): Promise<EndedBy | null> {
+    this.state = { ...this.state, iteration: this.state.iteration + 1 };
+    return this.iterate();
+  }
+
   private async act(position: string, findings: Findings): Promise<Turn<Action> | null> {
     const runs: FinalRun[] = [];
     const tried = await tryModel<Action>(

@@ -58,6 +58,8 @@ export interface LookInput extends ModelStepBase {
   readonly role: 'look';
   /** Ids of the turns so far. */
   readonly turns: readonly string[];
+  /** The last turn was settled; this one is for what a person said since. */
+  readonly hearsOut?: true;
 }
 export interface Looked {
   readonly turnId: string;

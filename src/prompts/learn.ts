@@ -52,6 +52,7 @@ export function renderLearn(input: LearnInput): ChatMessage[] {
     ...shared.databaseSections(input),
     shared.rulesSection([RULES, shared.replyRule(sketch(LearnReply))]),
     ...shared.searchSections(input),
+    ...shared.remarkSections(input.remarks ?? []),
     ...list('kept before', held),
     ...list('proved in this lesson', proved),
     ...list('not proved', failed),

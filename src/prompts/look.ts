@@ -72,6 +72,8 @@ export interface LookTurn {
 
 export interface LookInput extends PromptContext {
   readonly turns: readonly LookTurn[];
+  /** Nothing of the last turn is open, but a person has said something since. */
+  readonly hearsOut?: true;
 }
 
 export function renderLook(input: LookInput): ChatMessage[] {
@@ -90,7 +92,10 @@ export function renderLook(input: LookInput): ChatMessage[] {
     shared.questionSection(input.question),
     `Wanted: one ${wantsSentence(input.question) ? 'answer with its sentence' : 'answer'}. Look, commit or decline.`,
   ];
-  return [...shared.conversation(input.dialect, user), ...input.turns.flatMap((turn, at) => turnMessages(turn, at))];
+  return [
+    ...shared.conversation(input.dialect, user),
+    ...input.turns.flatMap((turn, at) => turnMessages(turn, at, input)),
+  ];
 }
 
 export function parseLook(text: string, input: LookInput): Parsed<LookReply> {
@@ -129,11 +134,13 @@ const SHAPE = `Reply with one JSON object and nothing after it; leave out keys t
 {"action":"commit","operators":[{"name":string,"intent":string,"sql":string}],"ordered":boolean,"claims":[{"operator":string,"statement":string,"rows":string,"check":string,"rivals":[{"reading":string,"instead":{"of":string,"put":string}|null}]}],"assumed":[{"operator":string,"statement":string,"risk":number}],"coverage":string|null,"ifPartial":"answer"|"decline"|null,"control":string|null,"wording":[{"operator":string,"taken":string,"other":string,"instead":{"of":string,"put":string}|null}],"sentence":string|null}
 {"action":"unanswerable","reason":string,"absent":[{"statement":string,"rows":string,"check":string}]}`;
 
-function turnMessages({ reply, found }: LookTurn, at: number): ChatMessage[] {
+function turnMessages({ reply, found }: LookTurn, at: number, { turns, hearsOut }: LookInput): ChatMessage[] {
   const next =
-    reply.action === 'look'
-      ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
-      : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
+    hearsOut && at === turns.length - 1
+      ? 'Since then people said more, shown above among what people said. Send the whole reply again if it stands, or mend it, look further, or decline.'
+      : reply.action === 'look'
+        ? `${at + 1 < FEW_LOOKS_LEFT ? '' : `Looks left: ${LOOKS - at - 1}. `}Look, commit or decline.`
+        : 'Mend what did not hold, look further, withdraw it into assumed, or decline. Send a whole commit again; what was proved stays as it was.';
   return [
     { role: 'assistant', content: JSON.stringify(withoutEmpty(reply)) },
     { role: 'user', content: `${shared.data('result', found)}\n${next}` },

@@ -158,7 +158,7 @@ export function knowledgeSections(context: PromptContext, withSql: boolean): str
 }
 
 /** A person may know what no table says; what rows can contradict is still tested. */
-function remarkSections(remarks: readonly string[]): string[] {
+export function remarkSections(remarks: readonly string[]): string[] {
   if (remarks.length === 0) return [];
   const lines = remarks.map((remark) => `- ${remark}`).join('\n');
   return [

@@ -66,7 +66,12 @@ export function forkedState({ state, input, hint, nowMs }: Fork): SearchState {
     ),
     ...(steered === undefined && hint === null
       ? {}
-      : { steered: { vetoes: [], pins: [], ...steered, remarks: told, budgets: null } }),
+      : {
+          steered: {
+            ...{ vetoes: [], pins: [], ...steered, remarks: told, budgets: null },
+            ...(hint === null ? {} : { unheard: [...(steered?.unheard ?? []), ...told.slice(remarks.length)] }),
+          },
+        }),
   };
 }
 

@@ -10,10 +10,10 @@ export function steeringBody({ steering = [] }: AnswerRecord): Html | null {
   return markup`<p class="soft">A remark counts as evidence with an author, never as a proof.</p>
     <ul class="plain">
       ${steering.map(
-        ({ kind, author, text, at }) =>
+        ({ kind, author, text, at, shown }) =>
           markup`<li class="reading">
             <div>${badge(kind, 'warn')} ${text}</div>
-            <div class="soft">${author}, ${utc(at, 19)}</div>
+            <div class="soft">${author}, ${utc(at, 19)}${shown === false && '; too late: no prompt showed it'}</div>
           </li>`,
       )}
     </ul>`;

@@ -35,8 +35,9 @@ export function utc(iso: string, chars = 16): string {
 }
 
 /** What a person told the search. */
-export function noteText(note: Pick<SteeringNote, 'kind' | 'author' | 'text' | 'at'>): string {
-  return `${note.kind} by ${note.author}, ${utc(note.at)}: ${note.text}`;
+export function noteText(note: Pick<SteeringNote, 'kind' | 'author' | 'text' | 'at' | 'shown'>): string {
+  const late = note.shown === false ? ' (too late: no prompt showed it)' : '';
+  return `${note.kind} by ${note.author}${late}, ${utc(note.at)}: ${note.text}`;
 }
 
 /** With a capital at the beginning, unless it begins with a name such as `final_position`. */

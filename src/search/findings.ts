@@ -27,6 +27,10 @@ export interface SearchNow {
   budgets(): Budgets;
   /** Ids of people's remarks so far. */
   remarks(): readonly string[];
+  /** Called with the remarks of a prompt once a model has replied to it. */
+  heard(remarks: readonly string[]): void;
+  /** Null: a model may be called now. Else it resolves when the search is no longer paused. */
+  paused(): Promise<void> | null;
   elapsedMs(): number;
   cancelled(): boolean;
 }
@@ -99,6 +103,8 @@ export class Findings {
   distanceDelta = 0;
   usage: Usage = NO_USAGE;
   ahead: RanAhead | null = null;
+  /** Whether the prompts show people's remarks. */
+  showsRemarks = true;
   readonly updates: UpdateView[] = [];
   readonly reused: string[] = [];
   readonly facts: FactView[] = [];
@@ -163,8 +169,15 @@ export class Findings {
     this.events.push({ iteration: this.context.iteration, kind, subject, detail });
   }
 
-  /** Called after each reply of a model step. */
-  heard(outcome: ModelOutcome<unknown>, tries: number): void {
+  /** Called before every model call. What is told or limited during a pause counts for the call after it. */
+  async mayAsk(): Promise<void> {
+    for (let paused = this.context.paused(); paused !== null; paused = this.context.paused()) await paused;
+    this.checkpoint('model');
+  }
+
+  /** Called after each reply of a model step, with the memory that its prompt showed. */
+  heard(outcome: ModelOutcome<unknown>, tries: number, { remarks = [] }: MemoryRef): void {
+    if (this.showsRemarks) this.context.heard(remarks);
     this.charge(outcome.usage);
     if (outcome.kind === 'ok') this.unusable = null;
     else this.unusable = { tries, cause: outcome.cause ?? outcome.error, reply: outcome.reply ?? '' };

@@ -24,6 +24,7 @@ export async function keepProved(
   findings: Findings,
   { searchId, position, turnId }: Keeping & { readonly turnId: string },
 ): Promise<void> {
+  findings.showsRemarks = false;
   const tried = await tryModel<Kept>(findings, (thisTry) =>
     steps.keep({ role: 'keep', searchId, position, ...thisTry, turnId }),
   );

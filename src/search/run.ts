@@ -3,7 +3,7 @@
  * its limits, and its end. Its time comes from the hooks, so it is the same in a workflow and in a process.
  */
 import type { Budgets, EndedBy, SearchState, Steering } from '../domain';
-import { NO_USAGE, ROOT } from '../domain/control-view';
+import { isCutShort, NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, ChildRun, SearchSteps } from '../ports/search-steps';
 import { Findings, SearchStopped, webOf, type SearchNow } from './findings';
 import type { Progress } from './progress';
@@ -11,13 +11,15 @@ import { rootTrajectory } from './remember/merge';
 import { BROKEN_MODEL_FAILS, brokenModel, BrokenModelError, type Decision } from './select-answer';
 import { addUsage, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
-import { budgetsOf, refusal, steer, type Command } from './steering';
+import { budgetsOf, heard, refusal, steer, unheardHints, type Command } from './steering';
 
 export interface SearchHooks {
   now(): number;
   /** `stop`: a person wants the answer now; the step under way is given up. */
   stopRequested(): 'cancel' | 'stop' | null;
   onProgress(progress: Progress): void;
+  /** Null: not paused. Else it resolves when the search goes on. Left out: nobody can pause it. */
+  paused?(): Promise<void> | null;
   /** Called once, before the first step, with the object that answers queries and takes a person's commands. */
   attach?(search: SteeredSearch): void;
   /** Whether a running search takes the changed path of this name (docs/changing-the-search.md); in a process, always. */
@@ -31,6 +33,8 @@ export interface SteeredSearch {
   /** Why the command is refused now; null if it is accepted. */
   refusal(steering: Steering): string | null;
   steer(command: Command): void;
+  /** Whether a hint that came too late for the last prompt gets one more turn. */
+  readonly hearsOut: boolean;
 }
 
 export interface SearchStart {
@@ -46,7 +50,9 @@ export type SearchOutcome =
 
 export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoint' | 'finish'>> {
   protected state: SearchState;
-  private ending = false;
+  private isFinishing = false;
+  /** Hints for which a turn more was taken. */
+  private readonly heardOut = new Set<string>();
 
   constructor(
     protected readonly start: SearchStart,
@@ -59,6 +65,12 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
   /** One iteration. Returns why the search ended, if it did. */
   protected abstract iterate(): Promise<EndedBy | null>;
 
+  /**
+   * One more turn at the end, for a hint that no prompt has shown. Left out: nothing that a prompt says would change the
+   * answer any more. Returns why the search ended, or null if it goes on.
+   */
+  protected hearOut?(): Promise<EndedBy | null>;
+
   /** The best answer so far. Nothing is spent if a person or a budget ended the search (D6). */
   protected abstract answer(endedBy: EndedBy): Promise<AnswerSummary>;
 
@@ -67,7 +79,9 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     try {
       if (this.start.state === null && this.hooks.stopRequested() === null) await this.prepare();
       for (;;) {
-        const endedBy = this.stop() ?? (await this.iterate());
+        let endedBy = this.stop() ?? (await this.iterate());
+        while (endedBy !== null && this.hearOut !== undefined && this.isOwedATurn(endedBy))
+          endedBy = await this.hearOut();
         if (endedBy !== null) return await this.end(endedBy);
         const outcome = await this.save();
         if (outcome !== null) return outcome;
@@ -85,8 +99,11 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     this.hooks.attach?.({
       state: () => this.state,
       refusal: (steering) =>
-        this.ending ? 'the search is ending' : refusal(this.state, this.start.settings, steering, this.elapsedMs()),
+        this.isFinishing
+          ? 'its answer is being stored'
+          : refusal(this.state, this.start.settings, steering, this.elapsedMs()),
       steer: (command) => this.steered(command),
+      hearsOut: this.hearOut !== undefined,
     });
   }
 
@@ -113,8 +130,15 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     return isContinued ? { kind: 'continue', state: this.state } : null;
   }
 
+  /** Once for each hint: a turn without a reply shows it to nobody. */
+  private isOwedATurn(endedBy: EndedBy): boolean {
+    const hints = unheardHints(this.state).filter((id) => !this.heardOut.has(id));
+    if (hints.length === 0 || isCutShort(endedBy)) return false;
+    for (const id of hints) this.heardOut.add(id);
+    return exhaustedBudget(this.state.usage, this.elapsedMs(), this.budgets(), 'model') === null;
+  }
+
   private async end(endedBy: EndedBy): Promise<SearchOutcome> {
-    this.ending = true;
     return { kind: 'finished', summary: await this.answer(this.hooks.stopRequested() ?? endedBy) };
   }
 
@@ -139,6 +163,8 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
       settings: this.start.settings,
       budgets: () => this.budgets(),
       remarks: () => this.state.steered?.remarks ?? [],
+      heard: (remarks) => (this.state = heard(this.state, remarks)),
+      paused: () => this.hooks.paused?.() ?? null,
       elapsedMs: () => this.elapsedMs(),
       cancelled: () => this.hooks.stopRequested() !== null,
     };
@@ -234,6 +260,7 @@ export abstract class Run<Steps extends Pick<SearchSteps, 'prepare' | 'checkpoin
     chosen: string | null,
     reason: string | null,
   ): Promise<AnswerSummary> {
+    this.isFinishing = true;
     return this.steps.finish({ searchId: this.state.searchId, state: this.state, status, endedBy, chosen, reason });
   }
 }

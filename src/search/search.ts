@@ -7,7 +7,7 @@
  * 3. The state between two iterations is complete: a checkpoint, a continued run and a fork start from it alone.
  */
 import type { EndedBy, PlanView, SearchState, Trajectory, Usage } from '../domain';
-import { NO_USAGE } from '../domain/control-view';
+import { NO_USAGE, ROOT } from '../domain/control-view';
 import type { AnswerSummary, SearchSteps } from '../ports/search-steps';
 import { runCandidates, withLastCommit } from './candidate';
 import { evaluatePlans, withScores } from './evaluate';
@@ -18,7 +18,7 @@ import { KEEP_GROUNDINGS, keepGroundings, provedAnswer } from './keep-proved';
 import { progressOf } from './progress';
 import { remember } from './remember/remember';
 import { Run, type SearchHooks, type SearchOutcome, type SearchStart } from './run';
-import { chooseAnswer, chooseByNumber, judge, judged, SELECT_BY_NUMBER, type Decision } from './select-answer';
+import { chooseAnswer, chooseByNumber, judge, judged, type Decision } from './select-answer';
 import { frontierOf, secondDerivation, selectPlans } from './select-plan';
 import { callsLeft, exhaustedBudget } from './state/budgets';
 import type { ControlSettings } from './state/control-settings';
@@ -37,7 +37,15 @@ class SearchLoop extends Run<SearchSteps> {
 
   /** One iteration of Algorithm 1, with several trajectories at a time if the settings say so. */
   protected async iterate(): Promise<null> {
-    const selected = await this.evaluateAndSelect();
+    return this.work(await this.evaluateAndSelect());
+  }
+
+  /** Another plan, made by a planner who is told the hint. */
+  protected override hearOut(): Promise<null> {
+    return this.work(this.state.trajectories.filter(({ id }) => id === ROOT));
+  }
+
+  private async work(selected: readonly Trajectory[]): Promise<null> {
     const expansions = await Promise.all(selected.map((_, index) => this.expand(selected, index)));
     this.state = remember(this.state, expansions, this.settings);
     const failure = expansions.find((expansion) => expansion.failure !== null)?.failure ?? null;
@@ -108,14 +116,20 @@ class SearchLoop extends Run<SearchSteps> {
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
     this.state = withLastCommit(this.state, endedBy);
     this.requireModel(endedBy);
-    const asInPaper = this.settings.preset === 'paper' && (this.hooks.patched?.(SELECT_BY_NUMBER) ?? true);
-    const choice = (asInPaper ? chooseByNumber : chooseAnswer)(this.state, endedBy);
-    if (choice.kind === 'decided') return this.keepAndConclude(choice, endedBy);
-    const tried = await this.modelStep('select', 'choice', (findings) =>
-      judge(this.steps, this.state, choice, findings),
-    );
-    // The search may have been cancelled during the judge's call.
-    return this.keepAndConclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
+    const choose = this.settings.preset === 'paper' ? chooseByNumber : chooseAnswer;
+    for (let round = 1; ; round++) {
+      const endedNow = this.hooks.stopRequested() ?? endedBy;
+      const choice = choose(this.state, endedNow);
+      if (choice.kind === 'decided') return this.keepAndConclude(choice, endedNow);
+      const said = this.state.steered?.remarks.length;
+      const position = round === 1 ? 'select' : `again${round}.select`;
+      const tried = await this.modelStep(position, 'choice', (findings) =>
+        judge(this.steps, this.state, choice, findings, position),
+      );
+      // What a person says during the judge's call is judged with, too.
+      if (said === this.state.steered?.remarks.length)
+        return this.keepAndConclude(judged(this.state, choice.classes, tried), this.hooks.stopRequested() ?? endedBy);
+    }
   }
 
   /** What the probes proved of the answer enters the layer of the database. */

@@ -68,9 +68,6 @@ export function chooseAnswer(state: SearchState, endedBy: EndedBy): Choice {
   return decided(state, best.representative);
 }
 
-/** The patch by which a search of preset `paper` chooses as the paper's selector does; before it, as the other presets. */
-export const SELECT_BY_NUMBER = '2026-11-select-by-number';
-
 /** As the paper's selector: every candidate, as found; the model is asked even about a single one. */
 export function chooseByNumber(state: SearchState, endedBy: EndedBy): Choice {
   const candidates = usable(state.candidates);
@@ -85,12 +82,14 @@ export function judge(
   state: SearchState,
   { classes, byNumber }: Question,
   findings: Findings,
+  position = 'select',
 ): Promise<Tried<SelectedAnswer> | null> {
+  findings.showsRemarks = byNumber !== true;
   return tryModel<SelectedAnswer>(findings, (thisTry) =>
     steps.select({
       role: 'select',
       searchId: state.searchId,
-      position: 'select',
+      position,
       ...thisTry,
       candidates: classes.map(({ representative, support }) => ({
         id: representative.id,

@@ -40,6 +40,19 @@ export function budgetsOf(state: SearchState, settings: ControlSettings): Budget
   return state.steered?.budgets ?? settings.budgets;
 }
 
+/** Hints that no model has replied to yet. */
+export function unheardHints({ steered }: SearchState): readonly string[] {
+  return steered?.unheard ?? [];
+}
+
+/** A model replied to a prompt with these remarks. */
+export function heard(state: SearchState, remarks: readonly string[]): SearchState {
+  const { steered } = state;
+  const left = unheardHints(state).filter((id) => !remarks.includes(id));
+  if (steered === undefined || left.length === unheardHints(state).length) return state;
+  return { ...state, steered: { ...steered, unheard: left } };
+}
+
 /** Commands that carry nothing that could be wrong. */
 export function isBare(steering: Steering): steering is SteeringOf<'pause' | 'resume' | 'stop'> {
   return steering.kind === 'pause' || steering.kind === 'resume' || steering.kind === 'stop';
@@ -88,8 +101,10 @@ export function steer(state: SearchState, settings: ControlSettings, { steering,
   const steered = state.steered ?? NOTHING;
   const remarks = remarkId === null ? steered.remarks : [...steered.remarks, remarkId];
   switch (steering.kind) {
-    case 'hint':
-      return noted({ ...state, steered: { ...steered, remarks } }, steering.author, 'hint', remarkId ?? '');
+    case 'hint': {
+      const unheard = [...unheardHints(state), ...(remarkId === null ? [] : [remarkId])];
+      return noted({ ...state, steered: { ...steered, remarks, unheard } }, steering.author, 'hint', remarkId ?? '');
+    }
     case 'budget': {
       const budgets = newBudgets(state, settings, steering.budgets);
       return noted({ ...state, steered: { ...steered, budgets } }, steering.author, 'budget', steering.kind);

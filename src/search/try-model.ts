@@ -26,12 +26,15 @@ export async function tryModel<T>(
 ): Promise<Tried<T> | null> {
   let last: Tried<T> | null = null;
   let error: string | null = null;
+  // A later try repeats the conversation of the first.
+  let memory: MemoryRef | null = null;
   for (let tryNumber = 0; tryNumber <= findings.context.settings.parseRetries; tryNumber++) {
     if (last !== null && findings.stopped('model') !== null) return last;
-    findings.checkpoint('model');
+    await findings.mayAsk();
     const failed = error === null ? {} : { executionError: error };
-    const outcome = await ask({ tryNumber, ...failed, memory: findings.memory() });
-    findings.heard(outcome, tryNumber + 1);
+    memory ??= findings.memory();
+    const outcome = await ask({ tryNumber, ...failed, memory });
+    findings.heard(outcome, tryNumber + 1, memory);
     error = null;
     if (outcome.kind === 'invalid') continue;
     error = await accept(outcome.value, tryNumber);

@@ -189,9 +189,16 @@ function rankingOf({ schemaVersion: _, ...ranking }: Contents['ranking']): Answe
   return { ...ranking, shown: ranking.shown.length };
 }
 
-async function whatWasSaid({ run }: StepContext, { steered }: SearchState): Promise<SteeringNote[]> {
-  const remarks = await Promise.all((steered?.remarks ?? []).map((id) => run.get('remark', id)));
-  return remarks.map(({ kind, author, target, text, at }) => ({ kind, author, target, text, at }));
+async function whatWasSaid({ run, deps }: StepContext, state: SearchState): Promise<SteeringNote[]> {
+  const { remarks: ids = [], unheard = [] } = state.steered ?? {};
+  const remarks = await Promise.all(ids.map((id) => run.get('remark', id)));
+  // A search whose models are all its children's asks none itself: a hint is shown where one of them showed it.
+  const ofChildren = (state.children ?? []).map((id) => createRunStore(deps.store, id, deps.hash).find('result', id));
+  const shownThere = (await Promise.all(ofChildren)).flatMap((record) => record?.steering ?? []);
+  return remarks.map(({ remarkId, kind, author, target, text, at }) => {
+    const isShown = !unheard.includes(remarkId) || shownThere.some((note) => note.shown === true && note.text === text);
+    return { kind, author, target, text, at, ...(kind === 'hint' ? { shown: isShown } : {}) };
+  });
 }
 
 async function loadCandidates(

@@ -21,6 +21,7 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
   const prompt = {
     ...(await promptContext(context, step.memory)),
     turns: await turnsOf(context, step.turns),
+    ...(step.hearsOut && { hearsOut: step.hearsOut }),
   };
   const scope = await parserScope(context);
   return runModelStep(context, step, {

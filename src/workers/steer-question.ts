@@ -8,7 +8,7 @@ import type { SteeringReply } from '../workflows/steering';
 import type { GateClient } from './client';
 
 export type Steered =
-  | { readonly kind: 'applied'; readonly remarkId: string | null }
+  | ({ readonly kind: 'applied' } & SteeringReply)
   /** `reason` says why the command makes no sense now. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'not-running' };
@@ -20,8 +20,7 @@ export async function steerQuestion({ client }: GateClient, searchId: string, st
   const handle = client.workflow.getHandle(questionWorkflowId(searchId));
   const send = () => handle.executeUpdate<SteeringReply, [object]>(kind, { updateId, args: [args] });
   try {
-    const reply = await retriedWhile(wasTaskLost, send);
-    return { kind: 'applied', remarkId: reply.remarkId };
+    return { kind: 'applied', ...(await retriedWhile(wasTaskLost, send)) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { kind: 'not-running' };
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;

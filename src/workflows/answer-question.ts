@@ -64,9 +64,10 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let ended = false;
   const ui = shownInUi(openAttributes(input.searchAttributes));
   const settings = wholeSettings(input.settings);
-  const mayCall = () => steering.unpaused();
+  const mayCall = (): Promise<void> | null => steering.unpaused();
+  let callsUnderWay = 0;
   const proxied = proxiedSteps({
-    mayCall,
+    onCall: (change) => (callsUnderWay += change),
     taskQueues: input.taskQueues,
     models: settings.models,
     modelTimeoutMs: input.modelTimeoutMs,
@@ -78,18 +79,20 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const steering = new SteeringHandlers({
     searchId: input.searchId,
     pause: input.pause,
-    ended: () => ended || root.consideredCancelled,
+    ending: () => (root.consideredCancelled ? 'it is being cancelled' : ended ? 'it has ended' : null),
     stop: () => {
       stopping = true;
       scope.cancel();
     },
     onPause: (isPaused) => ui.paused(isPaused),
     onCommand: (command) => children.tell(command),
+    callsUnderWay: () => callsUnderWay + children.underWay(),
   });
   let iterations = 0;
   const hooks: SearchHooks = {
     now: () => steering.now(),
     stopRequested: () => (root.consideredCancelled ? 'cancel' : stopping ? 'stop' : null),
+    paused: () => steering.unpaused(),
     attach: (attached) => {
       steered.search = attached;
       steering.attach(attached);
@@ -105,18 +108,20 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
       ui.counted(state);
       const info = workflowInfo();
       const full = info.continueAsNewSuggested || iterations >= input.iterationsPerRun;
-      return full && !root.consideredCancelled && !stopping ? 'continue-as-new' : 'go-on';
+      return full && !root.consideredCancelled && !steering.isStopping ? 'continue-as-new' : 'go-on';
     },
   };
-  const outcome = await scope.run(() =>
-    runRecorded({ searchId: input.searchId, settings, state: input.state }, steps, hooks, ui),
-  );
-  ended = true;
-  // Answer late updates before the workflow closes.
-  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
-  if (outcome.kind === 'finished') return outcome.summary;
-  const state = steered.search?.state() ?? outcome.state;
-  return continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
+  for (let { state } = input; ;) {
+    const start: SearchStart = { searchId: input.searchId, settings, state };
+    const outcome = await scope.run(() => runRecorded(start, steps, hooks, ui));
+    ended = outcome.kind === 'finished';
+    // Answer late updates before the workflow closes.
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    if (outcome.kind === 'finished') return outcome.summary;
+    state = steered.search?.state() ?? outcome.state;
+    // A search that was told to stop meanwhile ends in this run, which heard it.
+    if (!steering.isStopping) await continueUpgraded<typeof answerQuestion>({ ...input, state, pause: steering.pause });
+  }
 }
 
 function startedChild({ state: _, pause: __, ...parent }: AnswerQuestionInput, child: BriefChild, position: string) {

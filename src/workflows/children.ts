@@ -48,6 +48,10 @@ export class Children implements ChildSteps {
     }
   }
 
+  underWay(): number {
+    return this.running.size;
+  }
+
   /** Ignores that a child has just ended. */
   tell(steering: Steering): void {
     for (const id of this.running) {

@@ -32,7 +32,15 @@ export type SteeringArgs<K extends SteeringKind> = Omit<SteeringOf<K>, 'kind'>;
 export interface SteeringReply {
   /** The remark that prompts show from now on, if the command has one. */
   readonly remarkId: string | null;
+  /** When a model hears a hint. Left out: the command is none. */
+  readonly heard?: Heard;
 }
+
+/**
+ * `next-call`: the next prompt shows the hint. `call-after`: the model call under way does not; the one after it does, which
+ * is made for the hint if there were none. `any-call-after`: the same, but none is made for it.
+ */
+export type Heard = 'next-call' | 'call-after' | 'any-call-after';
 
 export const progressQuery = defineQuery<Progress | null>('progress');
 export const planQuery =
@@ -56,18 +64,20 @@ const DESCRIPTIONS: Readonly<Record<SteeringKind, string>> = {
 export interface SteeringOptions {
   readonly searchId: string;
   readonly pause: Pause | undefined;
-  readonly ended: () => boolean;
+  /** Why no command is taken any more; null: they are. */
+  readonly ending: () => string | null;
   readonly stop: () => void;
   readonly onPause: (isPaused: boolean) => void;
   /** Of a command that concerns the searches which this one started, too. */
   readonly onCommand: (steering: Steering) => void;
+  /** Model calls that have been sent and not answered, children that run included. */
+  readonly callsUnderWay: () => number;
 }
 
 export class SteeringHandlers {
-  private search: SteeredSearch | null = null;
   /** Read when the search continues as new. */
   pause: Pause;
-  private stopping = false;
+  isStopping = false;
   private remarks = 0;
   private readonly store = proxyLocalActivities<StoreActivities>({
     startToCloseTimeout: '30s',
@@ -90,14 +100,13 @@ export class SteeringHandlers {
 
   /** Registers the updates and queries for a search that begins; an earlier update waits for its handler. */
   attach(search: SteeredSearch): void {
-    this.search = search;
     for (const kind of Object.keys(DESCRIPTIONS) as SteeringKind[]) {
       const update = defineUpdate<SteeringReply, [SteeringArgs<SteeringKind>]>(kind);
       const command = (args: SteeringArgs<SteeringKind>): Steering => ({ ...args, kind }) as Steering;
       setHandler(update, (args: SteeringArgs<SteeringKind>) => this.apply(search, command(args)), {
         description: DESCRIPTIONS[kind],
         validator: (args: SteeringArgs<SteeringKind>) => {
-          const reason = this.reasonAgainst(command(args));
+          const reason = this.reasonAgainst(search, command(args));
           if (reason !== null) throw ApplicationFailure.nonRetryable(`${kind} refused: ${reason}`, 'Refused');
         },
       });
@@ -105,7 +114,7 @@ export class SteeringHandlers {
     setHandler(
       fromParent,
       async (steering) => {
-        if (this.reasonAgainst(steering) === null) await this.apply(search, steering);
+        if (this.reasonAgainst(search, steering) === null) await this.apply(search, steering);
       },
       { description: 'A command that was given to the search which started this one' },
     );
@@ -121,11 +130,12 @@ export class SteeringHandlers {
     return pausedMs + (since === null ? 0 : Date.now() - since);
   }
 
-  private reasonAgainst(steering: Steering): string | null {
-    if (this.search === null || this.stopping || this.options.ended()) return 'the search is ending';
+  private reasonAgainst(search: SteeredSearch, steering: Steering): string | null {
+    const ending = this.options.ending() ?? (this.isStopping ? 'it is being stopped' : null);
+    if (ending !== null) return ending;
     if (steering.kind === 'pause' && this.pause.since !== null) return 'it is paused already';
     if (steering.kind === 'resume' && this.pause.since === null) return 'it is not paused';
-    return wrong(steering) ?? this.search.refusal(steering);
+    return wrong(steering) ?? search.refusal(steering);
   }
 
   private async apply(search: SteeredSearch, steering: Steering): Promise<SteeringReply> {
@@ -147,11 +157,16 @@ export class SteeringHandlers {
     search.steer({ steering, remarkId });
     if (steering.kind === 'hint') this.options.onCommand(steering);
     if (steering.kind === 'stop') {
-      this.stopping = true;
+      this.isStopping = true;
       // In a separate workflow task: the reply to an update can get lost if the workflow ends in the same task.
       void sleep(1, { summary: 'stop' }).then(this.options.stop);
     }
-    return { remarkId };
+    if (steering.kind !== 'hint') return { remarkId };
+    const isSent = this.options.callsUnderWay() > 0;
+    return {
+      remarkId,
+      heard: !isSent && search.hearsOut ? 'next-call' : search.hearsOut ? 'call-after' : 'any-call-after',
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { SearchState, type Settings } from '../../../src/domain';
 import { runReact } from '../../../src/methods/react';
+import type { SearchHooks } from '../../../src/search/run';
 import type { Acted, ActInput, FinalInput, FinalRun, ReactSteps, ToolInput } from '../../../src/ports/search-steps';
 import { settingsFor } from '../../../src/config/presets';
 import { NO_USAGE } from '../../../src/domain/control-view';
@@ -137,6 +138,44 @@ describe('the ReAct agent', () => {
     });
     expect(ended.state.usage).toEqual(steps.charged);
     expect(ended.state.events).toMatchObject([{ kind: 'step-failed', subject: 'i1.react' }]);
+  });
+});
+
+describe('a hint to it', () => {
+  /** Told during the first call that ends it. */
+  async function hinted(agent: Agent) {
+    let tell: () => void = () => undefined;
+    const act = (input: ActInput): Action => {
+      const action = agent.act(input);
+      if (!('invalid' in action) && action.kind === 'end') tell();
+      return action;
+    };
+    const attach: SearchHooks['attach'] = (desk) => {
+      tell = () => {
+        tell = () => undefined;
+        desk.steer({ steering: { kind: 'hint', author: 'ada', text: 'gaps are seconds' }, remarkId: 'h1' });
+      };
+    };
+    return ask({ ...agent, act }, settings(), testHooks({ attach }));
+  }
+
+  test('that comes during its last call gets one more turn, whose SQL replaces the one before', async () => {
+    const { steps, end: ended } = await hinted({ act: after(1) });
+    expect(steps.acts.map(({ position, memory }) => [position, memory.remarks])).toEqual([
+      ['i1.react', undefined],
+      ['i2.react', undefined],
+      ['i3.react', ['h1']],
+    ]);
+    expect(steps.log.slice(-5)).toEqual(['act', 'final', 'act', 'final', 'finish']);
+    expect(ended).toMatchObject({ status: 'answered', chosen: 'c2' });
+    expect(ended.state.steered?.unheard).toEqual([]);
+  });
+
+  test('leaves the answer as it was where the turn for it gives none', async () => {
+    const { end: ended } = await hinted({
+      act: (input) => (input.position === 'i1.react' ? end(input) : { invalid: 'prose' }),
+    });
+    expect(ended).toMatchObject({ status: 'answered', chosen: 'c1' });
   });
 });
 

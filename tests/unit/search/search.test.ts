@@ -1,6 +1,5 @@
 import type { Settings } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
-import { SELECT_BY_NUMBER } from '../../../src/search/select-answer';
 import { reasonOf } from '../../../src/search/run';
 import type { Progress } from '../../../src/search/progress';
 import type {
@@ -543,12 +542,6 @@ describe('preset paper', () => {
       { byNumber: true, candidates: [{ id: 'c1', depth: 1 }] },
     ]);
     expect(end).toMatchObject({ status: 'answered', chosen: 'c1' });
-  });
-
-  test('a search that chose by execution before there was that goes on so', async () => {
-    const hooks = { ...testHooks(), patched: (id: string) => id !== SELECT_BY_NUMBER };
-    const { steps } = await search({ plan: () => planned(written('p1', 'a')) }, paper, hooks);
-    expect(steps.count('select')).toBe(0);
   });
 
   test('runs all J attempts with up to K rounds each, and judges each attempt once', async () => {

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { isCutShort } from '../../../src/domain/control-view';
+import { exhaustedBudget } from '../../../src/search/state/budgets';
 import { SearchState, type Settings, type Steering, type Trajectory } from '../../../src/domain';
 import { runSearch } from '../../../src/search/search';
 import { initialState, type SearchHooks, type SteeredSearch } from '../../../src/search/run';
@@ -7,16 +9,20 @@ import { mergeExpansions, rootTrajectory } from '../../../src/search/remember/me
 import { chooseBottlenecks } from '../../../src/search/bottleneck';
 import { findOperator } from '../../../src/search/state/plan-view';
 import { applyMemory } from '../../../src/search/remember/reuse';
-import { budgetsOf, enforce, refusal, steer } from '../../../src/search/steering';
+import { budgetsOf, enforce, heard, refusal, steer, unheardHints } from '../../../src/search/steering';
 import {
   FakeSteps,
   operator,
+  planned,
   planOf,
   testHooks,
   toEnd,
   testSettings,
   updateFor,
+  type Call,
   type Gate,
+  type Script,
+  type StepName,
 } from '../../helpers/fake-steps';
 import { Draw, randomWorld } from '../../helpers/random-world';
 
@@ -124,6 +130,118 @@ describe('a hint and a budget', () => {
     const after = steer(state, given, { steering, remarkId: null });
     expect(budgetsOf(after, given)).toEqual({ ...given.budgets, llmCalls: null, sqlRows: 70 });
     expect(after.steered?.remarks).toEqual([]);
+  });
+});
+
+describe('a hint is heard', () => {
+  const hint: Steering & { kind: 'hint' } = { kind: 'hint', author, text: 'gaps are seconds' };
+  const written = (id: string) => planned(planOf(id, [operator('op_answer', { bodyId: `b-${id}` })]));
+  /** A search of one plan; `say` is called as a step begins. */
+  async function listening(
+    say: (call: Call, desk: SteeredSearch) => void,
+    script: Script = {},
+    given: Partial<Settings> = {},
+    more: Partial<SearchHooks> = {},
+  ) {
+    let desk: SteeredSearch | null = null;
+    const gate: Gate = (call) => Promise.resolve(desk === null ? undefined : say(call, desk));
+    const steps = new FakeSteps({ plan: (input) => written(input.position), ...script }, gate);
+    const hooks = testHooks({ attach: (attached) => (desk = attached), ...more });
+    const one = testSettings('fast', { cMin: 1, cMax: 1, maxPlans: 1, ...given });
+    await runSearch({ searchId: 's', settings: one, state: null }, steps, hooks);
+    const shown = (step: StepName) =>
+      steps
+        .inputs<{ position: string; memory: { remarks?: string[] } }>(step)
+        .map((input) => input.memory.remarks ?? []);
+    return { steps, end: steps.finished!, shown };
+  }
+  const once = (step: StepName, then = (desk: SteeredSearch) => desk.steer({ steering: hint, remarkId: 'h1' })) => {
+    let told = false;
+    return (call: Call, desk: SteeredSearch) => {
+      if (call.step !== step || told) return;
+      told = true;
+      then(desk);
+    };
+  };
+
+  test('by the model call after it, not by the one under way', () => {
+    const after = told(state, hint);
+    expect(unheardHints(after)).toEqual(['h1']);
+    expect(unheardHints(heard(after, []))).toEqual(['h1']);
+    expect(unheardHints(heard(after, ['h1']))).toEqual([]);
+  });
+
+  test('by one more plan, where it came during the last model call', async () => {
+    const { steps, end, shown } = await listening(once('plan'));
+    expect(shown('plan')).toEqual([[], ['h1']]);
+    expect(steps.count('plan', 'finish')).toBe(3);
+    expect(end).toMatchObject({ status: 'answered', endedBy: 'candidates' });
+    expect(unheardHints(end.state)).toEqual([]);
+  });
+
+  test('by one more plan, where it came after the last model call', async () => {
+    expect((await listening(once('candidate'))).shown('plan')).toEqual([[], ['h1']]);
+  });
+
+  test('by nobody, where a limit leaves no call for it: the state says so', async () => {
+    const budgets = { ...testSettings().budgets, llmCalls: 1 };
+    const { end, shown } = await listening(once('plan'), {}, { budgets });
+    expect(shown('plan')).toEqual([[]]);
+    expect(unheardHints(end.state)).toEqual(['h1']);
+  });
+
+  test('not by a later try, which repeats the conversation of the first', async () => {
+    let plans = 0;
+    const { shown } = await listening(once('plan'), {
+      plan: (input) => (plans++ === 0 ? { invalid: 'no JSON' } : written(input.position)),
+    });
+    expect(shown('plan')).toEqual([[], [], ['h1']]);
+  });
+
+  test('by the judge, who is asked again where it came during his call', async () => {
+    const rivals: Script = {
+      candidate: ({ candidateId }) => ({ equalTo: null, rowCount: Number(candidateId.slice(1)) }),
+    };
+    const two = { cMin: 2, cMax: 2, maxPlans: 2, parallelism: 1, followOn: false };
+    const { steps, shown } = await listening(once('select'), rivals, two);
+    expect(shown('select')).toEqual([[], ['h1']]);
+    expect(steps.inputs<{ position: string }>('select').map(({ position }) => position)).toEqual([
+      'select',
+      'again2.select',
+    ]);
+  });
+
+  test('a veto during the call of the judge takes the candidate out of his choice', async () => {
+    const proved = planOf('p', [operator('op_answer', { bodyId: 'x', updateId: 'u1' })]);
+    let plans = 0;
+    const script: Script = {
+      plan: () => planned(plans++ === 0 ? proved : planOf('p2', [operator('op_other', { bodyId: 'y' })])),
+      prepare: () => ({ knownUpdates: [updateFor('u1', proved, 'op_answer', 'x')] }),
+    };
+    const two = { cMin: 2, cMax: 2, maxPlans: 2, parallelism: 1, followOn: false, secondDerivation: 'always' as const };
+    const vetoed = once('select', (desk) => desk.steer({ steering: veto('u1'), remarkId: 'h1' }));
+    const { steps, end } = await listening(vetoed, script, two);
+    expect(steps.inputs<{ candidates: { id: string }[] }>('select')[0]?.candidates[0]?.id).toBe('c1');
+    expect(end).toMatchObject({ status: 'answered', chosen: 'c2' });
+  });
+
+  test('by the first call after a pause in which it was given', async () => {
+    let resume: () => void = () => undefined;
+    const paused = new Promise<void>((resolve) => (resume = resolve));
+    let isPaused = true;
+    const { shown } = await listening(
+      once('prepare', (desk) => {
+        setImmediate(() => {
+          desk.steer({ steering: hint, remarkId: 'h1' });
+          isPaused = false;
+          resume();
+        });
+      }),
+      {},
+      {},
+      { paused: () => (isPaused ? paused : null) },
+    );
+    expect(shown('plan')).toEqual([['h1']]);
   });
 });
 
@@ -423,7 +541,11 @@ describe('a search that is steered at random moments', () => {
         }
         // What was said is not lost, whatever the search was doing.
         const said = applied.filter((kind) => kind === 'hint' || kind === 'veto' || kind === 'pin');
-        expect(seen.at(-1)?.steered?.remarks ?? []).toHaveLength(said.length);
+        const end = steps.finished!;
+        expect(end.state.steered?.remarks ?? []).toHaveLength(said.length);
+        const isSpent = exhaustedBudget(end.state.usage, 0, budgetsOf(end.state, given)) !== null;
+        if (!isCutShort(end.endedBy) && end.endedBy !== 'error' && !isSpent)
+          expect(unheardHints(end.state)).toEqual([]);
         for (const kind of applied) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       }),
       { numRuns: 100 },
