@@ -14,7 +14,7 @@ import { addSteerOptions, STEERING_GROUP } from './steer';
 
 const NOTES = `
 A fork starts from the state of its parent after that iteration, with all that was proved by then. It pays only its own
-calls. If candidates already agree at that point, the fork ends at once: choose an earlier --at. Asking for the same fork
+calls. If candidates already agree at that point, the fork ends at once, or with --hint after one more plan. Asking for the same fork
 again continues it. A fork has the limits of its parent unless you give others; its usage counts from zero.`;
 
 export const forkCommand: CommandFactory = (io, outcome) =>

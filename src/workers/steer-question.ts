@@ -34,7 +34,10 @@ export async function steerQuestion({ client }: GateClient, searchId: string, st
  */
 function wasTaskLost(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
-    if ((at as { code?: unknown }).code === FAILED_PRECONDITION && at.message.includes('workflow task failure'))
+    if (
+      (at as { code?: unknown }).code === FAILED_PRECONDITION &&
+      /workflow task (failure|in failed state)/i.test(at.message)
+    )
       return true;
   return false;
 }

@@ -64,7 +64,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   let ended = false;
   const ui = shownInUi(openAttributes(input.searchAttributes));
   const settings = wholeSettings(input.settings);
-  const mayCall = (): Promise<void> | null => steering.unpaused();
+  const mayCall = (): Promise<void> | null => steering.mayGoOn();
   let callsUnderWay = 0;
   const proxied = proxiedSteps({
     onCall: (change) => (callsUnderWay += change),
@@ -75,7 +75,11 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   });
   const start = (child: BriefChild, position: string) => startedChild(input, child, position);
   const children = new Children({ open: proxied.openChild, start, mayCall });
-  const steps = { ...proxied, child: (child: ChildInput) => children.child(child) };
+  const finish: MethodSteps['finish'] = async (ending) => {
+    await steering.stored();
+    return proxied.finish(ending);
+  };
+  const steps: MethodSteps = { ...proxied, finish, child: (child: ChildInput) => children.child(child) };
   const steering = new SteeringHandlers({
     searchId: input.searchId,
     pause: input.pause,
@@ -92,7 +96,7 @@ export async function answerQuestion(input: AnswerQuestionInput): Promise<Answer
   const hooks: SearchHooks = {
     now: () => steering.now(),
     stopRequested: () => (root.consideredCancelled ? 'cancel' : stopping ? 'stop' : null),
-    paused: () => steering.unpaused(),
+    paused: mayCall,
     attach: (attached) => {
       steered.search = attached;
       steering.attach(attached);

@@ -7,6 +7,7 @@
  */
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   defineQuery,
   defineUpdate,
@@ -78,7 +79,8 @@ export class SteeringHandlers {
   /** Read when the search continues as new. */
   pause: Pause;
   isStopping = false;
-  private remarks = 0;
+  /** Remarks that are on their way into the store. */
+  private storing = 0;
   private readonly store = proxyLocalActivities<StoreActivities>({
     startToCloseTimeout: '30s',
     summary: 'keep a remark',
@@ -93,9 +95,15 @@ export class SteeringHandlers {
     return Date.now() - this.pausedMs();
   }
 
-  /** Resolves when the search may spend again; null if it may now. */
-  unpaused(): Promise<void> | null {
-    return this.pause.since === null ? null : condition(() => this.pause.since === null);
+  /** Resolves when the search may spend again; null if it may now. A search that is being stopped waits for its end. */
+  mayGoOn(): Promise<void> | null {
+    const may = (): boolean => this.pause.since === null && !this.isStopping && this.storing === 0;
+    return may() ? null : condition(may);
+  }
+
+  /** Resolves when the store has all that was said. */
+  async stored(): Promise<void> {
+    await CancellationScope.nonCancellable(() => condition(() => this.storing === 0));
   }
 
   /** Registers the updates and queries for a search that begins; an earlier update waits for its handler. */
@@ -147,26 +155,26 @@ export class SteeringHandlers {
       return { remarkId: null };
     }
     const remark = remarkOf(steering);
-    let remarkId: string | null = null;
-    if (remark !== null) {
-      // Counted before the await, so that two concurrent updates do not get the same id.
-      this.remarks = Math.max(this.remarks, search.state().steered?.remarks.length ?? 0) + 1;
-      remarkId = `h${String(this.remarks)}`;
-      await this.store.saveRemark(this.options.searchId, { ...remark, remarkId });
-    }
+    const remarkId = remark === null ? null : `h${String((search.state().steered?.remarks.length ?? 0) + 1)}`;
+    // At once, so that a search which ends meanwhile does not end without it.
     search.steer({ steering, remarkId });
+    const isSent = this.options.callsUnderWay() > 0;
+    if (remark !== null && remarkId !== null) {
+      this.storing += 1;
+      const kept = { ...remark, remarkId };
+      // Also where the search is told to end meanwhile: the command was accepted.
+      const save = () => this.store.saveRemark(this.options.searchId, kept);
+      await CancellationScope.nonCancellable(save).finally(() => (this.storing -= 1));
+    }
     if (steering.kind === 'hint') this.options.onCommand(steering);
     if (steering.kind === 'stop') {
       this.isStopping = true;
       // In a separate workflow task: the reply to an update can get lost if the workflow ends in the same task.
-      void sleep(1, { summary: 'stop' }).then(this.options.stop);
+      // Where the workflow is cancelled first, that ends it.
+      void sleep(1, { summary: 'stop' }).then(this.options.stop, () => undefined);
     }
     if (steering.kind !== 'hint') return { remarkId };
-    const isSent = this.options.callsUnderWay() > 0;
-    return {
-      remarkId,
-      heard: !isSent && search.hearsOut ? 'next-call' : search.hearsOut ? 'call-after' : 'any-call-after',
-    };
+    return { remarkId, heard: search.hearsOut ? (isSent ? 'call-after' : 'next-call') : 'any-call-after' };
   }
 }
 

@@ -149,7 +149,7 @@ test('a hint during the conversation is told with the next turn', async () => {
   await ask({ conversation: ['look'], onStep: hold.onStep }, async (run) => {
     await hold.reached;
     const told = await steerQuestion(run.gate, run.searchId, { kind: 'hint', author: 'ada', text: 'gaps are seconds' });
-    expect(told).toEqual({ kind: 'applied', remarkId: 'h1' });
+    expect(told).toEqual({ kind: 'applied', remarkId: 'h1', heard: 'next-call' });
     hold.release();
     expect(await summaryOf(run)).toMatchObject({ status: 'answered' });
     const handle = run.gate.client.workflow.getHandle(questionWorkflowId(run.searchId));

@@ -36,7 +36,7 @@ test('a hint becomes a remark of its author, and later prompts refer to it', asy
   await steered(script, async ({ gate, searchId }) => {
     await hold.reached;
     const told = await steerQuestion(gate, searchId, { kind: 'hint', author, text: 'gaps are seconds' });
-    expect(told).toEqual({ kind: 'applied', remarkId: 'h1' });
+    expect(told).toEqual({ kind: 'applied', remarkId: 'h1', heard: 'call-after' });
     hold.release();
     expect(await awaitQuestion(gate, searchId)).toMatchObject({ kind: 'completed' });
     expect(kept).toEqual(['h1']);

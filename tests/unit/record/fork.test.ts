@@ -219,7 +219,7 @@ test('the state of a fork has spent nothing, begins now, and has limits of its o
     iteration: 2,
     usage: { llmCalls: 0, costUsd: 0 },
   });
-  expect(state.steered).toEqual({ ...steered, remarks: ['h1', 'h2'], budgets: null });
+  expect(state.steered).toEqual({ ...steered, remarks: ['h1', 'h2'], unheard: ['h2'], budgets: null });
   expect(state.trajectories[0]?.status).toBe('open');
 });
 

@@ -180,7 +180,7 @@ test('S5: where one plan says that the question orders, another order of the sam
   expect(await equal(plan(false, 'ORDER BY event DESC'), plan(false, 'ORDER BY event'))).toBe('c1');
 });
 
-test('what a person said stands in the final record with author and time', async () => {
+test('what a person said stands in the final record with author and time, and whether a prompt showed it', async () => {
   const { deps, steps, input } = await bench({});
   await steps.keepRemark(SEARCH, {
     remarkId: 'h1',
@@ -200,5 +200,9 @@ test('what a person said stands in the final record with author and time', async
   await steps.finish({ ...ending, state: { ...initialState(SEARCH, 0), steered } });
   const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
   const note = { kind: 'hint', author: 'ada', target: null, text: 'gaps are seconds', at: '1970-01-01T00:00:01.000Z' };
-  expect(record.steering).toEqual([note]);
+  expect(record.steering).toEqual([{ ...note, shown: true }]);
+  const unheard = { ...steered, unheard: ['h1'] };
+  await steps.finish({ ...ending, reason: 'again', state: { ...initialState(SEARCH, 0), steered: unheard } });
+  const again = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
+  expect(again.steering).toEqual([{ ...note, shown: false }]);
 });

@@ -1,0 +1,228 @@
+/**
+ * Every command at every moment: each kind of search is held at each of its steps and told each command there, on the real
+ * server. It does what the command says, or refuses it with a true reason, and always ends.
+ */
+import type { SearchState, Steering } from '../../src/domain';
+import { temporal } from '@temporalio/proto';
+import { isCutShort } from '../../src/domain/control-view';
+import { limiter } from '../../src/limiter';
+import type { AnswerSummary } from '../../src/ports/search-steps';
+import { awaitQuestion, cancelWorkflow, startQuestion, type GateClient } from '../../src/workers/client';
+import { steerQuestion, type Steered } from '../../src/workers/steer-question';
+import { questionQueues } from '../../src/workers/task-queues';
+import { questionWorkflowId } from '../../src/workflows/ids';
+import { Draw } from '../helpers/random-world';
+import { unique, withWorkers } from '../helpers/temporal';
+import { holdAt } from './hold';
+import { lookingSettings, noBatch as batch, scriptedSettings, scriptedSteps, type Script } from './scripted-steps';
+
+const author = 'ada';
+const searchSettings = scriptedSettings({ iterations: 3, maxPlans: 2 });
+/** Short searches, with a step of every kind. */
+const KINDS = {
+  conversation: { settings: lookingSettings(), script: { conversation: ['look'] } },
+  search: { settings: searchSettings, script: { operators: 1 } },
+  react: { settings: scriptedSettings({}, 'react'), script: { queries: 1 } },
+} satisfies Record<string, { readonly settings: typeof searchSettings; readonly script: Script }>;
+type Kind = keyof typeof KINDS;
+
+const UNHANDLED = temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+
+const COMMANDS = ['pause', 'resume', 'stop', 'cancel', 'budget', 'hint', 'veto', 'pin'] as const;
+type Told = (typeof COMMANDS)[number];
+
+/** They hold the workflow's task, so no command is answered before they end. */
+const LOCAL = ['prepare', 'queries', 'commit', 'check', 'probe', 'settle', 'candidate', 'tool', 'final'];
+const STORED = ['checkpoint', 'finish', 'remark'];
+
+const ENDING = [/^it is being (stopped|cancelled)$/, /^(its answer is being stored|it has ended)$/];
+const TRUE_REASONS: readonly RegExp[] = [
+  ...ENDING,
+  /^it is (not paused|paused already)$/,
+  /^no update none; (nothing is proved yet|known: .+)$/,
+  /^update .+ is withdrawn already$/,
+  /^no operator or active update .+; (nothing is proved yet|known: .+)$/,
+  /^operator op_1 has no SQL yet: give a hint$/,
+  /^it was vetoed$/,
+  /^the method react has no groundings: give it a hint$/,
+];
+
+/** One search, held at `place`. */
+class Moment {
+  readonly searchId = unique('q');
+  state: SearchState | null = null;
+  private readonly hold;
+
+  constructor(
+    readonly kind: Kind,
+    readonly place: string,
+  ) {
+    this.hold = holdAt(place);
+  }
+
+  readonly onStep: NonNullable<Script['onStep']> = (call) => this.hold.onStep(call);
+
+  async run(gate: GateClient, queue: string, commands: readonly Told[]): Promise<AnswerSummary> {
+    const { settings } = KINDS[this.kind];
+    const queues = questionQueues(queue);
+    await startQuestion(gate, { searchId: this.searchId, settings, modelTimeoutMs: 30_000, queues, label: 'held' });
+    const ending = awaitQuestion(gate, this.searchId);
+    await Promise.race([this.hold.reached, ending]);
+    const name = this.hold.calls.at(-1)?.name ?? '';
+    let isPaused = false;
+    for (const command of commands) {
+      const answering = this.tell(gate, command);
+      if (LOCAL.includes(name) || STORED.includes(name)) this.hold.release();
+      const answer = await answering;
+      if (answer.kind === 'refused') expectOneOf(answer.reason, TRUE_REASONS);
+      if (answer.kind !== 'applied') continue;
+      if (command === 'pause') isPaused = true;
+      if (command === 'resume') isPaused = false;
+    }
+    this.hold.release();
+    if (isPaused) {
+      const resumed = await this.tell(gate, 'resume');
+      if (resumed.kind === 'refused') expectOneOf(resumed.reason, ENDING);
+    }
+    const ended = await ending;
+    if (ended.kind !== 'completed') throw new Error(`${this.where}: ${ended.message}`);
+    expect(await this.callsInSpite(gate)).toEqual([]);
+    return ended.value;
+  }
+
+  /** Model calls that were begun while the search was paused, or after it was told to end, as its history has them. */
+  private async callsInSpite(gate: GateClient): Promise<string[]> {
+    const { events } = await gate.client.workflow.getHandle(questionWorkflowId(this.searchId)).fetchHistory();
+    let told: string | null = null;
+    return (events ?? []).flatMap((event) => {
+      const failed = event.workflowTaskFailedEventAttributes;
+      // A command that arrives as the search ends makes the server ask for its last task once more.
+      if (failed && failed.cause !== UNHANDLED) return [`${this.where}: ${failed.failure?.message ?? ''}`];
+      const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
+      if (update === 'pause' && told === null) told = 'paused';
+      if (update === 'resume' && told === 'paused') told = null;
+      if (update === 'stop' || event.workflowExecutionCancelRequestedEventAttributes) told = 'ending';
+      const called = event.activityTaskScheduledEventAttributes?.activityType?.name === 'callModel';
+      return called && told !== null ? [`${this.where}: a call while ${told}`] : [];
+    });
+  }
+
+  get where(): string {
+    return `${this.kind} at ${this.place}`;
+  }
+
+  private async tell(gate: GateClient, command: Told): Promise<Steered> {
+    if (command === 'cancel') {
+      const isRunning = await cancelWorkflow(gate, questionWorkflowId(this.searchId));
+      return isRunning ? { kind: 'applied', remarkId: null } : { kind: 'not-running' };
+    }
+    return steerQuestion(gate, this.searchId, this.steering(command));
+  }
+
+  private steering(kind: Exclude<Told, 'cancel'>): Steering {
+    switch (kind) {
+      case 'hint':
+        return { kind, author, text: 'gaps are seconds' };
+      case 'budget':
+        return { kind, author, budgets: { llmCalls: null } };
+      case 'veto':
+        return { kind, author, update: this.proved() ?? 'none', reason: 'wrong' };
+      case 'pin':
+        return { kind, author, target: this.proved() ?? 'op_1', reason: 'right' };
+      default:
+        return { kind, author };
+    }
+  }
+
+  /** The newest update: asking the search for it would wait for the step. */
+  private proved(): string | null {
+    const settled = this.hold.calls.filter(({ name }) => name === 'settle').at(-1);
+    return settled === undefined ? null : `${settled.position}.op_1`;
+  }
+}
+
+function expectOneOf(reason: string, known: readonly RegExp[]): void {
+  expect(known.filter((each) => each.test(reason)).length > 0 ? 'a true reason' : reason).toBe('a true reason');
+}
+
+/** Runs the moments of one kind of search on one worker. */
+async function atMoments(
+  kind: Kind,
+  work: (
+    on: (place: string, commands: readonly Told[]) => Promise<Moment & { readonly summary: AnswerSummary }>,
+  ) => Promise<unknown>,
+): Promise<void> {
+  const database = unique('db');
+  const moments = new Map<string, Moment>();
+  const steps = scriptedSteps({
+    ...KINDS[kind].script,
+    onStep: (call) => moments.get(call.searchId)?.onStep(call),
+    onFinish: ({ id }, state) => {
+      const moment = moments.get(id);
+      if (moment !== undefined) moment.state = state;
+    },
+  });
+  const places = limiter(16);
+  await withWorkers({ steps, batch, databases: [database] }, async (gate) =>
+    work(async (place, commands) => {
+      const moment = new Moment(kind, place);
+      moments.set(moment.searchId, moment);
+      const summary = await new Promise<AnswerSummary>((resolve, reject) =>
+        places.add(() => moment.run(gate, database, commands).then(resolve, reject)),
+      );
+      return Object.assign(moment, { summary });
+    }),
+  );
+}
+
+/** Positions of its steps, in order. */
+async function stepsOf(kind: Kind): Promise<readonly string[]> {
+  const positions: string[] = [];
+  const [database, searchId] = [unique('db'), unique('q')];
+  const steps = scriptedSteps({ ...KINDS[kind].script, onStep: ({ position }) => void positions.push(position) });
+  await withWorkers({ steps, batch, databases: [database] }, async (gate) => {
+    const { settings } = KINDS[kind];
+    const queues = questionQueues(database);
+    await startQuestion(gate, { searchId, settings, modelTimeoutMs: 30_000, queues, label: 'x' });
+    await awaitQuestion(gate, searchId);
+  });
+  return positions;
+}
+
+describe.each(Object.keys(KINDS) as Kind[])('%s', (kind) => {
+  test('does what each command says, or says why not, at each of its steps, and ends', async () => {
+    const places = await stepsOf(kind);
+    await atMoments(kind, (on) =>
+      Promise.all(
+        places.flatMap((place) =>
+          COMMANDS.map(async (command) => {
+            const { summary, state, where } = await on(place, [command]);
+            const seen = { where, command, status: summary.status, endedBy: summary.endedBy };
+            const isOver = ['stop', 'cancel'].includes(command);
+            if (!isOver && command !== 'veto') expect(seen).toMatchObject({ status: 'answered' });
+            if (command === 'hint' && !isCutShort(summary.endedBy))
+              expect({ ...seen, unheard: state?.steered?.unheard ?? [] }).toEqual({ ...seen, unheard: [] });
+          }),
+        ),
+      ),
+    );
+  });
+
+  test.each([1, 2, 3])('ends after any commands in any order (seed %i)', async (seed) => {
+    const places = await stepsOf(kind);
+    await atMoments(kind, (on) =>
+      Promise.all(
+        Array.from({ length: 12 }, async (_, at) => {
+          const draw = new Draw(`${kind} ${String(seed)} ${String(at)}`);
+          const place = places[draw.below(places.length)] ?? '';
+          const commands = Array.from(
+            { length: 1 + draw.below(4) },
+            () => COMMANDS[draw.below(COMMANDS.length)] ?? 'hint',
+          );
+          const { summary } = await on(place, commands);
+          expect(['answered', 'abstained', 'cancelled']).toContain(summary.status);
+        }),
+      ),
+    );
+  });
+});
