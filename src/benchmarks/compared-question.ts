@@ -3,7 +3,16 @@
  * execution match: in any order of rows and columns, numbers by rule S5.
  */
 import { z } from 'zod';
-import { AnswerStatus, MethodName, PresetName, ResultColumn, SqlValue, Usage, type SqlResult } from '../domain';
+import {
+  AnswerStatus,
+  MethodName,
+  PresetName,
+  ResultColumn,
+  SqlValue,
+  Standing,
+  Usage,
+  type SqlResult,
+} from '../domain';
 import { canonical } from '../domain/canonical';
 import { executionMatch } from './execution-match';
 
@@ -21,6 +30,7 @@ export const MethodAnswer = z.object({
   rows: z.array(z.array(SqlValue)),
   truncated: z.boolean(),
   proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
+  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
   provedText: z.string().nullable().describe('how far it is proved, in words'),
   usage: Usage.nullable(),
   wallMs: z.number().nullable(),

@@ -10,7 +10,7 @@
  * 4. Calls, tokens, cost and time are means over the answers that ended by themselves, right or not.
  */
 import { z } from 'zod';
-import { AnswerStatus, MethodName, PresetName } from '../domain';
+import { AnswerStatus, MethodName, PresetName, Standing } from '../domain';
 import { JUDGE_MODES } from '../domain/judge-modes';
 import { groupBy } from '../group-by';
 import { estimate, Estimate } from './bootstrap';
@@ -34,6 +34,7 @@ export const ComparedAnswer = z.object({
   costUsd: z.number().nullable(),
   wallMs: z.number().nullable(),
   proved: z.number().nullable().describe('share of what the answer assumes that is proved; null: it gave no answer'),
+  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
   difficulty: z.string().nullable().optional().describe('as the file says; left out by gate compare'),
   reuse: z
     .object({
@@ -142,7 +143,10 @@ export function compareMethods(
       ...{ notScored: count('not-scored'), missing: expected(entrant.method) - own.length },
       perQuestion: estimates((key) => [...values[key].values()]),
       cachedTokens: mean(own.filter(endedItself).flatMap(({ cachedTokens }) => cachedTokens ?? [])),
-      ...{ proved: mean(answered), fullyProved: answered.filter((share) => share === 1).length },
+      ...{
+        proved: mean(answered),
+        fullyProved: own.filter(({ proved, standing }) => proved !== null && standing === 'proved').length,
+      },
       answered: answered.length,
       difference: at === 0 ? null : estimates((key) => differences(values[key], base[key])),
       failures: Object.fromEntries(

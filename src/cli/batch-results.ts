@@ -13,8 +13,9 @@ import { withFileLock } from '../workers/file-lock';
 import { UsageError } from './errors';
 import { OUTCOMES, scoreAnswer, VERDICTS, type BenchmarkItem, type BoardScore, type Score } from '../benchmarks';
 import type { BatchOutcome } from '../activities/batch';
-import { AnswerStatus, EndedBy, Usage, type AnswerRecord } from '../domain';
+import { AnswerStatus, EndedBy, Standing, Usage, type AnswerRecord } from '../domain';
 import type { SqlEngine, SqlOptions } from '../ports';
+import { standingOf } from '../text/standing';
 import type { BatchQuestion } from './batch-plan';
 
 export const RESULTS = 'results.jsonl';
@@ -111,6 +112,7 @@ export const ResultLine = z.object({
   endedBy: EndedBy.nullable(),
   sql: z.string().nullable(),
   answer: z.string().nullable().describe('the answer in words; null with --output sql'),
+  standing: Standing.nullable().describe('how far the answer stands proved; null: it gave no answer'),
   verdict: z.enum(VERDICTS),
   verdictReason: z.string(),
   execution: z.boolean().nullable().describe('execution match by itself; null: it could not be decided'),
@@ -153,6 +155,7 @@ export async function resultLine(
       endedBy: null,
       sql: null,
       answer: null,
+      standing: null,
       ...verdictOf({ verdict: 'infrastructure', reason: message, execution: null, official: null }),
       usage: record?.usage ?? null,
       wallMs: record === null ? null : wallMs(record),
@@ -170,6 +173,7 @@ export async function resultLine(
   return {
     ...base,
     ...{ status, endedBy, sql, answer },
+    standing: standingOf(record),
     ...verdictOf(score),
     usage,
     wallMs: wallMs(record),

@@ -65,6 +65,8 @@ export function batchSummary(lines: readonly ResultLine[], input: SummaryInput) 
     ...(layer === undefined ? {} : { memory: layer }),
     statuses: countsOf(lines.map(({ status }) => status)),
     verdicts: scores.counts,
+    // How far the answers stand proved.
+    standings: countsOf(lines.flatMap(({ standing }) => standing ?? [])),
     judged: scores.judged,
     // Share of right ones among the judged; right abstentions count. Null: nothing was judged.
     ex: scores.accuracy,
@@ -111,9 +113,8 @@ export function summaryText(summary: BatchSummary, width: number): string {
       : [
           `RS(0) ${reliability.rs0.toFixed(1)}, RS(5) ${reliability.rs5.toFixed(1)}, RS(10) ${reliability.rs10.toFixed(1)}, RS(N) ${reliability.rsN.toFixed(1)}`,
         ]),
-    ...(apart.length === 0
-      ? []
-      : [`Not in any score: ${apart.map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`]),
+    ...(apart.length === 0 ? [] : [`Not in any score: ${listedCounts(Object.fromEntries(apart))}`]),
+    ...(Object.keys(summary.standings).length === 0 ? [] : [`Answers: ${listedCounts(summary.standings)}`]),
     `${counted(total.llmCalls, 'model call')}${total.possiblyBilledCalls > 0 ? ` (+${total.possiblyBilledCalls} possibly billed)` : ''}, ` +
       `${tokensText(total)}, ${dollars(total.costUsd)}` +
       (mean === null
@@ -172,6 +173,12 @@ function countsOf(keys: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
   return counts;
+}
+
+function listedCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
 }
 
 function scaled(usage: Usage, factor: number): Usage {

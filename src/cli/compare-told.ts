@@ -14,10 +14,18 @@ import {
 } from '../benchmarks';
 import type { AnswerRecord } from '../domain';
 import { questionPage, tablePage } from '../report/comparison';
-import { accuracyText, differenceText, JUDGED, judgedTable, shareText } from '../report/comparison-figures';
+import {
+  accuracyText,
+  differenceText,
+  JUDGED,
+  judgedTable,
+  shareText,
+  standingText,
+} from '../report/comparison-figures';
 import { cell, counted, dollars, duration, wrapped } from '../report/printable';
 import { STATUS_WORDS } from '../report/words';
-import { provedShare, provedText, reasonTexts } from '../text/answer-text';
+import { reasonTexts } from '../text/answer-text';
+import { provedShare, provedText, standingOf } from '../text/standing';
 import { replaceFile } from './batch-results';
 import type { Io } from './io';
 import { csv, textTable } from './table';
@@ -87,6 +95,7 @@ function methodAnswer(entrant: Entrant, answer: ComparedAnswer, record: AnswerRe
     reason: record === null ? reason : reasonTexts(record).join('\n') || null,
     ...{ columns: record?.columns ?? [], rows: record?.rows ?? [], truncated: record?.truncated ?? false },
     proved: record === null ? null : provedShare(record),
+    standing: record === null ? null : standingOf(record),
     provedText: isAnswer ? provedText(record) : null,
   };
 }
@@ -202,8 +211,8 @@ const ROWS = 5;
 function questionText({ question, database, answers, differences }: ComparedQuestion, width: number): string {
   const overview = textTable(
     ['method', 'rows', 'status', 'proved', 'calls', 'tokens', 'cost', 'time', 'search'],
-    answers.map(({ method, result, status, proved, usage, wallMs, searchId }) => [
-      ...[method, result ?? '', status, shareText(proved)],
+    answers.map(({ method, result, status, standing, proved, usage, wallMs, searchId }) => [
+      ...[method, result ?? '', status, standingText(standing, proved)],
       ...(usage === null
         ? ['', '', '']
         : [

@@ -9,7 +9,7 @@ import type { Io } from './io';
 import { createProgram } from './program';
 import { ComparedQuestion, Comparison } from '../benchmarks';
 import { howToWrite, METHODS } from '../config/method-specs';
-import { AnswerRecord } from '../domain';
+import { AnswerRecord, Standing } from '../domain';
 import { Run } from '../report/run';
 import { UpdateAudit } from '../report/update-audit';
 import { BatchEvent } from './batch-events';
@@ -84,6 +84,9 @@ const AnswerOutput = AnswerRecord.extend({
   rowsChanged: z.boolean().describe('asked again, the SQL gave other rows than before'),
   claims: AnswerRecord.shape.claims.describe(
     'what the SQL takes for granted or, with operator null, what is not stored; each with the counts by which the database decided it; left out by searches that claim nothing',
+  ),
+  standing: Standing.nullable().describe(
+    'how far the answer stands proved; unchecked: the database proved nothing of what it rests on; null: there is no answer',
   ),
   report: z.string().nullable().describe('path of the HTML report; null with encryption on'),
   ui: z.string().nullable().describe('address in the Temporal UI; null when no server stays up'),

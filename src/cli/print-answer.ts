@@ -6,7 +6,7 @@ import { loadTrace, type Trace, renderReport } from '../report';
 import { capital, counted, cut, duration, visible } from '../report/printable';
 import { STEP_STATES } from '../report/words';
 import { coverageText } from '../sql/coverage';
-import { provedText } from '../text/answer-text';
+import { provedText } from '../text/standing';
 import { withheldTexts } from '../text/claim-text';
 import { formattedSql } from '../text/formatted-sql';
 import type { SqlEngine } from '../ports';

@@ -3,7 +3,7 @@ import type { BoardScore, ComparedAnswer } from '../benchmarks';
 import type { MethodSpec } from '../config/method-specs';
 import { isDecided, type AnswerRecord } from '../domain';
 import { each } from '../limiter';
-import { provedShare } from '../text/answer-text';
+import { provedShare, standingOf } from '../text/standing';
 import { estimateOf, estimatesText, requireUsable, totalOf } from './batch-estimate';
 import { ofArm } from './batch-events';
 import type { ReadyBatch, Stopped } from './batch-preflight';
@@ -211,5 +211,6 @@ function answerOf(line: ResultLine, record: AnswerRecord | null, { spec }: Metho
     ...{ cachedTokens: usage?.cachedTokens ?? null, completionTokens: usage?.completionTokens ?? null },
     ...{ costUsd: usage?.costUsd ?? null, wallMs },
     proved: record === null ? null : provedShare(record),
+    standing: record === null ? null : standingOf(record),
   };
 }

@@ -5,11 +5,14 @@ import { rankingText } from '../report/ranking';
 import { cell, counted, cut, dollars, duration, noteText, tokensText, visible, wrapped } from '../report/printable';
 import { CLAIM_WORDS, endedBecause, OPEN_WORDS, STATE_WORDS, withoutText } from '../report/words';
 import { reasonTexts, statedText } from '../text/answer-text';
+import { declineText, standingOf } from '../text/standing';
 import {
-  headingText,
+  asideTexts,
+  figuresText,
   isToldByClaims,
   keptText,
   provedBeforeText,
+  quotedShort,
   rivalText,
   uncheckedAssumptions,
   withheldTexts,
@@ -34,7 +37,8 @@ export interface Places {
 
 /** What `--json` prints: the record, and where its report and the Temporal UI are. */
 export function answerJson(record: AnswerRecord, places: Places): string {
-  return `${JSON.stringify({ ...withFreshness(record), report: places.report, ui: places.ui }, null, 2)}\n`;
+  const standing = standingOf(record);
+  return `${JSON.stringify({ ...withFreshness(record), standing, report: places.report, ui: places.ui }, null, 2)}\n`;
 }
 
 export function answerText(record: AnswerRecord, places: Places, width: number): string {
@@ -98,7 +102,15 @@ function headline(record: AnswerRecord): string {
   // The words of an answer say it themselves.
   const partial = answer !== null || coverage === undefined ? null : coverageText(coverage);
   const withheld = answer === null ? withheldTexts(record) : [];
-  const parts = [answer ?? statedText(record), partial, ...reasonTexts(record), ...withheld]
+  const aside = answer === null ? asideTexts(record) : [];
+  const parts = [
+    answer ?? statedText(record),
+    partial,
+    ...reasonTexts(record),
+    declineText(record),
+    ...withheld,
+    ...aside,
+  ]
     .filter((text) => text !== null)
     .map((text) => visible(text));
   return `${WORDS[record.status]}  ${parts.join('\n') || 'none'}`;
@@ -145,9 +157,12 @@ function claimText(claim: Claim, width: number): string {
     wrapped(text, width - 14, TEXT_LINES).map((part, at) => `    ${(at === 0 ? label : '').padEnd(9)} ${part}`);
   const because = state === 'failed' || state === 'open' ? reason : null;
   const before = provedBeforeText(claim);
+  const name = operator ?? '';
+  const head = cut(`${CLAIM_WORDS[state].says}: ${quotedShort(statement)}`, width - name.length - 4);
   return [
-    `  ${operator ?? ''}  ${CLAIM_WORDS[state].says}: ${cut(headingText(claim), Math.max(20, width - 30))}`,
-    ...paragraph('claimed', statement),
+    `  ${name}  ${head}`,
+    ...(head.includes('…') ? paragraph('claimed', statement) : []),
+    ...paragraph('counted', figuresText(claim)),
     ...(because === null ? [] : paragraph('because', because)),
     ...(before === null ? [] : paragraph('known', before)),
     ...rivals.flatMap((rival) => paragraph('rival', `${rival.reading} (${rivalText(rival)})`)),

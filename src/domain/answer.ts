@@ -95,6 +95,27 @@ export type OpenAssumption = z.infer<typeof OpenAssumption>;
 export const Coverage = z.object({ asked: z.number(), used: z.number(), sql: z.string() });
 export type Coverage = z.infer<typeof Coverage>;
 
+/** How far an answer stands proved (`text/standing.ts`): what claims nothing is unchecked. */
+export const Standing = z.enum(['unchecked', 'partly proved', 'proved']);
+export type Standing = z.infer<typeof Standing>;
+
+/** What is known of a table that an answer reads, and its SQL leaves aside: an entry of the layer, or what a person said. */
+export const NotUsed = z.object({
+  /** Of the entry, or of the question that the person answered. */
+  id: z.string(),
+  statement: z.string(),
+});
+export type NotUsed = z.infer<typeof NotUsed>;
+
+/** A column that tells the rows of its table apart: a mark, a state, a kind with few values. */
+export const FlagColumn = z.object({
+  table: z.string(),
+  column: z.string(),
+  /** What it holds, in a few words. */
+  holds: z.string(),
+});
+export type FlagColumn = z.infer<typeof FlagColumn>;
+
 export const CandidateSummary = z.object({
   id: z.string(),
   kind: z.enum(['rows', 'unanswerable']),
@@ -163,6 +184,10 @@ export const AnswerRecord = z.object({
   /** Of a search that looked and committed; left out of others. */
   claims: z.array(Claim).optional(),
   openAssumptions: z.array(OpenAssumption),
+  /** Left out: nothing. */
+  notUsed: z.array(NotUsed).optional(),
+  /** Columns that tell rows of the tables read apart and that nobody looked at, likeliest first. Left out: none, or no profile. */
+  notLookedAt: z.object({ columns: z.array(FlagColumn), more: z.number().int() }).optional(),
   candidates: z.array(CandidateSummary),
   /** What the web said and where; `lookup` is how a text cites it. Left out where nobody looked. */
   sources: z.array(Citation.extend({ lookup: z.string().optional() })).optional(),

@@ -20,9 +20,9 @@ export function isCutShort(endedBy: EndedBy): boolean {
   return endedBy === 'cancel' || endedBy === 'stop' || endedBy.startsWith('budget:');
 }
 
-/** Whether every body that reads data or rests on an assumption is proved. */
-export function isProved(candidate: CandidateView): boolean {
-  return candidate.kind === 'rows' && candidate.bodies.length > 0 && !candidate.bodies.some((body) => body.counts);
+/** Whether something is proved, and so is every body that reads data or rests on an assumption. */
+export function isProved({ kind, bodies }: CandidateView): boolean {
+  return kind === 'rows' && bodies.some(({ updateId }) => updateId !== null) && !bodies.some(({ counts }) => counts);
 }
 
 /** Tool calls of an agent of the methods redel-…, with those of its helpers; undefined for other methods. */

@@ -1,10 +1,12 @@
 /** A search that another one starts: it has an id, a history, a record and budgets of its own. */
 import type { Question, SearchInput, Settings, Usage } from '../domain';
-import type { AnswerRecord } from '../domain/answer';
+import type { AnswerRecord, Standing } from '../domain/answer';
 import type { StepBase, StepOptions } from './step-parts';
 
 /** The workflow's result. The full record is in the store under the search id (D3, D4). */
 export type AnswerSummary = Pick<AnswerRecord, 'id' | 'status' | 'endedBy' | 'answer' | 'sql' | 'reason' | 'usage'> & {
+  /** Absent: there is no answer. */
+  readonly standing?: Standing;
   /** Short lines on what is proved and what is open; absent if there are none. */
   readonly proof?: readonly string[];
   /** Of an agent that may have helpers: its tool calls and theirs. */

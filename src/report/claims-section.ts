@@ -1,10 +1,10 @@
 /**
  * The claims of an answer or of a decline: what it takes for granted, how many of the same rows agree with that and with each
- * rival reading, and the SQL that counted them. What stands as a heading is worded from the counts; the model's statement is
- * quoted below it, because it may say more than was counted.
+ * rival reading, and the SQL that counted them. The heading quotes the model's statement as a claim, because it may
+ * say more than was counted; the counts stand below it.
  */
 import type { AnswerRecord, Claim } from '../domain';
-import { headingText, keptText, provedBeforeText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
+import { figuresText, keptText, provedBeforeText, RIVAL_WORDS, uncheckedAssumptions } from '../text/claim-text';
 import { isAbsence } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { markup, type Html } from './html';
@@ -56,9 +56,10 @@ function claimCard(claim: Claim, number: number, operators: ReadonlySet<string>,
     <p class="soft">
       Claim ${number} ${badge(says, tone)} ${operator !== null && markup`<code>${operator}</code> in the SQL`}
     </p>
-    <h3>${capital(headingText(claim))}</h3>
+    <h3>Claimed: “${words}”</h3>
+    <p>${capital(figuresText(claim))}.</p>
     ${because !== null && markup`<p>Not shown: ${because}.</p>`}
-    <p>The model’s words: “${words}”</p>${
+    ${
       before !== null &&
       markup`
     <p>${capital(before)}.</p>`

@@ -1,5 +1,6 @@
 /** The figures of a comparison as text: the same in a terminal and on a page. */
 import type { ComparedMethod, Estimate } from '../benchmarks';
+import type { Standing } from '../domain';
 
 /** `62.0 % [50.1, 73.4]`. */
 export function accuracyText(accuracy: Estimate | null): string {
@@ -25,6 +26,11 @@ export function decided({ judged, perQuestion, difference }: ComparedMethod): {
 
 export function shareText(share: number | null): string {
   return share === null ? '' : `${Math.round(100 * share)} %`;
+}
+
+/** How far one answer stands proved: the share only where it says more. */
+export function standingText(standing: Standing | null, share: number | null): string {
+  return standing === 'partly proved' ? `partly, ${shareText(share)}` : (standing ?? '');
 }
 
 type Judged = NonNullable<ComparedMethod['judged']>;

@@ -13,7 +13,7 @@ import {
   type RowDifference,
 } from '../benchmarks';
 import { groupBy } from '../group-by';
-import { accuracyText, differenceText, JUDGED, judgedTable, shareText } from './comparison-figures';
+import { accuracyText, differenceText, JUDGED, judgedTable, shareText, standingText } from './comparison-figures';
 import { accuracyPlot, differencePlot } from './comparison-plots';
 import { markup, type Html } from './html';
 import { badge, details, head, rowsTable, table } from './parts';
@@ -172,7 +172,7 @@ function overview(answers: readonly MethodAnswer[]): Html {
   return table(
     'Answers side by side',
     heads.map(head),
-    answers.map(({ method, result, status, proved, usage, wallMs }) => {
+    answers.map(({ method, result, status, standing, proved, usage, wallMs }) => {
       const used =
         usage === null
           ? ['', '', '']
@@ -181,7 +181,7 @@ function overview(answers: readonly MethodAnswer[]): Html {
               (usage.promptTokens + usage.completionTokens).toLocaleString('en-US'),
               dollars(usage.costUsd),
             ];
-      return markup`<tr><td>${method}</td><td>${result ?? ''}</td><td>${statusBadge(status)}</td>${[shareText(proved), ...used, wallMs === null ? '' : duration(wallMs)].map(number)}</tr>`;
+      return markup`<tr><td>${method}</td><td>${result ?? ''}</td><td>${statusBadge(status)}</td>${[standingText(standing, proved), ...used, wallMs === null ? '' : duration(wallMs)].map(number)}</tr>`;
     }),
   );
 }

@@ -9,7 +9,7 @@
 import type { AnswerRecord, CandidateView, Claim, SearchInput, SteeringNote } from '../domain';
 import { statedText } from '../text/answer-text';
 import { canonical, compareText } from '../domain/canonical';
-import { headingText, rivalText } from '../text/claim-text';
+import { figuresText, rivalText } from '../text/claim-text';
 import type { Side, Trace } from './trace';
 import { CLAIM_WORDS, endedBecause } from './words';
 import { counted, cut, dollars, noteText } from './printable';
@@ -192,7 +192,7 @@ function countsOf({ state, matching, examined, rivals }: Claim): unknown {
 
 function standingText(claim: Claim): string {
   const rivals = claim.rivals.map((rival) => `; rival "${rival.reading}" ${rivalText(rival)}`);
-  return `${CLAIM_WORDS[claim.state].says}: ${headingText(claim)}${rivals.join('')}`;
+  return `${CLAIM_WORDS[claim.state].says}: ${figuresText(claim)}${rivals.join('')}`;
 }
 
 function sameRows(a: AnswerRecord | null, b: AnswerRecord | null): boolean | null {

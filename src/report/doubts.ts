@@ -3,7 +3,14 @@
  * shows it right below the answer.
  */
 import type { AnswerRecord } from '../domain';
-import { exceptionsText, notShownText, uncheckedAssumptions, uncheckedTexts, withheldTexts } from '../text/claim-text';
+import {
+  asideTexts,
+  exceptionsText,
+  notShownText,
+  uncheckedAssumptions,
+  uncheckedTexts,
+  withheldTexts,
+} from '../text/claim-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { coverageText } from '../sql/coverage';
 import { claimAnchor } from './claims-section';
@@ -36,6 +43,7 @@ export function doubtsOf(record: AnswerRecord): Doubt[] {
         'incomplete',
       ),
     ...claimDoubts(record),
+    ...asideTexts(record).map((text) => doubt(sentence(text), 'left aside')),
     ...withheldTexts(record).map((text) => doubt(sentence(text), 'changed')),
     ...uncheckedTexts(record).map((text) => doubt(sentence(text), 'not checked')),
     ...openDoubts(record),

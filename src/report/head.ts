@@ -1,6 +1,7 @@
 /** The top of a report: the answer in one sentence, how far it is proved, and where to doubt it. */
 import type { AnswerRecord } from '../domain';
-import { caveatTexts, provedText, reasonTexts, statedText } from '../text/answer-text';
+import { caveatTexts, reasonTexts, statedText } from '../text/answer-text';
+import { declineText, provedText } from '../text/standing';
 import { uncheckedAssumptions } from '../text/claim-text';
 import { doubtsOf, type Doubt } from './doubts';
 import { freshnessOf } from './freshness';
@@ -77,10 +78,9 @@ function withoutAnswer({ status, columns, rows, sql }: AnswerRecord): string {
 
 function proofLine(record: AnswerRecord): Html | null {
   const { evidence, columns, sql, claims } = record;
-  if (evidence.length === 0)
-    return columns.length === 0 && sql === null
-      ? null
-      : markup`<p class="proof">Nothing about this answer was proved: it came without tests against the data.</p>`;
+  const decline = declineText(record);
+  if (decline !== null) return markup`<p class="proof">${decline}</p>`;
+  if (columns.length === 0 && sql === null) return null;
   const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
   const marks = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
   const text = capital(provedText(record));

@@ -1,7 +1,7 @@
 /** The tree of branches (trajectories): every reading that was tried, with its probe, rows, predicates and verdicts. */
 import type { HelperReport, OperatorView, WebObservation } from '../domain';
 import { anchor, markup, type Html } from './html';
-import { headingText } from '../text/claim-text';
+import { figuresText } from '../text/claim-text';
 import { badge, details, head, hypothesisItem, link, resultOf, table } from './parts';
 import { counted, visible } from './printable';
 import { statement, type Rerun } from './sql-section';
@@ -64,7 +64,7 @@ function turnItem({ id, action, said, candidate, claims, looks }: TurnNode, reru
       <div class="card">
         ${claims.map(
           (claim) =>
-            markup`<p>${badge(CLAIM_WORDS[claim.state].says, CLAIM_WORDS[claim.state].tone)} ${headingText(claim)}: “${claim.statement}”</p>`,
+            markup`<p>${badge(CLAIM_WORDS[claim.state].says, CLAIM_WORDS[claim.state].tone)} ${figuresText(claim)}: “${claim.statement}”</p>`,
         )}
         ${looks.flatMap(({ tests }) => tests.map((test, at) => lookBlock(`${anchor('look', id)}-${at + 1}`, test, rerun)))}
       </div>

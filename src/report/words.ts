@@ -30,7 +30,7 @@ export function endedBecause(endedBy: EndedBy): string {
     case 'agreement':
       return 'independent derivations gave the same result';
     case 'settled':
-      return 'nothing doubtful was left';
+      return 'no result spoke against it';
     case 'candidates':
       return 'it had as many candidates as its settings allow';
     case 'exhausted':

@@ -27,6 +27,7 @@ import { explain, type Explained } from './evidence-record';
 import { KEPT_ID, keptStep } from './keep';
 import { currentLayer, layerPlace, visibleLayer } from './layer-entries';
 import { proofLines } from '../text/proof-lines';
+import { standingOf } from '../text/standing';
 import { createRunStore, writeStored, type RunStore } from '../record/run-store';
 
 export async function finish(context: StepContext, step: FinishInput): Promise<AnswerSummary> {
@@ -43,11 +44,13 @@ export async function finish(context: StepContext, step: FinishInput): Promise<A
 
 export function summaryOfRecord(record: AnswerRecord): AnswerSummary {
   const { id, status, endedBy, answer, sql, reason, usage, toolCalls } = record;
+  const standing = standingOf(record);
   const proof = proofLines(record);
   const kept = record.layer?.kept.length ?? 0;
   return {
     ...{ id, status, endedBy, answer, sql, reason, usage },
     ...(toolCalls === undefined ? {} : { toolCalls }),
+    ...(standing === null ? {} : { standing }),
     ...(proof.length === 0 ? {} : { proof }),
     ...(kept === 0 ? {} : { kept }),
   };
@@ -228,7 +231,7 @@ function summaryOf(
     rowCount: view.rowCount,
     preview: content === undefined ? cut(reason ?? '', 200) : resultPreview(content.result),
     agreesWith,
-    proved: isProved(view),
+    proved: isProved(view) || view.absenceShown === true,
     chosen: view.id === chosen,
   };
 }

@@ -5,7 +5,8 @@
  */
 import type { AnswerRecord, OpenAssumption, ResultColumn, SqlValue } from '../domain';
 import { visibleLine } from './visible';
-import { claimCaveats, claimsProvedText, declineTexts, uncheckedAssumptions, withheldTexts } from './claim-text';
+import { asideTexts, claimCaveats, declineTexts, withheldTexts } from './claim-text';
+import { provedText } from './standing';
 import { coverageText } from '../sql/coverage';
 import { cut } from './clip';
 import { fillSentence, showsRows } from './sentence';
@@ -24,8 +25,9 @@ type Answered = Pick<
   | 'claims'
   | 'openAssumptions'
   | 'layer'
+  | 'notUsed'
+  | 'notLookedAt'
 >;
-type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions'>;
 
 const SHOWN_COLUMNS = 6;
 const NAME_CHARS = 40;
@@ -51,49 +53,15 @@ export function statedText(record: Answered & Pick<AnswerRecord, 'answer'>): str
   const { answer, columns } = record;
   if (answer === null) return columns.length === 0 ? null : headlineText(record);
   const [first = ''] = answer.trim().split('\n');
-  const proofs = [provedText(record), stepsText(record)];
-  const ends = proofs.flatMap((proof) => [`; ${proof}.`, ` ${capital(proof)}.`]);
+  const proof = provedText(record);
+  const ends = [`; ${proof}.`, ` ${capital(proof)}.`];
   const end = ends.find((each) => first.endsWith(each));
   return end === undefined ? first : first.slice(0, -end.length);
 }
 
 /**
- * How far it is proved, counted by the program and not taken from the model: by the claims where there are any recorded
- * (`proved: 20 of 20 laps`), else by the steps (`1 of 3 steps proved, 2 assumed`).
- */
-export function provedText(record: Explained): string {
-  return record.claims === undefined ? stepsText(record) : claimsProvedText(record.claims, record.openAssumptions);
-}
-
-/**
- * How much of an answer is proved: of its claims and assumptions, else of its steps, the share that is proved or makes no
- * difference. null: it gives no answer.
- */
-export function provedShare(record: Explained & Pick<AnswerRecord, 'status'>): number | null {
-  const { status, claims, evidence } = record;
-  if (status !== 'answered') return null;
-  const unchecked = uncheckedAssumptions(record).filter(({ kind }) => kind === 'assumption');
-  const states = claims === undefined ? evidence : [...claims, ...unchecked.map(() => ({ state: 'open' }))];
-  if (states.length === 0) return claims === undefined ? 0 : 1;
-  return states.filter(({ state }) => state === 'proved' || state === 'immaterial').length / states.length;
-}
-
-function stepsText({ evidence }: Pick<AnswerRecord, 'evidence'>): string {
-  const count = (state: AnswerRecord['evidence'][number]['state']): number =>
-    evidence.filter((entry) => entry.state === state).length;
-  const [proved, assumed, immaterial] = [count('proved'), count('assumed'), count('immaterial')];
-  const all = evidence.length;
-  if (all === 0) return 'not proved';
-  return [
-    `${proved} of ${counted(all, 'step')} proved`,
-    ...(assumed > 0 ? [`${assumed} assumed`] : []),
-    ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
-  ].join(', ');
-}
-
-/**
  * What must be told with the sentence: how much it covers, what is not shown of what it claims, or what speaks against what
- * it assumes, what was proved before and holds no longer, the rows of a list, rows not fetched, other readings that the question allows.
+ * it assumes, what it leaves aside, what was proved before and holds no longer, the rows of a list, rows not fetched, other readings that the question allows.
  */
 export function caveatTexts(record: Answered): string[] {
   const { sentence = '', rows, truncated, coverage } = record;
@@ -102,6 +70,7 @@ export function caveatTexts(record: Answered): string[] {
   return [
     ...(partial === null ? [] : [partial]),
     ...(record.claims === undefined ? record.evidence.flatMap(againstTexts) : claimCaveats(record)),
+    ...asideTexts(record),
     ...withheldTexts(record),
     ...(summarised ? [`${capital(listText(record))}.`] : []),
     ...(truncated

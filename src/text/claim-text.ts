@@ -1,13 +1,13 @@
 /**
- * Claims in words, for people. What is shown as proved is worded from what the check counted (`20 of 20 laps`); the model's
- * statement is quoted beside it, because it may say more than its check did. Pure.
+ * Claims in words, for people. A claim is named in the model's words, in quotation marks, beside what its check counted
+ * (`20 of 20 laps`): the words may say more than that. Pure.
  */
 import type { AnswerRecord, Claim, Evidence, OpenAssumption } from '../domain';
 import { visibleLine } from './visible';
 import { FEW_ROWS } from '../sql/agreement';
 import { isAbsence, isSettled } from '../sql/claims';
 import { counted, grouped, singular } from '../counted';
-import { cut } from './clip';
+import { clip, cut } from './clip';
 
 type Explained = Pick<AnswerRecord, 'claims' | 'openAssumptions'>;
 type Layered = Pick<AnswerRecord, 'layer'>;
@@ -15,6 +15,8 @@ type Layered = Pick<AnswerRecord, 'layer'>;
 /** The model's words for what one row is are cut here, so that they cannot pass for a sentence of the program. */
 const ROWS_CHARS = 60;
 const STATEMENT_CHARS = 300;
+/** Of a statement that one line names. */
+const SHORT_CHARS = 120;
 /** Counts that one line lists. */
 const LISTED = 3;
 
@@ -46,51 +48,10 @@ export function isToldByClaims({ operator, probe }: Evidence, claims: readonly C
   return claims !== undefined && (probe === null || claims.some((claim) => claim.operator === operator));
 }
 
-/** What was counted of a claim, as its heading: with the exceptions where it has some. */
-export function headingText(claim: Claim): string {
+/** What was counted of a claim: with the exceptions where it has some. */
+export function figuresText(claim: Claim): string {
   if (claim.state === 'exceptions' && !isAbsence(claim)) return exceptionsText(claim);
   return countedText(claim) ?? 'not counted';
-}
-
-/** How far the claims of an answer prove it: `2 of 3 assumptions proved (20 of 20 laps; 8 of 8 cars), 1 open`. */
-export function claimsProvedText(claims: readonly Claim[], openAssumptions: readonly OpenAssumption[]): string {
-  const unchecked = uncheckedAssumptions({ claims: [...claims], openAssumptions: [...openAssumptions] }).filter(
-    ({ kind }) => kind === 'assumption',
-  ).length;
-  const all = claims.length + unchecked;
-  if (all === 0) return "nothing had to be assumed beyond the schema's names";
-  const [only] = claims;
-  if (all === 1) return only === undefined ? 'not proved: 1 assumption without a check' : singleText(only);
-  const of = (state: Claim['state']): readonly Claim[] => claims.filter((claim) => claim.state === state);
-  const [proved, exceptions, immaterial] = [of('proved'), of('exceptions'), of('immaterial').length];
-  const counts = listed(proved.map(countedText));
-  if (proved.length === all) return `proved: ${all === 2 ? 'both' : `all ${all}`} assumptions (${counts})`;
-  const rest = [
-    ...(exceptions.length > 0 ? [`${exceptions.length} with exceptions (${listed(exceptions.map(countedText))})`] : []),
-    ...(immaterial > 0 ? [`${immaterial} ${immaterial === 1 ? 'makes' : 'make'} no difference`] : []),
-    ...numbered(of('failed').length, 'failed'),
-    ...numbered(of('open').length, 'open'),
-    ...numbered(unchecked, 'without a check'),
-  ];
-  return [`${proved.length} of ${all} assumptions proved${counts === '' ? '' : ` (${counts})`}`, ...rest].join(', ');
-}
-
-function singleText(claim: Claim): string {
-  const counts = countedText(claim);
-  switch (claim.state) {
-    case 'proved':
-      return `proved: ${counts ?? ''}`;
-    case 'exceptions':
-      return `what it assumes holds for ${exceptionsText(claim)}`;
-    case 'immaterial':
-      return 'what it assumes makes no difference: every other reading gives the same answer';
-    case 'failed':
-      return `not proved: what it assumes holds for ${counts ?? 'too few'} only`;
-    case 'open':
-      return 'not proved: 1 assumption open';
-    default:
-      return claim.state satisfies never;
-  }
 }
 
 /** What a reader must know of the claims and assumptions besides how many are proved, most serious first. */
@@ -132,6 +93,16 @@ export function withheldTexts({ layer }: Layered): string[] {
   return (layer?.withheld ?? []).map(
     ({ statement, why }) => `No longer holds: ${quoted(statement)}; ${cut(visibleLine(why), STATEMENT_CHARS)}`,
   );
+}
+
+/** What is known of the tables that the SQL reads, and is left aside; then the columns that nobody looked at, in one line. */
+export function asideTexts({ notUsed = [], notLookedAt }: Pick<AnswerRecord, 'notUsed' | 'notLookedAt'>): string[] {
+  const { columns = [], more = 0 } = notLookedAt ?? {};
+  const flags = columns.map(({ table, column, holds }) => visibleLine(`${table}.${column} (${holds})`));
+  return [
+    ...notUsed.map(({ statement }) => `Not used: ${quoted(statement)}`),
+    ...(flags.length === 0 ? [] : [`Not looked at: ${flags.join(', ')}${more === 0 ? '' : `, and ${more} more`}`]),
+  ];
 }
 
 /** Entries of the layer that concern the question and were not used, because their checks did not end in time. */
@@ -187,11 +158,13 @@ function listed(counts: readonly (string | null)[]): string {
   return [...known.slice(0, LISTED), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
-function numbered(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${count} ${what}`];
-}
-
 /** The model's words, so that nobody takes them for the program's. */
 function quoted(text: string): string {
   return `"${cut(visibleLine(text), STATEMENT_CHARS).replaceAll('"', "'")}"`;
+}
+
+/** The same in short, cut at a word, without the full stop. */
+export function quotedShort(text: string): string {
+  const said = visibleLine(text).trim().replace(/\.$/, '');
+  return quoted(said.length <= SHORT_CHARS ? said : `${clip(said, SHORT_CHARS).replace(/\s+\S*$/, '')} …`);
 }

@@ -4,7 +4,6 @@
  */
 import type { AnswerRecord, Claim } from '../domain';
 import {
-  claimsProvedText,
   countedText,
   declineTexts,
   exceptionsText,
@@ -14,12 +13,13 @@ import {
 } from './claim-text';
 import { isAbsence, isSettled } from '../sql/claims';
 import { cut } from './clip';
+import { provedText } from './standing';
 
 /** Few and short, because they stand in the history twice: in the results of the last step and of the workflow (D3). */
 const LINES = 4;
 const CHARS = 100;
 
-type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'layer'>;
+type Explained = Pick<AnswerRecord, 'evidence' | 'claims' | 'openAssumptions' | 'coverage' | 'layer' | 'notUsed'>;
 
 export function proofLines(record: Explained): string[] {
   const { claims, evidence } = record;
@@ -27,7 +27,7 @@ export function proofLines(record: Explained): string[] {
   const proved = claims === undefined ? [...withheld, ...stepLines(record)] : claimLines(claims, withheld);
   const told = [...proved, ...openLines(record)];
   const isPlain = claims?.length === 0 && evidence.length > 0 && told.length === withheld.length;
-  const lines = isPlain ? [claimsProvedText(claims, []), ...withheld] : told;
+  const lines = isPlain ? [provedText(record), ...withheld] : told;
   const left = lines.length - LINES;
   const shown = left > 0 ? [...lines.slice(0, LINES), `and ${left} more`] : lines;
   return shown.map((line) => cut(line, CHARS));

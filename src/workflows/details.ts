@@ -33,9 +33,9 @@ export function progressMarkdown(progress: Progress): string {
 
 /** The outcome of a search and its proof. */
 export function endingMarkdown(summary: AnswerSummary): string {
-  const { id, status, endedBy, answer, reason, proof = [], sql, kept = 0, usage } = summary;
+  const { id, status, endedBy, answer, reason, standing, proof = [], sql, kept = 0, usage } = summary;
   return joined([
-    `**${status}** (ended by ${endedBy})`,
+    `**${status}** (ended by ${endedBy})${standing === undefined ? '' : ` · ${standing}`}`,
     answer === null ? '' : `**Answer** ${flat(answer)}`,
     reason === null ? '' : `**Reason** ${flat(reason)}`,
     proof.length === 0 ? '' : ['**Proof**', '', ...proof.map((line) => `- ${flat(line)}`)].join('\n'),

@@ -327,11 +327,11 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
       ...{ finalSql: `SELECT count(*) AS n FROM sale WHERE sold >= ${LAST_WEEK[dialect]}`, answer: '{n} sales' },
     };
     const { first, again } = await searched(database, { react: [text(end)] }, { method: 'react' });
-    expect(first).toMatchObject({ rows: [[2]], answer: '2 sales; not proved.', clock: CLOCK });
-    expect(current(await again())).toMatchObject({ answer: '2 sales; not proved.', rowsChanged: false });
+    expect(first).toMatchObject({ rows: [[2]], answer: '2 sales; unchecked: no reading was tested.', clock: CLOCK });
+    expect(current(await again())).toMatchObject({ answer: '2 sales; unchecked: no reading was tested.', rowsChanged: false });
     expect(current(await again('2026-03-16 00:00:00'))).toMatchObject({
       rows: [[1]],
-      answer: '1 sales; not proved.',
+      answer: '1 sales; unchecked: no reading was tested.',
       rowsChanged: true,
     });
   });
@@ -379,13 +379,13 @@ describe.each(['sqlite', 'postgresql'] as const)('an answer asked for again on %
     };
     await database.write("INSERT INTO sale VALUES (5, 700, '2026-02-09'), (6, 200, '2026-03-20')");
     const { first, again, run } = await searched(database, { look: [text(commit)] }, { method: 'look' });
-    expect(first).toMatchObject({ rows: [[3]], answer: '3; proved: 5 of 5 sales until today.', clock: CLOCK });
+    expect(first).toMatchObject({ rows: [[3]], answer: '3; proved: "Amounts are cents" (5 of 5 sales until today).', clock: CLOCK });
     expect(first.evidence[0]).toMatchObject({ state: 'proved', rejected: [{ reason: '0 of 5 match' }] });
     expect(current(await again())).toMatchObject({ claims: first.claims, rowsChanged: false });
     expect(await run.find('version', 'v1')).toBeNull();
     const later = current(await again('2026-03-21 08:00:00'));
     expect(later).toMatchObject({
-      ...{ rows: [[1]], rowsChanged: true, answer: '1; proved: 6 of 6 sales until today.' },
+      ...{ rows: [[1]], rowsChanged: true, answer: '1; proved: "Amounts are cents" (6 of 6 sales until today).' },
       claims: [{ matching: 6, examined: 6, rivals: [{ matching: 0, examined: 6 }] }],
     });
     expect(later.claims?.[0]?.check).toContain("'2026-03-21 08:00:00'");

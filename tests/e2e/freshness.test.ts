@@ -82,14 +82,14 @@ it('counts its claims again with the rows; one that is no proof any more is sear
   const { model, home, write, again } = await asking(GAPS, () => COMMIT, ['--preset', 'fast']);
   try {
     const first = await again();
-    expect(first).toMatchObject({ rows: [[2]], calls: 1, answer: '2; proved: 6 of 6 runners-up.' });
+    expect(first).toMatchObject({ rows: [[2]], calls: 1, answer: '2; proved: "A mark is the gap to the winner in seconds" (6 of 6 runners-up).' });
 
     write("INSERT INTO entry VALUES (6, 2, '+0.7', 0.7)");
     const counted = { matching: 7, examined: 7, rivals: [{ matching: 0, examined: 7, verdict: 'refuted' }] };
     const later = { id: first.id, calls: 0, rows: [[3]], rowsChanged: true };
-    expect(await again()).toMatchObject({ ...later, answer: '3; proved: 7 of 7 runners-up.', claims: [counted] });
+    expect(await again()).toMatchObject({ ...later, answer: '3; proved: "A mark is the gap to the winner in seconds" (7 of 7 runners-up).', claims: [counted] });
     const shown = await home.here(['result', first.id]);
-    expect(shown.out).toContain('op_gap  proved: 7 of 7 runners-up');
+    expect(shown.out).toContain('op_gap  proved: "A mark is the gap to the winner in seconds"');
 
     // The same replies prove nothing over these rows: the search ends with its last commit, and says so.
     write("INSERT INTO entry VALUES (7, 2, '+0:01.1', 1.1)");

@@ -202,7 +202,7 @@ function shortSteps(question: string, doubtful: boolean, onFinish: (usage: Usage
       return {
         ...summary,
         answer:
-          'The answer is a list of 3 rows; 0 of 3 steps proved, 3 assumed.\nFirst season 2021, events 6; last season 2023, events 6.',
+          'The answer is a list of 3 rows; unchecked: 0 of 3 steps proved, 3 assumed.\nFirst season 2021, events 6; last season 2023, events 6.',
         sql: 'WITH op_base AS (\nSELECT count(*) AS examined FROM events AS t0\n),\nop_rows AS (\nSELECT season, count(*) AS events FROM events GROUP BY season ORDER BY season\n)\nSELECT season, events FROM op_rows WHERE (SELECT examined FROM op_base) >= 0',
         proof: ['op_rows assumed: a matching record counts once'],
       };

@@ -46,6 +46,7 @@ const answer = (method: string, id: string, verdict: Verdict, more: Partial<Comp
     costUsd: 0.1,
     wallMs: 5,
     proved: 1,
+    standing: 'proved',
   },
   ...more,
 });
@@ -148,7 +149,10 @@ describe('methods compared', () => {
   });
 
   test('how much is proved is told of answers alone', () => {
-    const answers = [answer('a', '1', 'correct', { proved: 0.5 }), answer('a', '2', 'wrong', { proved: 1 })];
+    const answers = [
+      answer('a', '1', 'correct', { proved: 0.5, standing: 'partly proved' }),
+      answer('a', '2', 'wrong', { proved: 1 }),
+    ];
     const [only] = compareMethods(
       [entrant('a')],
       [...answers, answer('a', '3', 'wrong-abstained', { proved: null })],
@@ -162,7 +166,7 @@ describe('answers to one question', () => {
   const given = (method: string, rows: (string | number)[][], more = {}) => ({
     ...{ ...entrant(method), searchId: method, status: 'answered' as const, answer: null, reason: null, sql: 'SELECT' },
     ...{ columns: rows[0]!.map((_, at) => ({ name: `c${at}`, kind: 'other' as const })), rows, truncated: false },
-    ...{ proved: 1, provedText: null, usage: null, wallMs: 1, ...more },
+    ...{ proved: 1, standing: 'proved' as const, provedText: null, usage: null, wallMs: 1, ...more },
   });
 
   test('the same rows in another order of rows and columns are the same result; others say in what they differ', () => {

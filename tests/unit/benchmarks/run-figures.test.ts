@@ -29,6 +29,7 @@ const answer = (id: string, seed: number, verdict: Verdict, more: Partial<Compar
     costUsd: 0.5,
     wallMs: 5,
     proved: 1,
+    standing: 'proved',
   },
   ...more,
 });

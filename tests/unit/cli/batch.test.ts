@@ -209,6 +209,7 @@ const line = (id: string, more: Partial<ResultLine> = {}): ResultLine => ({
     endedBy: 'agreement',
     sql: 'SELECT 1',
     answer: null,
+    standing: null,
   },
   ...{ verdict: 'correct', verdictReason: '', execution: true, official: null, usage, wallMs: 10, error: null },
   ...more,

@@ -7,7 +7,16 @@ const batch = (batchId: string, questions: number): Batch => ({
   questions: Array<never>(questions),
 });
 const line = (searchId: string, verdict: ResultLine['verdict']): ResultLine => ({
-  ...{ id: searchId, searchId, database: 'd', status: 'answered', endedBy: null, sql: null, answer: null },
+  ...{
+    id: searchId,
+    searchId,
+    database: 'd',
+    status: 'answered',
+    endedBy: null,
+    sql: null,
+    answer: null,
+    standing: null,
+  },
   ...{ verdict, verdictReason: '', execution: null, official: null, wallMs: 1, error: null },
   usage: { llmCalls: 2, costUsd: 0.5 } as NonNullable<ResultLine['usage']>,
 });

@@ -80,11 +80,11 @@ describe('claims', () => {
     expect(text).toContain(
       [
         'Claims',
-        '  op_times  proved: 162 of 162 riders',
-        '    claimed   All but winners store their gap.',
+        '  op_times  proved: "All but winners store their gap"',
+        '    counted   162 of 162 riders',
         '    rival     all are times (refuted, 18 of 162)',
-        '  op_close  not shown: 10 of 162 riders',
-        '    claimed   No sprint was cancelled.',
+        '  op_close  not shown: "No sprint was cancelled"',
+        '    counted   10 of 162 riders',
         '    because   it holds for 10 of 162 (6.1 %) only',
         '    rival     all are times (refuted, 18 of 162)',
         '',
@@ -152,6 +152,6 @@ describe('claims', () => {
       { ...record, claims: [claim], openAssumptions: [] },
       { out: () => undefined, err: (text) => void (err += text) },
     );
-    expect(err).toContain('proved: 162 of 162 riders; gate result');
+    expect(err).toContain('proved: "All but winners store their gap" (162 of 162 riders); gate result');
   });
 });

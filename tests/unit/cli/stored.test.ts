@@ -116,7 +116,7 @@ describe('what is stored is shown without Temporal', () => {
       expect(code).toBe(1);
       expect(out).toBe('name,"a ""total"""\n"=1+1, ""x""",1.5\n"",\n"two\nlines",-2\n');
       expect(err).toContain('cut after 3 rows');
-      expect(err).toContain(`1 of 2 steps proved, 1 assumed; gate result ${record.id} shows the evidence`);
+      expect(err).toContain(`(1 of 2 steps proved, 1 assumed); gate result ${record.id} shows the evidence`);
     });
 
     test.each([

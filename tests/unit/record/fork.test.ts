@@ -67,7 +67,11 @@ test.each<[string, Partial<Settings>, Fork['hint']]>([
   const { outcome, child, record } = await searchFork(parent, forkOf(parent, settings, hint));
   expect(outcome).toMatchObject({
     kind: 'finished',
-    summary: { status: 'answered', answer: '2; 1 of 3 steps proved, 2 assumed.' },
+    summary: {
+      status: 'answered',
+      answer:
+        '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+    },
   });
   expect(record.usage.llmCalls).toBe(child.model.requests.length);
   expect(child.model.requests.every(({ role }) => role !== 'ground')).toBe(true);

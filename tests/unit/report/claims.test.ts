@@ -54,9 +54,7 @@ const bars = (page: string): string[] =>
 test('a claim is headed by its counts, the words of the model stand below, its rivals beside it', () => {
   const page = renderReport(claimed([proved]));
   const text = section(page, 'claims');
-  expect(text).toContain(
-    'proved op_times in the SQL 162 of 162 riders The model’s words: “All but winners store their gap.”',
-  );
+  expect(text).toContain('proved op_times in the SQL Claimed: “All but winners store their gap.” 162 of 162 riders.');
   expect(text).toContain('As claimed 162 of 162 Rival: “everyone stores a time” refuted 18 of 162');
   expect(text).toContain('Rival: “gaps are rounded” gives the same answer 162 of 162');
   expect(text).toContain('Rival: “gaps to the rider before” not refuted not counted');
@@ -68,7 +66,9 @@ test('a claim is headed by its counts, the words of the model stand below, its r
 test('the top tells how far it is proved by its claims, and leads to them', () => {
   const page = renderReport(claimed([proved]));
   expect(page).toContain('<h1 class="good">4 sprints were close</h1>');
-  expect(page).toMatch(/<span class="proved"><\/span><\/span>\s*<a href="#claims">Proved: 162 of 162 riders<\/a>/);
+  expect(page).toMatch(
+    /<span class="proved"><\/span><\/span>\s*<a href="#claims">Proved: &quot;All but winners store their gap&quot; \(162 of 162 riders\)<\/a>/,
+  );
   expect(page).toContain('<a href="#claims">What it takes for granted</a>');
   expect(page).not.toContain('Where to doubt it');
   expect(page).not.toContain('steps proved');
@@ -80,7 +80,9 @@ test('what earlier questions proved is told of its claim, what of it holds no lo
   const layer = { shown: 1, withheld, kept: [{ entryId: 'e2', statement: `Days ${HOSTILE}` }] };
   const page = renderReport(claimed([{ ...proved, entry }], { layer }));
   const text = section(page, 'claims');
-  expect(text).toContain('“All but winners store their gap.” Proved before, 2026-11-20 in q-1, counted again. ');
+  expect(text).toContain(
+    '“All but winners store their gap.” 162 of 162 riders. Proved before, 2026-11-20 in q-1, counted again. ',
+  );
   expect(text).toContain('Kept for later questions: &quot;Days ');
   expect(page).not.toContain(HOSTILE);
   expect(doubtsOf(claimed([proved], { layer }).record!).map(({ label }) => label)).toEqual(['changed']);
@@ -92,7 +94,9 @@ test('what earlier questions proved is told of its claim, what of it holds no lo
 test('exceptions are a number, and never called proved', () => {
   const page = renderReport(claimed([exceptions]));
   const text = section(page, 'claims');
-  expect(text).toContain('holds with exceptions op_close in the SQL 412 of 420 sprints, 8 exceptions');
+  expect(text).toContain(
+    'holds with exceptions op_close in the SQL Claimed: “Positions have no gaps.” 412 of 420 sprints, 8 exceptions',
+  );
   expect(text).not.toContain('proved');
   expect(bars(page)).toEqual(['own 98.1', 'rival 1.0']);
   expect(doubtsOf(claimed([exceptions]).record!)).toMatchObject([
@@ -134,7 +138,7 @@ test('a step shows the claims that it rests on, and one that assumes nothing say
 test('nothing claimed and nothing assumed needs no section', () => {
   const plain = claimed([]);
   const page = renderReport({ ...plain, record: { ...plain.record!, evidence: [close!] } });
-  expect(page).toContain('<p class="proof">Nothing had to be assumed beyond the schema&#39;s names</p>');
+  expect(page).toContain('<p class="proof">Unchecked: nothing was claimed, so nothing was proved</p>');
   expect(page).not.toContain('id="claims"');
   expect(page).not.toContain('not tested');
 });
@@ -159,7 +163,7 @@ test('a declined question shows what is not stored beside what is', () => {
   );
   const text = section(page, 'claims');
   expect(text).toContain('What is not stored');
-  expect(text).toContain('0 of 1,340 riders have it recorded The model’s words: “No rider has a licence.”');
+  expect(text).toContain('Claimed: “No rider has a licence.” 0 of 1,340 riders have it recorded.');
   expect(text).toContain('Recorded 0 of 1,340 A comparable fact that is recorded 312 of 1,340');
   expect(bars(page)).toEqual(['own 0.0', 'rival 23.3']);
   expect(page).toContain('<code id="sql-claim-1">');

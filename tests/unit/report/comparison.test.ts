@@ -21,7 +21,16 @@ const answers = entrants.flatMap(({ method }, of) =>
       sql: HOSTILE,
     },
     verdict: at < 2 + of ? 'correct' : at === 3 ? 'infrastructure' : 'wrong',
-    ...{ calls: 3 + of, promptTokens: 10, cachedTokens: 5, completionTokens: 1, costUsd: 0.1, wallMs: 5, proved: 0.5 },
+    ...{
+      calls: 3 + of,
+      promptTokens: 10,
+      cachedTokens: 5,
+      completionTokens: 1,
+      costUsd: 0.1,
+      wallMs: 5,
+      proved: 0.5,
+      standing: 'partly proved' as const,
+    },
   })),
 );
 const comparison: Comparison = {
@@ -62,7 +71,15 @@ test('the page of one question shows the rows that only one result has', () => {
   const columns = [{ name: 'n', kind: 'number' as const }];
   const given = entrants.map((entrant, at) => ({
     ...{ ...entrant, searchId: 'q', status: 'answered' as const, answer: HOSTILE, reason: null, sql: HOSTILE, columns },
-    ...{ rows: [[at]], truncated: false, proved: 1, provedText: null, usage: null, wallMs: 1 },
+    ...{
+      rows: [[at]],
+      truncated: false,
+      proved: 1,
+      standing: 'proved' as const,
+      provedText: null,
+      usage: null,
+      wallMs: 1,
+    },
   }));
   const html = questionPage({ schemaVersion: 1, question: HOSTILE, database: 'd', ...compareAnswers(given) });
   expect(html).toContain('Rows B are not rows A');

@@ -78,12 +78,19 @@ const stale = (reason: string) => ({ kind: 'stale', reason });
 
 test('counts shown beside rows are of the snapshot of the rows', async () => {
   const { first, again, engine } = await asked(COMMIT);
-  expect(first).toMatchObject({ rows: [[32]], answer: '32; proved: 40 of 40 laps.' });
+  expect(first).toMatchObject({
+    rows: [[32]],
+    answer: '32; proved: "Device B stores milliseconds, device A seconds" (40 of 40 laps).',
+  });
   expect(current(await again())).toEqual({ ...first, reused: true, asOf: expect.any(String) as string });
   engine.write(row(50, 'B', 4000, 4));
   const now = current(await again());
   expect(now).toMatchObject({
-    ...{ rows: [[33]], rowsChanged: true, answer: '33; proved: 41 of 41 laps.' },
+    ...{
+      rows: [[33]],
+      rowsChanged: true,
+      answer: '33; proved: "Device B stores milliseconds, device A seconds" (41 of 41 laps).',
+    },
     claims: [{ state: 'proved', matching: 41, examined: 41, rivals: [{ matching: 20, examined: 41 }] }],
   });
   expect(now.evidence[0]).toMatchObject({
@@ -97,7 +104,11 @@ test('counts that change while the rows stay make a new version', async () => {
   const { again, engine } = await asked(COMMIT);
   engine.write(row(50, 'B', 1000, 1));
   expect(current(await again())).toMatchObject({
-    ...{ rows: [[32]], rowsChanged: false, answer: '32; proved: 41 of 41 laps.' },
+    ...{
+      rows: [[32]],
+      rowsChanged: false,
+      answer: '32; proved: "Device B stores milliseconds, device A seconds" (41 of 41 laps).',
+    },
     claims: [{ matching: 41 }],
   });
 });
@@ -143,7 +154,9 @@ test('what held with exceptions holds while enough rows agree', async () => {
   engine.write(odd(1));
   const now = current(await again());
   expect(now.claims).toMatchObject([{ state: 'exceptions', matching: 40, examined: 42 }]);
-  expect(now.answer).toContain('what it assumes holds for 40 of 42 laps, 2 exceptions.');
+  expect(now.answer).toContain(
+    'partly proved: "Device B stores milliseconds, device A seconds" (40 of 42 laps, 2 exceptions).',
+  );
   expect(now.evidence[0]).toMatchObject({ summary: '40 of 42 laps', observed: { rows: [[42, 40, 20]] } });
   engine.write(odd(1));
   expect(await again()).toMatchObject(stale(expect.stringContaining('it holds for 40 of 43 (93 %) only') as string));
@@ -195,7 +208,9 @@ test('several claims on one operator, and a check that is repeated for its rival
     statement: 'Gaps are seconds then.',
   };
   const { first, again, engine } = await asked({ ...COMMIT, claims: [CLAIM, repeated] });
-  expect(first).toMatchObject({ answer: '32; proved: both assumptions (40 of 40 laps; 40 of 40 laps).' });
+  expect(first).toMatchObject({
+    answer: '32; proved: "Device B stores milliseconds, device A seconds" (40 of 40 laps) and 1 more claim.',
+  });
   engine.write(row(50, 'B', 1000, 1));
   const now = current(await again());
   const counts = { matching: 41, examined: 41, rivals: [{ matching: 20, examined: 41, verdict: 'refuted' }] };
@@ -239,7 +254,7 @@ test('a claim that was not shown is shown as such, and cannot get stale', async 
   const { first, again, engine } = await asked({ ...COMMIT, claims: [wrong] }, { llmCalls: 1 });
   expect(first).toMatchObject({ status: 'answered', endedBy: 'budget:llmCalls', claims: [{ state: 'failed' }] });
   expect(first.answer).toBe(
-    '32; not proved: what it assumes holds for 20 of 40 laps only.\n' +
+    '32; unchecked: 0 of 1 assumption proved, 1 failed.\n' +
       'NOT shown: "Device B stores milliseconds, device A seconds."; it holds for 20 of 40 (50 %) only',
   );
   expect(first.openAssumptions).toHaveLength(1);

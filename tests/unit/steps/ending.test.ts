@@ -155,7 +155,7 @@ describe('finish', () => {
     await runSearch({ searchId: SEARCH, settings: input.settings, state: null }, steps, hooks);
     const record = await createRunStore(deps.store, SEARCH, hash).get('result', SEARCH);
     expect(record.answer).toBe(
-      '2; 0 of 3 steps proved, 3 assumed.\nRead as: below two seconds. Read as "below one second" it would be: 1.',
+      '2; unchecked: 0 of 3 steps proved, 3 assumed.\nRead as: below two seconds. Read as "below one second" it would be: 1.',
     );
     expect(record.openAssumptions).toContainEqual({
       operator: 'op_answer',

@@ -78,7 +78,9 @@ test('a commit whose claims hold is the answer: one call, the operator proved wi
       ],
     }),
   ]);
-  expect(record.answer).toBe('2.875; proved: 20 of 20 laps with a stored gap.');
+  expect(record.answer).toBe(
+    '2.875; proved: "Device B stores milliseconds, device A seconds" (20 of 20 laps with a stored gap).',
+  );
   expect(record.openAssumptions).toEqual([]);
   const [gap] = record.evidence;
   expect(gap).toMatchObject({ operator: 'op_gap', state: 'proved', summary: '20 of 20 laps with a stored gap' });
@@ -175,7 +177,7 @@ test('a claim that holds with exceptions is no open assumption of the answer, on
   expect(record.openAssumptions.map(({ statement }) => statement)).toEqual(['No lap is cut.']);
   expect(record.answer).toBe(
     [
-      '4.1; 0 of 2 assumptions proved, 1 with exceptions (50 of 51 laps with a stored gap), 1 without a check.',
+      '4.1; partly proved: "Device B stores milliseconds, device A seconds" (50 of 51 laps with a stored gap, 1 exception); 1 without a check.',
       'Not without exception (50 of 51 laps with a stored gap, 1 exception): "Device B stores milliseconds, device A seconds."',
       'Assumed without a check: "No lap is cut."',
     ].join('\n'),

@@ -77,7 +77,12 @@ const REPLIES = {
 test('search, page and plan: the record cites the addresses, and what rows prove is proved by rows', async () => {
   const { outcome, record, asked, model } = await ask(REPLIES);
   expect(outcome).toMatchObject({
-    summary: { status: 'answered', answer: '2; 1 of 3 steps proved, 2 assumed.', usage: { lookups: 2 } },
+    summary: {
+      status: 'answered',
+      answer:
+        '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+      usage: { lookups: 2 },
+    },
   });
   expect(asked).toEqual(['search close finish', `fetch ${RESULT.url}`]);
   expect(model.requests[1]!.messages[1]!.content).toContain('1. Gaps\n   https://rules.example.org/gaps');
@@ -204,7 +209,13 @@ test('an address that nobody gave is refused, counted, and sent nowhere', async 
 test('orders planted in results and pages stay data, in every prompt and no system message', async () => {
   const results = [{ title: ORDER, url: RESULT.url, snippet: ORDER }];
   const { model, outcome } = await ask(REPLIES, scriptedWeb(results, { ...PAGE, title: ORDER, text: ORDER }));
-  expect(outcome).toMatchObject({ summary: { status: 'answered', answer: '2; 1 of 3 steps proved, 2 assumed.' } });
+  expect(outcome).toMatchObject({
+    summary: {
+      status: 'answered',
+      answer:
+        '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+    },
+  });
   const messages = model.requests.flatMap(({ messages: of }) => [...of]);
   expect(
     messages

@@ -22,8 +22,16 @@ describe('react', () => {
     });
 
   test.each([
-    ['with a sentence, and the rows fill it', '{count(*)} entries came second.', '2 entries came second; not proved.'],
-    ['with words for which nothing stands, and the rows speak', 'two came second', '2; not proved.'],
+    [
+      'with a sentence, and the rows fill it',
+      '{count(*)} entries came second.',
+      '2 entries came second; unchecked: no reading was tested.',
+    ],
+    [
+      'with words for which nothing stands, and the rows speak',
+      'two came second',
+      '2; unchecked: no reading was tested.',
+    ],
   ])('the agent looks and ends %s', async (_claim, answer, told) => {
     const made = await bench(
       {
@@ -101,7 +109,9 @@ describe('react', () => {
     const coverage = "SELECT count(*), count(CASE WHEN mark LIKE '+%' THEN 1 END) FROM entry";
     const { record, run, engine } = await acted([ended({ coverage })], { profiles: true });
     expect(record).toMatchObject({ status: 'answered', coverage: { asked: 8, used: 6, sql: coverage } });
-    expect(record.answer).toBe('2; not proved.\nOnly 6 of the 8 asked about could be used (75 %).');
+    expect(record.answer).toBe(
+      '2; unchecked: no reading was tested.\nOnly 6 of the 8 asked about could be used (75 %).',
+    );
     expect(await run.get('candidate', 'c1')).toMatchObject({ coverage: { asked: 8, used: 6 } });
     expect(engine.runs.at(-1)).toHaveLength(2);
   });
@@ -110,7 +120,11 @@ describe('react', () => {
     const bad = ended({ coverage: 'SELECT count(*) FROM entry' });
     const { record, told } = await acted([bad, ended({ coverage: 'SELECT 6, 6' })], { profiles: true });
     expect(told[1]).toContain('coverage: it must give one row of two counts, but gave 1 row of 1 column');
-    expect(record).toMatchObject({ status: 'answered', coverage: { asked: 6, used: 6 }, answer: '2; not proved.' });
+    expect(record).toMatchObject({
+      status: 'answered',
+      coverage: { asked: 6, used: 6 },
+      answer: '2; unchecked: no reading was tested.',
+    });
     const never = await acted([bad, bad, bad, bad], { profiles: true });
     expect(never.record).toMatchObject({ status: 'answered', rows: [[2]] });
     expect(never.record.coverage).toBeUndefined();

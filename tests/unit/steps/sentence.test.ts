@@ -22,7 +22,9 @@ const plan = (sentence: unknown, more: Parameters<typeof planReply>[1] = []) => 
 
 test('the sentence of the plan is filled by the rows that its SQL gave in the end, and kept to be filled again', async () => {
   const { record } = await answer({ plan: plan(SENTENCE), ground: [text(groundReply())] });
-  expect(record.answer).toBe('In 2 of 2 events the runner-up was within two seconds; 1 of 3 steps proved, 2 assumed.');
+  expect(record.answer).toBe(
+    'In 2 of 2 events the runner-up was within two seconds; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+  );
   expect(record.sentence).toBe(SENTENCE);
   expect(record.examined).toEqual({ sql: expect.stringContaining('count(*)') as string, count: 2 });
   const later = { ...record, rows: [[1]], examined: { ...record.examined!, count: 3 } };
@@ -46,7 +48,9 @@ test.each<[string, unknown]>([
   ['with a value of its own', 'In {n} of 17 events.'],
 ])('a sentence that is %s costs no call: the program has words of its own', async (_claim, sentence) => {
   const { record, model } = await answer({ plan: plan(sentence), ground: [text(groundReply())] });
-  expect(record.answer).toBe('2; 1 of 3 steps proved, 2 assumed.');
+  expect(record.answer).toBe(
+    '2; partly proved: "marks of runners-up are gaps to the winner in seconds" (1 of 3 steps proved, 2 assumed).',
+  );
   expect([record.sentence, record.examined]).toEqual([undefined, undefined]);
   expect(model.requests).toHaveLength(2);
 });
@@ -54,7 +58,7 @@ test.each<[string, unknown]>([
 test('a sentence that counts nothing but its rows keeps no control', async () => {
   const written = { name: 'op_gap', mapping: null, sql: GAP_SQL };
   const { record } = await answer({ plan: [text(planReply({ sentence: '{n} events.', tests: [] }, [written]))] });
-  expect(record.answer).toBe('2 events; 0 of 3 steps proved, 3 assumed.');
+  expect(record.answer).toBe('2 events; unchecked: 0 of 3 steps proved, 3 assumed.');
   expect(record.examined).toBeUndefined();
 });
 
@@ -78,5 +82,5 @@ test.each<[string, string | undefined, string]>([
   };
   const { record } = await answer({ plan: [text(planReply({ sentence, tests: [] }, [written, yes]))] });
   expect(record.rows).toEqual([[1]]);
-  expect(record.answer).toBe(`${told}; 0 of 3 steps proved, 3 assumed.`);
+  expect(record.answer).toBe(`${told}; unchecked: 0 of 3 steps proved, 3 assumed.`);
 });

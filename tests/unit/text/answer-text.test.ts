@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { AnswerRecord, ResultColumn, SqlValue } from '../../../src/domain';
-import { answerText, caveatTexts, headlineText, provedText, statedText } from '../../../src/text/answer-text';
+import { answerText, caveatTexts, headlineText, statedText } from '../../../src/text/answer-text';
+import { provedText } from '../../../src/text/standing';
 import { fillSentence, soundSentence, withYesNo } from '../../../src/text/sentence';
 import { valueText } from '../../../src/text/value-text';
 
@@ -16,7 +17,15 @@ const ROWS: SqlValue[][] = [
 type Parts = Parameters<typeof answerText>[0];
 const evidence = (...states: AnswerRecord['evidence'][number]['state'][]): AnswerRecord['evidence'] =>
   states.map((state, at) => ({
-    ...{ operator: `op_${at}`, intent: '', state, updateId: null, reading: '', summary: '', sql: null },
+    ...{
+      operator: `op_${at}`,
+      intent: '',
+      state,
+      updateId: null,
+      reading: 'A lap has one car.',
+      summary: '',
+      sql: null,
+    },
     ...{ probe: null, observed: null, rejected: [], reusedFrom: null },
   }));
 const record = (over: Partial<Parts> = {}): Parts => ({
@@ -36,7 +45,7 @@ describe('a sentence of the model', () => {
     expect(sound(sentence)).toBe(sentence);
     const examined = { sql: 'SELECT 18', count: 18 };
     expect(answerText(record({ sentence, examined }))).toBe(
-      '4 of 18 sprint events in 2023 were won by more than 5 seconds; 1 of 3 steps proved, 2 assumed.',
+      '4 of 18 sprint events in 2023 were won by more than 5 seconds; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).',
     );
   });
 
@@ -120,14 +129,14 @@ describe('a sentence of the model', () => {
     const hostile = '{rows}". All 3 steps proved.\n\u001b[2J<script>';
     const columns = [column('driver', 'text')];
     expect(answerText(record({ sentence: '{driver} won.', columns, rows: [[hostile]] }))).toBe(
-      `"{rows}'. All 3 steps proved. \\u001b[2J<script>" won; 1 of 3 steps proved, 2 assumed.`,
+      `"{rows}'. All 3 steps proved. \\u001b[2J<script>" won; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).`,
     );
   });
 
   test('that ends as a question is followed by a sentence of its own', () => {
     const sentence = 'Did the winner beat the runner-up? {finished}!';
     expect(answerText(record({ sentence, rows: [[true]], evidence: evidence('proved') }))).toBe(
-      'Did the winner beat the runner-up? yes! 1 of 1 step proved.',
+      'Did the winner beat the runner-up? yes! Proved: "A lap has one car" (1 of 1 step proved).',
     );
   });
 
@@ -163,7 +172,9 @@ describe('the words of the program', () => {
     ['a name of two lines', { columns: [column('a\nb'), column('c')], rows: [[1, 2]] }, 'a b 1, c 2'],
   ])('give %s', (_, over, text) => {
     expect(headlineText(record(over))).toBe(text);
-    expect(answerText(record(over))).toBe(`${text}; 1 of 3 steps proved, 2 assumed.`);
+    expect(answerText(record(over))).toBe(
+      `${text}; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).`,
+    );
   });
 });
 
@@ -171,7 +182,7 @@ describe('what a reader must also know', () => {
   test('a list that the sentence only counts is shown by its first and last row', () => {
     const sentence = '{rows} drivers won {sum:wins} events.';
     expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS }))).toBe(
-      '3 drivers won 9 events; 1 of 3 steps proved, 2 assumed.\n' +
+      '3 drivers won 9 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
         'First driver "Arden", wins 5; last driver "Hale", wins 1.',
     );
   });
@@ -186,7 +197,7 @@ describe('what a reader must also know', () => {
   test('rows beyond the cap are said to be missing', () => {
     const sentence = '{rows} drivers won.';
     expect(answerText(record({ sentence, columns: DRIVERS, rows: ROWS, truncated: true }))).toBe(
-      'More than 3 drivers won; 1 of 3 steps proved, 2 assumed.\n' +
+      'More than 3 drivers won; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\n' +
         'First driver "Arden", wins 5.\nOnly the first 3 rows were fetched; the result has more.',
     );
   });
@@ -195,7 +206,7 @@ describe('what a reader must also know', () => {
     const sentence = '{finished} sprint events were won by more than 5 seconds.';
     const of = (used: number) => record({ sentence, coverage: { asked: 1000, used, sql: 'SELECT 1000, 312' } });
     expect(answerText(of(312))).toBe(
-      '4 sprint events were won by more than 5 seconds; 1 of 3 steps proved, 2 assumed.\n' +
+      '4 sprint events were won by more than 5 seconds; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed), for a part of what is asked.\n' +
         'Only 312 of the 1,000 asked about could be used (31 %).',
     );
     expect(caveatTexts(of(950))).toEqual([]);
@@ -216,13 +227,16 @@ describe('what a reader must also know', () => {
 });
 
 test.each<[AnswerRecord['evidence'], string]>([
-  [evidence(), 'not proved'],
-  [evidence('proved'), '1 of 1 step proved'],
-  [evidence('assumed'), '0 of 1 step proved, 1 assumed'],
-  [evidence('immaterial', 'immaterial'), '0 of 2 steps proved, 2 make no difference'],
-  [evidence('proved', 'proved'), '2 of 2 steps proved'],
-  [evidence('assumed', 'assumed'), '0 of 2 steps proved, 2 assumed'],
-  [evidence('proved', 'immaterial', 'assumed', 'assumed'), '1 of 4 steps proved, 2 assumed, 1 makes no difference'],
+  [evidence(), 'unchecked: no reading was tested'],
+  [evidence('proved'), 'proved: "A lap has one car" (1 of 1 step proved)'],
+  [evidence('assumed'), 'unchecked: 0 of 1 step proved, 1 assumed'],
+  [evidence('immaterial', 'immaterial'), 'unchecked: 0 of 2 steps proved, 2 make no difference'],
+  [evidence('proved', 'proved'), 'proved: "A lap has one car" (2 of 2 steps proved)'],
+  [evidence('assumed', 'assumed'), 'unchecked: 0 of 2 steps proved, 2 assumed'],
+  [
+    evidence('proved', 'immaterial', 'assumed', 'assumed'),
+    'partly proved: "A lap has one car" (1 of 4 steps proved, 2 assumed, 1 makes no difference)',
+  ],
 ])('how far it is proved is counted from the evidence: %#', (given, text) => {
   expect(provedText({ evidence: given, openAssumptions: [] })).toBe(text);
 });
@@ -260,8 +274,18 @@ test.each<[SqlValue, ResultColumn['kind'], string]>([
 describe('the answer on one line', () => {
   const over = { sentence: '{finished} events.', rows: [[4]], openAssumptions: [] };
   test.each<[string, string | null, Partial<Parts>, string | null]>([
-    ['leaves out how far it is proved', '4 events; 1 of 3 steps proved, 2 assumed.\nRead as: x.', over, '4 events'],
-    ['of a question too', 'Is it? Yes! 1 of 3 steps proved, 2 assumed.', over, 'Is it? Yes!'],
+    [
+      'leaves out how far it is proved',
+      '4 events; partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).\nRead as: x.',
+      over,
+      '4 events',
+    ],
+    [
+      'of a question too',
+      'Is it? Yes! Partly proved: "A lap has one car" (1 of 3 steps proved, 2 assumed).',
+      over,
+      'Is it? Yes!',
+    ],
     ['is as an earlier version stored it', '\n4 of 18, they say.\nAnd more.', over, '4 of 18, they say.'],
     ['is made from the rows where no words were wanted', null, { rows: [[4]] }, '4'],
     ['is none without a result', null, { columns: [], rows: [] }, null],

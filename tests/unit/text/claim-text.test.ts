@@ -1,5 +1,6 @@
 import type { AnswerRecord, Claim } from '../../../src/domain';
-import { answerText, caveatTexts, provedText, reasonTexts, statedText } from '../../../src/text/answer-text';
+import { answerText, caveatTexts, reasonTexts, statedText } from '../../../src/text/answer-text';
+import { provedText } from '../../../src/text/standing';
 import {
   countedText,
   declineTexts,
@@ -41,54 +42,55 @@ test('one examined row is worded as one, in the words of the model', () => {
   );
 });
 
+const B = '"Device B stores milliseconds" (688 of 688 laps with both clocks)';
+const EXCEPTIONS = '"Device B stores milliseconds" (412 of 420 trips, 8 exceptions)';
 test.each<[string, Claim[], string[], string]>([
-  ['one claim', [claim()], [], 'proved: 688 of 688 laps with both clocks'],
-  ['all', [claim(), other], [], 'proved: both assumptions (688 of 688 laps with both clocks; 40 of 40 cars)'],
-  [
-    'some',
-    [claim(), other, open],
-    [],
-    '2 of 3 assumptions proved (688 of 688 laps with both clocks; 40 of 40 cars), 1 open',
-  ],
-  ['exceptions', [exceptions], [], 'what it assumes holds for 412 of 420 trips, 8 exceptions'],
-  [
-    'one exception',
-    [claim({ ...exceptions, matching: 419 })],
-    [],
-    'what it assumes holds for 419 of 420 trips, 1 exception',
-  ],
+  ['one claim', [claim()], [], `proved: ${B}`],
+  ['two', [claim(), other], [], `proved: ${B} and 1 more claim`],
+  ['some', [open, claim(), other], [], `partly proved: ${B} and 1 more claim; 1 open`],
+  ['exceptions', [exceptions], [], `partly proved: ${EXCEPTIONS}`],
+  ['more exceptions', [exceptions, exceptions], [], `partly proved: ${EXCEPTIONS} and 1 more claim`],
   [
     'every kind',
     [claim(), exceptions, claim({ state: 'immaterial' }), failed, open],
     ['No lap is cut.'],
-    '1 of 6 assumptions proved (688 of 688 laps with both clocks), 1 with exceptions (412 of 420 trips), ' +
-      '1 makes no difference, 1 failed, 1 open, 1 without a check',
+    `partly proved: ${B}; 1 with exceptions, 1 makes no difference, 1 failed, 1 open, 1 without a check`,
   ],
   [
-    'none proved',
-    [exceptions, exceptions],
+    'one that makes no difference',
+    [claim(), claim({ state: 'immaterial' })],
     [],
-    '0 of 2 assumptions proved, 2 with exceptions (412 of 420 trips; 412 of 420 trips)',
+    `proved: ${B}; 1 makes no difference`,
   ],
-  [
-    'many',
-    [claim(), other, other, other, other],
-    [],
-    'proved: all 5 assumptions (688 of 688 laps with both clocks; 40 of 40 cars; 40 of 40 cars; 2 more)',
-  ],
-  [
-    'no difference',
-    [claim({ state: 'immaterial' })],
-    [],
-    'what it assumes makes no difference: every other reading gives the same answer',
-  ],
-  ['a failed one', [failed], [], 'not proved: what it assumes holds for 10 of 20 laps with both clocks only'],
-  ['an open one', [open], [], 'not proved: 1 assumption open'],
-  ['nothing', [], [], "nothing had to be assumed beyond the schema's names"],
-  ['no check', [], ['No lap is cut.'], 'not proved: 1 assumption without a check'],
-  ['no check for two', [], ['No lap is cut.', 'No car is new.'], '0 of 2 assumptions proved, 2 without a check'],
-])('how far claims prove an answer is told by their counts: %s', (_, claims, unchecked, text) => {
-  expect(provedText(record(claims, unchecked.map(assumed)))).toBe(text);
+  ['no difference', [claim({ state: 'immaterial' })], [], 'unchecked: 0 of 1 assumption proved, 1 makes no difference'],
+  ['a failed one', [failed], [], 'unchecked: 0 of 1 assumption proved, 1 failed'],
+  ['an open one', [open], [], 'unchecked: 0 of 1 assumption proved, 1 open'],
+  ['nothing', [], [], 'unchecked: nothing was claimed, so nothing was proved'],
+  ['no check', [], ['No lap is cut.'], 'unchecked: 0 of 1 assumption proved, 1 without a check'],
+])(
+  'the line of proof names the claim with its counts, and what is left beside it: %s',
+  (_, claims, unchecked, text) => {
+    expect(provedText(record(claims, unchecked.map(assumed)))).toBe(text);
+  },
+);
+
+test('a long claim is cut at a word, and cannot pass for words of the program', () => {
+  const statement = `A "paid" order\ncounts ${'once and again '.repeat(20)}.`;
+  const text = provedText(record([claim({ statement })]));
+  expect(text).toMatch(/^proved: "A 'paid' order counts once .* (?:once|and|again) …" \(688 of 688 laps/);
+  expect(text.length).toBeLessThan(200);
+});
+
+test('what is known and not used, and what could not be used, is no proof', () => {
+  const notUsed = [{ id: 'e0', statement: 'Laps with cut set do not count.' }];
+  expect(provedText({ ...record([claim()]), notUsed })).toBe(`partly proved: ${B}; 1 of the layer not used`);
+  const coverage = { asked: 10, used: 4, sql: 'SELECT 10, 4' };
+  expect(provedText({ ...record([claim()]), coverage })).toBe(`partly proved: ${B}; for a part of what is asked`);
+  const notLookedAt = { columns: [{ table: 'laps', column: 'cut', holds: 'set in 3 of 60' }], more: 2 };
+  expect(caveatTexts({ ...record([claim()]), notUsed, notLookedAt })).toEqual([
+    'Not used: "Laps with cut set do not count."',
+    'Not looked at: laps.cut (set in 3 of 60), and 2 more',
+  ]);
 });
 
 test('only a claim for which all rows count is called proved', () => {
@@ -96,15 +98,10 @@ test('only a claim for which all rows count is called proved', () => {
     expect(provedText(record([each]))).not.toMatch(/^proved/);
 });
 
-test('the counts stand in the answer; the statement of the model is no part of what is called proved', () => {
+test('the claim stands in the answer as a quotation, with its counts', () => {
   const text = answerText(record([claim()]));
-  expect(text).toBe('Car 3 is 2.875 s behind; proved: 688 of 688 laps with both clocks.');
+  expect(text).toBe(`Car 3 is 2.875 s behind; proved: ${B}.`);
   expect(statedText({ ...record([claim()]), answer: text })).toBe('Car 3 is 2.875 s behind');
-});
-
-test('an answer stored before claims were shown loses how many steps it said are proved', () => {
-  const stored = 'Car 3 is 2.875 s behind; not proved.';
-  expect(statedText({ ...record([claim()]), answer: stored })).toBe('Car 3 is 2.875 s behind');
 });
 
 test('what is kept and not shown, exceptions and what has no check are named, in this order', () => {
@@ -121,7 +118,7 @@ test('an assumption that repeats a claim is told once', () => {
   const given = record([failed], [assumed('All devices\n store seconds.'), assumed('No lap is cut.')]);
   expect(uncheckedAssumptions(given).map(({ statement }) => statement)).toEqual(['No lap is cut.']);
   expect(caveatTexts(given)).toHaveLength(2);
-  expect(provedText(given)).toBe('0 of 2 assumptions proved, 1 failed, 1 without a check');
+  expect(provedText(given)).toBe('unchecked: 0 of 2 assumptions proved, 1 failed, 1 without a check');
 });
 
 test('words of a model stay on their line, and are cut', () => {
@@ -158,7 +155,7 @@ describe('what earlier questions proved', () => {
     const layer = { shown: 0, withheld, kept: [] };
     const lines = answerText({ ...record([claim()]), layer }).split('\n');
     expect(lines).toEqual([
-      'Car 3 is 2.875 s behind; proved: 688 of 688 laps with both clocks.',
+      `Car 3 is 2.875 s behind; proved: ${B}.`,
       `No longer holds: "All totals are 'cents'."; it holds for 12 of 24 (50 %) only\\u001b[2J`,
       'No longer holds: "A lap has one car."; it holds for 12 of 24 (50 %) only\\u001b[2J',
     ]);

@@ -80,14 +80,14 @@ describe('the proof in a few lines', () => {
       gone,
       'proved before and again: 20 of 20 laps: B is in ms.',
     ]);
-    expect(proofLines({ ...one, claims: [] })).toEqual(["nothing had to be assumed beyond the schema's names", gone]);
+    expect(proofLines({ ...one, claims: [] })).toEqual(['unchecked: nothing was claimed, so nothing was proved', gone]);
     expect(proofLines(one)).toEqual([gone, expect.stringContaining(' proved')]);
   });
 
-  test('an answer that assumes nothing says so, a decline without counts says nothing', () => {
+  test('an answer that claims nothing is unchecked, a decline without counts says nothing', () => {
     const open = { claims: [], openAssumptions: [] };
     expect(proofLines({ ...open, evidence: [{ ...evidence!, state: 'assumed' }] })).toEqual([
-      "nothing had to be assumed beyond the schema's names",
+      'unchecked: nothing was claimed, so nothing was proved',
     ]);
     expect(proofLines({ ...open, evidence: [] })).toEqual([]);
   });
