@@ -4,7 +4,8 @@
  * derivation. What goes back twice without holding is handed to the search with all that was seen.
  *
  * 1. Each turn is an iteration: its state is a search state, so that checkpoints, forks, steering and records stay the same.
- * 2. A model that keeps no format goes on with one query at a time (`react.ts`); if that fails too, the search fails.
+ * 2. A model that keeps no format goes on with one query at a time (`react.ts`); if that fails too, the search fails. It fails at
+ *    once where the model keeps the format and none of its SQL can be used.
  */
 import type { EndedBy, Looking, SearchState } from '../domain';
 import { NO_USAGE, ROOT } from '../domain/control-view';
@@ -112,8 +113,11 @@ class LookLoop extends Run<Steps> {
       },
     );
     if (tried === null) {
-      findings.giveUp(position, 'look or commit');
-      return this.isHearingOut ? this.endSettled() : this.next('single');
+      const badSql = findings.hasBadSql();
+      findings.giveUp(position, badSql ? 'SQL' : 'look or commit');
+      if (this.isHearingOut) return this.endSettled();
+      // It keeps the format and wrote no SQL so far: single queries would not mend that.
+      return badSql && this.looking.turns.length === 0 ? 'exhausted' : this.next('single');
     }
     if (tried.error !== null && this.isHearingOut) return this.endSettled();
     if (tried.error === null && tried.value.action === 'look') await this.query(findings, tried.value.turnId);
@@ -212,6 +216,7 @@ class LookLoop extends Run<Steps> {
 
   /** The last commit or decline: the model has chosen already. */
   protected async answer(endedBy: EndedBy): Promise<AnswerSummary> {
+    this.requireModel(endedBy);
     if (endedBy === 'settled' && this.start.settings.layer === 'on' && this.hasAnswer()) await this.keep();
     const last = this.state.candidates.filter(({ status }) => status === 'active').at(-1);
     if (last !== undefined) return this.conclude(decided(this.state, last), endedBy);

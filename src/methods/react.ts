@@ -123,6 +123,7 @@ export abstract class AgentLoop<
         return 'finished';
       case 'end':
         for (const run of runs.slice(-1)) this.takeCandidate(run);
+        if (error !== null) this.failed(position, error);
         return error === null ? 'finished' : (this.stop() ?? 'finished');
       case 'tool':
         if (error !== null) return this.stop() ?? 'iterations';
@@ -136,6 +137,17 @@ export abstract class AgentLoop<
       default:
         return action satisfies never;
     }
+  }
+
+  private failed(position: string, error: string): void {
+    const { iteration, events } = this.state;
+    const failed = {
+      iteration,
+      kind: 'step-failed' as const,
+      subject: `${position}.final`,
+      detail: error.split('\n')[0] ?? error,
+    };
+    this.state = { ...this.state, events: [...events, failed] };
   }
 
   /** The final SQL is executed before the agent may end. */
@@ -184,7 +196,8 @@ export abstract class AgentLoop<
     this.requireModel(endedBy);
     const best = rankClasses(this.state)[0];
     if (best !== undefined) return this.conclude(decided(this.state, best.representative), endedBy);
-    const reason = this.state.candidates.length > 0 ? 'its final SQL did not run' : 'the agent gave no answer';
+    const error = this.state.events.findLast(({ subject }) => subject.endsWith('.final'))?.detail;
+    const reason = error === undefined ? 'the agent gave no answer' : `its final SQL did not run: ${error}`;
     return this.conclude({ status: 'abstained', candidate: null, reason }, endedBy);
   }
 

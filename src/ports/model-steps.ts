@@ -23,6 +23,8 @@ export type ModelOutcome<T> =
       readonly cause?: string;
       /** Its key in the journal. */
       readonly reply?: string;
+      /** The reply has its format, but its SQL cannot be used. */
+      readonly badSql?: true;
     };
 
 export interface TrajectoryRef {

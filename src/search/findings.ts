@@ -114,7 +114,12 @@ export class Findings {
   readonly lookups: string[] = [];
   readonly events: SearchEvent[] = [];
   /** The last reply of the current step, if it was unusable. */
-  private unusable: { readonly tries: number; readonly cause: string; readonly reply: string } | null = null;
+  private unusable: {
+    readonly tries: number;
+    readonly cause: string;
+    readonly reply: string;
+    readonly badSql: boolean;
+  } | null = null;
 
   constructor(readonly context: FindingsContext) {}
 
@@ -180,7 +185,15 @@ export class Findings {
     if (this.showsRemarks) this.context.heard(remarks);
     this.charge(outcome.usage);
     if (outcome.kind === 'ok') this.unusable = null;
-    else this.unusable = { tries, cause: outcome.cause ?? outcome.error, reply: outcome.reply ?? '' };
+    else {
+      const { error, cause = error, reply = '', badSql = false } = outcome;
+      this.unusable = { tries, cause, reply, badSql };
+    }
+  }
+
+  /** Whether the last reply had its format, and only its SQL could not be used. */
+  hasBadSql(): boolean {
+    return this.unusable?.badSql === true;
   }
 
   /** Records that a step was given up. `what` names the reply it needed; the cause of the last unusable reply is added. */

@@ -34,11 +34,17 @@ export async function look(context: StepContext, step: LookInput): Promise<Model
   });
 }
 
-/** A query of a look that does not parse is told with the others' results; a commit has to be sound as a whole. */
+/** A query of a look that does not parse is told with the others' results, if there are any; a commit has to be sound as a whole. */
 function read(context: StepContext, scope: SearchScope, turnId: string, reply: LookReply): Read<Looked> {
   if (reply.action === 'commit') {
     const built = buildCommit(context, scope, turnId, reply);
-    if (!('plan' in built)) return invalid(built, 'mend what each line names and keep the rest');
+    if (!('plan' in built)) return { ...invalid(built, 'mend what each line names and keep the rest'), badSql: true };
+  }
+  if (reply.action === 'look') {
+    const selects = selectsOf(reply, scope);
+    const wrong = selects.flatMap((select) => (select.kind === 'invalid' ? [select.error] : []));
+    if (wrong.length === selects.length)
+      return { ...invalid(wrong, 'write each query as one SELECT over the tables shown'), badSql: true };
   }
   return {
     kind: 'ok',
@@ -49,11 +55,15 @@ function read(context: StepContext, scope: SearchScope, turnId: string, reply: L
   };
 }
 
+function selectsOf({ queries }: LookReply, scope: SearchScope) {
+  return queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql }));
+}
+
 export async function queries(context: StepContext, step: QueriesInput): Promise<Queried> {
   return once(context, async () => {
     const { reply } = await context.run.get('turn', step.turnId);
     const scope = await engineScope(context);
-    const written = reply.queries.map(({ sql }, at) => ({ ...selectText(sql, `query ${at + 1}`, scope), sql }));
+    const written = selectsOf(reply, scope);
     const { runs, takenAt, usage } = await runSelects(context, scope.description.dialect, written);
     const tests = written.map((each, at) => ({
       operator: LOOK,

@@ -34,7 +34,7 @@ export interface RoleTask<Reply, View> {
 
 export type Read<View> =
   | { readonly kind: 'ok'; readonly store: () => Promise<View> }
-  | { readonly kind: 'invalid'; readonly error: string; readonly hint: string };
+  | { readonly kind: 'invalid'; readonly error: string; readonly hint: string; readonly badSql?: true };
 
 export async function runModelStep<Reply, View>(
   context: StepContext,
@@ -51,6 +51,7 @@ export async function runModelStep<Reply, View>(
       usage: called.usage,
       cause: causeOf(called, limit, read.error),
       reply: called.id,
+      ...(read.badSql && { badSql: true }),
     };
   }
   return { kind: 'ok', value: await read.store(), usage: called.usage };
@@ -163,7 +164,7 @@ function readReply<R, V>(task: RoleTask<R, V>, text: string): Read<V> {
 }
 
 /** Several problems as one error with its hint. */
-export function invalid(problems: readonly string[], hint: string): Read<never> {
+export function invalid(problems: readonly string[], hint: string): Extract<Read<never>, { kind: 'invalid' }> {
   const more = problems.length > 4 ? ` (and ${problems.length - 4} more)` : '';
   return { kind: 'invalid', error: problems.slice(0, 4).join('\n') + more, hint };
 }

@@ -96,6 +96,43 @@ describe.each(['gate', 'react'] as const)('method %s: a model without a usable r
   });
 });
 
+describe('a model whose SQL cannot be used fails after four calls, with the reason in the words of parser or program', () => {
+  const commit = (sql: string) => ({ action: 'commit', operators: [{ name: 'op_answer', intent: 'events', sql }] });
+  const look = (sql: string) => ({ action: 'look', queries: [{ why: 'how many', sql }] });
+  test.each([
+    [
+      'a commit that does not parse',
+      commit('SELEC count(*) FROM sprint_results'),
+      /op_answer.*Syntax Error: Unexpected "SELEC"/,
+    ],
+    [
+      'a commit that writes',
+      commit('DROP TABLE sprint_results'),
+      /op_answer.*DROP TABLE is not allowed: write one SELECT/,
+    ],
+    [
+      'a look that does not parse',
+      look('SELEC count(*) FROM sprint_results'),
+      /query 1.*Syntax Error: Unexpected "SELEC"/,
+    ],
+    ['a look that writes', look('DELETE FROM sprint_results'), /query 1.*DELETE is not allowed: write one SELECT/],
+  ])('%s', async (_claim, reply, cause) => {
+    const { record, limits, trace } = await asked(() => JSON.stringify(reply));
+    expect(record).toMatchObject({ status: 'failed', endedBy: 'unusable', sql: null });
+    expect(record.reason).toMatch(/^the model gave no usable SQL in 4 tries: /);
+    expect(record.reason).toMatch(cause);
+    expect(limits).toHaveLength(4);
+    expect(trace.lastBadReply?.text).toBe(JSON.stringify(reply));
+  });
+
+  test('an agent whose final SQL does not run says why', async () => {
+    const { record, limits } = await asked(() => action({ finalSql: 'SELEC 1' }), { method: 'react' });
+    expect(record).toMatchObject({ status: 'abstained' });
+    expect(record.reason).toMatch(/its final SQL did not run: .*SELEC/);
+    expect(limits).toHaveLength(4);
+  });
+});
+
 test('with more room the cut reply is whole, and the search answers', async () => {
   const { record, limits } = await asked((_, index) => (index === 0 ? CUT : action({})), { method: 'react' });
   expect(record).toMatchObject({ status: 'answered', rows: [[18]], usage: { llmCalls: 2 } });

@@ -34,7 +34,7 @@ function inspect(sql: string): Inspection {
     statements = statementsOf(sql, 'sqlite') as unknown as Node[];
   } catch (error) {
     if (error instanceof RangeError) return { kind: 'refused', message: TOO_DEEP };
-    return { kind: 'syntax-error', message: (error as Error).message.split('\n').slice(0, 2).join('. ') };
+    return { kind: 'syntax-error', message: (error as Error).message.split('\n')[0] ?? '' };
   }
   const [first] = statements;
   if (first === undefined) return { kind: 'refused', message: 'the statement is empty: write one SELECT' };

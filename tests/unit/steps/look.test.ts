@@ -437,7 +437,7 @@ test('claims are told by their number in the reply, whatever operator they are o
 test('a checkpoint that cannot be stored before the search takes over is a failure that is recorded', async () => {
   const failing = {
     ...COMMIT,
-    operators: [{ name: 'op_a', intent: 'no such column', sql: 'SELECT nothing FROM lap' }],
+    operators: [{ name: 'op_a', intent: 'no such column', sql: 'SELECT missing FROM lap' }],
   };
   const broken = { ...failing, claims: [], sentence: null };
   const made = await bench(
