@@ -33,11 +33,8 @@ import {
   webNotice,
   type QuestionFlags,
 } from './ask-input';
-import { checkDatabase } from './check-database';
-import { asAskedBefore, askedAnewLine } from './earlier-search';
 import { UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
-import { noteSeen, recognise } from './seen-databases';
 import type { SearchFlags } from './options';
 import { openServices, sha256, recordOf } from './services';
 import { isConclusive } from '../domain/answer';
@@ -67,7 +64,6 @@ export async function runAsk(argument: string, given: AskFlags, io: Io): Promise
   const { config } = services;
   checkWeb(config, flags);
   const database = askedDatabase(config, flags, io);
-  const recognised = await recognise(services.store, database);
   const question = questionOf(text, database.name, flags, io.cwd, database.docs);
   const files = recordingOf(flags, io);
   return withOpened(config, database, files, async ({ engines, composition }) => {
@@ -78,21 +74,12 @@ export async function runAsk(argument: string, given: AskFlags, io: Io): Promise
       files.replay === undefined ? 'user' : `replay-${sha256(await readFile(files.replay, 'utf8')).slice(0, 8)}`;
     // A recording is complete without the reading of what was proved.
     const memory = Object.keys(files).length === 0 ? config.memory : 'off';
-    const named = { identity: recognised.known, models, namespace, memory };
+    const named = { identity: database.identity, models, namespace, memory };
     const inputFor = (nonce?: string): SearchInput =>
       askedNow(searchInput(config, flags, question, { ...named, ...(nonce === undefined ? {} : { nonce }) }), io);
     const asked = inputFor(flags.fresh ? randomBytes(8).toString('hex') : undefined);
-    if (recognised.notice !== null) io.err(`${recognised.notice}\n`);
-    const before = flags.fresh
-      ? asked
-      : await asAskedBefore(asked, {
-          ...{ store: services.store, database, chain: recognised.chain },
-          describe: () => checkDatabase(engines, database.name),
-          tell: (anew) => io.err(`${askedAnewLine(anew)}\n`),
-        });
-    const again = await askAgain({ store: services.store, engines, inputFor, io }, before);
+    const again = await askAgain({ store: services.store, engines, inputFor, io }, asked);
     if (again.kind === 'answer') {
-      await noteSeen(services.store, database, null, io.now());
       const { printAnswer } = await import('./print-answer');
       const { json = false, csv, sql, maxRows, showPlan } = flags;
       const rows = { max: maxRows, engine: () => engines.engine(database.name) };
@@ -170,13 +157,18 @@ export async function runLearnCommand(given: LearnFlags, io: Io): Promise<ExitCo
   const services = openServices(io);
   const { config, store } = services;
   const database = askedDatabase(config, flags, io);
-  const { known, notice } = await recognise(store, database);
-  if (notice !== null) io.err(`${notice}\n`);
   const question = questionOf(QUESTION, database.name, flags, io.cwd, database.docs);
   return withOpened(config, database, {}, async (opened) => {
     const models = modelsFor(config, flags, []);
     const inputFor = (nonce: string): SearchInput => {
-      const named = { models, namespace: 'learn', identity: known, memory: 'on' as const, turns: flags.turns, nonce };
+      const named = {
+        models,
+        namespace: 'learn',
+        identity: database.identity,
+        memory: 'on' as const,
+        turns: flags.turns,
+        nonce,
+      };
       return searchInput(config, flags, question, named);
     };
     const input = await unfinished(store, inputFor);

@@ -21,7 +21,6 @@ import type { Io } from './io';
 import type { TemporalSession } from './temporal-session';
 import type { ObjectStore } from '../ports';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
-import { noteSeen } from './seen-databases';
 import { addToIndex, inputOf, saveInput, sha256, type Services } from './services';
 import { storeFork, type Fork } from '../record/fork';
 
@@ -147,10 +146,7 @@ export async function checkAndStore(
   const { checkModel, unpricedModels } = await import('./preflight');
   const replayed = files.replay !== undefined;
   const models = [...new Set(Object.values(input.settings.models))];
-  const [{ fingerprint }] = await Promise.all([
-    databaseChecked,
-    replayed ? undefined : checkModel(config, composition, models),
-  ]);
+  await Promise.all([databaseChecked, replayed ? undefined : checkModel(config, composition, models)]);
   if (files.record !== undefined) {
     const { noteOf, prepareRecording } = await import('../adapters/recording');
     await prepareRecording(files.record, noteOf(composition.model));
@@ -172,7 +168,6 @@ export async function checkAndStore(
   const state = fork === undefined ? null : await storeFork({ store, hash: sha256 }, fork);
   if (fork === undefined) await saveInput(store, await withFirstClock(store, input));
   await addToIndex(store, input, io.now());
-  await noteSeen(store, database, fingerprint, io.now());
   return state;
 }
 

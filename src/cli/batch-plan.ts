@@ -11,18 +11,15 @@ import { basename, extname } from 'node:path';
 import type { BenchmarkItem } from '../benchmarks';
 import type { Config } from '../config';
 import type { ResolvedDatabase } from '../config/databases';
-import type { DatabaseDescription, Question, SearchInput, Settings } from '../domain';
+import type { Question, SearchInput, Settings } from '../domain';
 import { each } from '../limiter';
 import type { ObjectStore } from '../ports';
-import { earlierSettings } from '../config/presets';
 import { canonical } from '../domain/canonical';
 import { documentationOf, searchInput, toolsOf } from './ask-input';
 import type { BatchDatabases } from './batch-databases';
 import type { Documentation } from './docs-input';
-import { asAskedBefore, type AskedAnew } from './earlier-search';
 import { UsageError } from './errors';
 import type { SearchFlags } from './options';
-import type { Recognised } from './seen-databases';
 import { sha256 } from './services';
 
 export interface BatchFlags extends SearchFlags {
@@ -101,52 +98,32 @@ interface PlanBatch {
   readonly items: readonly BenchmarkItem[];
   readonly databases: BatchDatabases;
   readonly models: Settings['models'];
-  /** Which databases they are, by name; default: none was adopted, or asked of before. */
-  readonly recognised?: ReadonlyMap<string, Recognised>;
-  /** Of a database as it is; with `tell` for questions that earlier versions asked. */
-  readonly describe?: (database: string) => Promise<DatabaseDescription>;
-  readonly tell?: (anew: AskedAnew) => void;
   /** Where `--docs` begins; default: the process's folder. */
   readonly cwd?: string;
 }
 
 export async function planBatch(plan: PlanBatch): Promise<Batch> {
-  const { store, flags, name, items, databases, describe, tell = () => undefined } = plan;
+  const { store, flags, name, items, databases } = plan;
   const inputOf = inputsOf(plan);
   const [first] = items;
   if (first === undefined) throw new UsageError('no question is selected');
   const { settings } = inputOf(first, databases.of(first), null);
   const told = { knowledge: flags.knowledge ?? false, ...(flags.web ? { web: true } : {}) };
-  const lineOf = (of: Settings): string =>
-    sha256(canonical({ namespace: namespaceOf(plan), settings: of, ...told })).slice(0, 16);
-  const line = lineOf(settings);
-  const lines = [line, ...earlierSettings(settings).map(lineOf)];
-  const earlier = await firstNonce(store, lines);
-  const known = databases.all.map((database) => knownAs(plan, database));
-  const nonces = await generations(store, { lines, earlier, databases: known, flags });
-  const questions = await each(items, async (item): Promise<BatchQuestion> => {
+  const line = sha256(canonical({ namespace: namespaceOf(plan), settings, ...told })).slice(0, 16);
+  const nonces = await generations(store, { line, databases: databases.all, flags });
+  const questions = items.map((item): BatchQuestion => {
     const database = databases.of(item);
-    const { chain, known: identity } = knownAs(plan, database);
-    const nonce = nonces.get(identity) ?? null;
-    const input = inputOf(item, database, nonce);
-    if (describe === undefined || flags.fresh) return { item, database, input };
-    const asked = { store, database, chain, nonce, describe: () => describe(database.name), tell };
-    return { item, database, input: await asAskedBefore(input, asked) };
+    return { item, database, input: inputOf(item, database, nonces.get(database.identity) ?? null) };
   });
   const searches = [...new Map(questions.map(({ input }) => [input.searchId, input])).values()];
   return {
     batchId: `b-${sha256(searches.map(({ searchId }) => searchId).join(' ')).slice(0, 16)}`,
-    scope: `s-${sha256(`${line} ${earlier ?? ''}`).slice(0, 16)}`,
+    scope: `s-${sha256(line).slice(0, 16)}`,
     ...{ name, settings, questions, searches },
   };
 }
 
 const namespaceOf = ({ name }: PlanBatch): string => `batch ${name}`;
-
-const knownAs = (
-  { recognised }: PlanBatch,
-  { name, identity }: ResolvedDatabase,
-): Pick<Recognised, 'chain' | 'known'> => recognised?.get(name) ?? { chain: [identity], known: identity };
 
 /** The search of each question. */
 function inputsOf(plan: PlanBatch) {
@@ -167,7 +144,7 @@ function inputsOf(plan: PlanBatch) {
       ...(notes.length === 0 ? {} : { notes: [...notes] }),
     };
     return searchInput(config, flags, question, {
-      ...{ models, namespace: namespaceOf(plan), identity: knownAs(plan, resolved).known, memory: 'off' },
+      ...{ models, namespace: namespaceOf(plan), identity: resolved.identity, memory: 'off' },
       ...(nonce === null ? {} : { nonce }),
     });
   };
@@ -195,36 +172,26 @@ function documentationBy(
 }
 
 interface Generations {
-  /** Of these settings, and of what they were in earlier versions. */
-  readonly lines: readonly string[];
-  /** Of all databases, as versions kept it that knew databases by their names. */
-  readonly earlier: string | null;
-  readonly databases: readonly Pick<Recognised, 'known'>[];
+  /** Of these settings. */
+  readonly line: string;
+  readonly databases: readonly Pick<ResolvedDatabase, 'identity'>[];
   readonly flags: BatchFlags;
 }
 
 /** What `--fresh` began last, by the identity of each database: the same batch in another folder goes on as it was. */
 async function generations(
   store: ObjectStore,
-  { lines, earlier, databases, flags: { fresh, dryRun } }: Generations,
+  { line, databases, flags: { fresh, dryRun } }: Generations,
 ): Promise<ReadonlyMap<string, string | null>> {
   const nonce = randomBytes(8).toString('hex');
-  const found = await each(databases, async ({ known }) => {
-    const ids = lines.map((line) => sha256(`${line} ${known}`).slice(0, 16));
-    if (!fresh) return [known, (await firstNonce(store, ids)) ?? earlier] as const;
-    if (!dryRun)
-      await store.put(generationKey(ids[0] ?? ''), JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
-    return [known, nonce] as const;
+  const found = await each(databases, async ({ identity }) => {
+    const key = `batches/generations/${sha256(`${line} ${identity}`).slice(0, 16)}.json`;
+    if (!fresh) {
+      const text = await store.get(key);
+      return [identity, text === null ? null : (JSON.parse(text) as { nonce: string }).nonce] as const;
+    }
+    if (!dryRun) await store.put(key, JSON.stringify({ schemaVersion: 1, nonce }), { overwrite: true });
+    return [identity, nonce] as const;
   });
   return new Map(found);
-}
-
-const generationKey = (id: string): string => `batches/generations/${id}.json`;
-
-async function firstNonce(store: ObjectStore, ids: readonly string[]): Promise<string | null> {
-  for (const id of ids) {
-    const text = await store.get(generationKey(id));
-    if (text !== null) return (JSON.parse(text) as { nonce: string }).nonce;
-  }
-  return null;
 }

@@ -15,7 +15,6 @@ import { checkDatabase } from './check-database';
 import type { Io } from './io';
 import { embeddingHost, tellWhoReceivesNames, tellWhoReceivesRows } from './notice';
 import { checkModel, unpricedModels } from './preflight';
-import { noteSeen } from './seen-databases';
 import { addToIndex, recordOf, saveInput, type Services } from './services';
 import { isToRetry, storedBatch } from './stored-batches';
 
@@ -79,16 +78,11 @@ export async function batchPreflight(
   pending: ReadonlySet<number>,
   note: (line: string) => void,
 ): Promise<void> {
-  const { services, composition, batch, flags, io } = ready;
+  const { services, composition, batch, flags } = ready;
   const open = new Set([...pending].map((n) => batch.searches[n]?.question.database ?? ''));
   const asked = new Map(batch.questions.map(({ database }) => [database.name, database]));
   const checks = await Promise.allSettled(
-    [...asked.values()]
-      .filter(({ name }) => open.has(name))
-      .map(async (database) => {
-        const { fingerprint } = await checkDatabase(composition, database.name);
-        await noteSeen(services.store, database, fingerprint, io.now());
-      }),
+    [...asked.values()].filter(({ name }) => open.has(name)).map(({ name }) => checkDatabase(composition, name)),
   );
   const failed = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
   // One server that is down is one line, however many databases it holds.

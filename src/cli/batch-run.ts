@@ -31,13 +31,10 @@ import { ResultFile, withResultFolder, resultLine, type Ended } from './batch-re
 import { withBatchServed } from './batch-serve';
 import { shownCommand } from './batch-summary';
 import { batchDisplay, type BatchDisplay } from './batch-table';
-import { checkDatabase } from './check-database';
-import { askedAnewLine, type AskedAnew } from './earlier-search';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import { pause, watchInterrupts, type Interrupts } from './interrupts';
 import type { Io } from './io';
 import { limiter } from '../limiter';
-import { recogniseAll } from './seen-databases';
 import { openServices, recordOf, type Services } from './services';
 import { keepCommand } from './stored-batches';
 
@@ -100,7 +97,7 @@ interface Planned {
   readonly io: Pick<Io, 'cwd' | 'err'>;
 }
 
-/** What the flags ask for, with what is to be said of databases that were asked before. */
+/** What the flags ask for. */
 export async function plannedBatch({
   services,
   composition,
@@ -112,21 +109,7 @@ export async function plannedBatch({
 }: Planned): Promise<Batch> {
   const { config, store } = services;
   const models = modelsFor(config, flags, offeredModels(composition));
-  const recognised = await recogniseAll(store, databases.all);
-  for (const called of new Set(items.map((item) => databases.of(item).name))) {
-    const notice = recognised.get(called)?.notice ?? null;
-    if (notice !== null) io.err(`${notice}\n`);
-  }
-  const anew: AskedAnew[] = [];
-  const batch = await planBatch({
-    ...{ config, store, flags, name, items, databases, models, recognised, cwd: io.cwd },
-    describe: (database) => checkDatabase(composition, database),
-    tell: (one) => void anew.push(one),
-  });
-  const [first] = anew;
-  if (first !== undefined)
-    io.err(`${askedAnewLine(first)}${anew.length === 1 ? '' : `; so are ${anew.length - 1} more`}\n`);
-  return batch;
+  return planBatch({ ...{ config, store, flags, name, items, databases, models }, cwd: io.cwd });
 }
 
 const SCORING_AT_ONCE = 4;

@@ -16,7 +16,6 @@ import { sha256 } from '../sha256';
 import { identityKey } from '../steps/context';
 import { embedded } from '../steps/embed';
 import { nearnessOf } from '../steps/table-vectors';
-import { knownIdentity } from '../workers/database-aliases';
 import { openEmbedder } from '../workers/open-embedder';
 import { openStore } from '../workers/open-store';
 
@@ -158,7 +157,7 @@ async function near(
   const { vectors } = await embedded(embedder, [question], signal);
   const store = openStore(config);
   const deps = { store, hash: sha256, clock: { now: () => Date.now() }, embedder };
-  const key = identityKey(await knownIdentity(store, database.identity));
+  const key = identityKey(database.identity);
   const asked = { database: key, name: database.name, description, question: unitVector(vectors[0] ?? []), signal };
   const found = await nearnessOf(deps, asked);
   if (found.kind === 'failed') throw found.error;

@@ -2,18 +2,12 @@
 import { Command, Option } from 'commander';
 import { collect, positiveNumber, withExamples, type CommandFactory, positiveInteger, ONE_DATABASE } from './options';
 import type { AddFlags } from './db-add';
-import type { AdoptFlags } from './db-adopt';
 import type { DescribeFlags } from './db-describe';
 import type { SqlFlags } from './sql-run';
 
-const ADOPT_NOTES = `
-A database is known by where it is. After a move, a changed URL or a replaced file, gate ask treats the name as another
-database and says so. gate db adopt records in the store that it is the database asked before. This cannot be taken back.`;
-
 export const dbCommand: CommandFactory = (io, outcome) => {
-  const db = new Command('db').description('add, list, check, adopt and describe databases');
-  for (const create of [addCommand, listCommand, checkCommand, adoptCommand, describeCommand])
-    db.addCommand(create(io, outcome));
+  const db = new Command('db').description('add, list, check and describe databases');
+  for (const create of [addCommand, listCommand, checkCommand, describeCommand]) db.addCommand(create(io, outcome));
   return withExamples(db, 'gate db add shop --path ./shop.sqlite', 'gate db check shop');
 };
 
@@ -26,7 +20,7 @@ const addCommand: CommandFactory = (io) =>
       .option('--url <url>', 'postgresql://… or snowflake://… without a password')
       .option('--url-env <variable>', 'the environment variable that holds the URL')
       .option('--url-file <file>', 'the file that holds the URL')
-      .option('--id <id>', 'a fixed identity, for a database that has several addresses or is replaced by new files')
+      .option('--id <id>', 'a fixed identity, for a database that has several addresses or may move')
       .option('--role <role>', 'a role with only SELECT rights, used for every statement')
       .option('--schemas <names>', 'the schemas to look in, separated by commas (repeatable)', collect)
       .option('--allow <names>', 'only these tables and columns may reach a model (repeatable)', collect)
@@ -69,19 +63,6 @@ const checkCommand: CommandFactory = (io, outcome) =>
       }),
     'gate db check sales',
     'gate db check postgresql://reader@localhost/sales --json',
-  );
-
-const adoptCommand: CommandFactory = (io) =>
-  withExamples(
-    onDatabase('adopt', 'record that a database only moved, so that its earlier answers are found again')
-      .option('--force', 'adopt it even if its tables have changed')
-      .option('--json', 'print JSON')
-      .addHelpText('after', ADOPT_NOTES)
-      .action(async (spec: string, flags: AdoptFlags) => {
-        const { adoptDatabase } = await import('./db-adopt');
-        await adoptDatabase(spec, flags, io);
-      }),
-    'gate db adopt shop',
   );
 
 const describeCommand: CommandFactory = (io) =>

@@ -15,14 +15,12 @@ import type { ObjectStore } from '../ports';
 import { visible } from '../report/printable';
 import { createRunStore } from '../record/run-store';
 import { SCHEMA_ID } from '../record/contents';
-import { knownIdentity } from '../workers/database-aliases';
 import { askAgain } from './ask-again';
 import { follow, withOpened } from './ask-run';
 import { checkDatabase } from './check-database';
 import { CommandFailed, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { limitsOf, type LimitFlags, type ModelFlags } from './options';
-import { recognise, seenUnder } from './seen-databases';
 import { checkpointsOf, findSearch, inputOf, openServices, sha256, type Services } from './services';
 import { authorOf, words } from './steer';
 
@@ -48,7 +46,7 @@ export async function runFork(wanted: string, flags: ForkFlags, io: Io): Promise
   const parent = await inputOf(services.store, parentId);
   if (parent === null) throw new CommandFailed(`${parentId} cannot be forked: the store no longer has its question`);
   const state = await checkpointAfter(services, parentId, flags.at);
-  const { database, identity } = await databaseOf(services, parent, flags, io);
+  const { database, identity } = databaseOf(services, parent, flags, io);
   const asked = { ...parent, identity, question: { ...parent.question, database: database.name } };
   const input = forkedInput(asked, state, services.config, flags, hint, io.now());
   return ask(services, database, { fork: { state, input, hint, nowMs: io.now() }, parent }, flags, io);
@@ -92,28 +90,22 @@ async function checkpointAfter({ store }: Services, parentId: string, at: number
 }
 
 /** Its address is not kept: an SQLite file or a URL has to be given again. A fork goes on with the same database only. */
-async function databaseOf(
-  { config, store }: Services,
+function databaseOf(
+  { config }: Services,
   { question, identity, searchId }: SearchInput,
   flags: ForkFlags,
   io: Io,
-): Promise<{ readonly database: ResolvedDatabase; readonly identity: string }> {
+): { readonly database: ResolvedDatabase; readonly identity: string } {
   const { database } = question;
   if (flags.db === undefined && config.databases[database] === undefined)
     throw new UsageError(
       `its database ${database} is not configured here: add --db with the file or URL that was asked`,
     );
   const resolved = resolveDatabase(config, flags.db ?? database, io.cwd);
-  const { known, notice } = await recognise(store, resolved);
-  const isSame = identity === undefined ? resolved.name === database : (await knownIdentity(store, identity)) === known;
-  if (isSame) {
-    if (notice !== null) io.err(`${notice}\n`);
-    return { database: resolved, identity: known };
-  }
-  const before = (await seenUnder(store, database)).find((one) => one.identity === identity);
-  const asked = before === undefined ? database : `${database} at ${visible(before.addressLabel)}`;
+  if (identity === undefined ? resolved.name === database : resolved.identity === identity)
+    return { database: resolved, identity: resolved.identity };
   throw new UsageError(
-    `${searchId} asked ${asked}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; if it only moved: gate db adopt ${flags.db ?? database})`,
+    `${searchId} asked ${database}, and ${resolved.name} at ${visible(resolved.addressLabel)} is another database: a fork needs the same one (give it with --db; one that moved keeps its searches only under an "id" in the configuration)`,
   );
 }
 

@@ -4,15 +4,7 @@ import type { LayerEvent } from '../domain';
 import { compareText } from '../domain/canonical';
 import { layerDiff } from '../layer/diff';
 import { namedIn, ruleIdOf } from '../layer/rules';
-import {
-  allHeld,
-  figuresOf,
-  isCounted,
-  layerOf,
-  type Held,
-  type HeldRule,
-  type Layer,
-} from '../layer/state';
+import { allHeld, figuresOf, isCounted, layerOf, type Held, type HeldRule, type Layer } from '../layer/state';
 import { appendToLayer, readLayer, type LayerPlace } from '../record/layer-store';
 import { counted } from '../report/printable';
 import { identityKey } from '../steps/context';
@@ -22,7 +14,6 @@ import { checkDatabase, lookAt, onDatabase } from './check-database';
 import { CommandFailed, UsageError, EXIT, type ExitCode } from './errors';
 import type { Io } from './io';
 import { askedDatabase } from './ask-input';
-import { recognise } from './seen-databases';
 import { authorOf, words } from './steer';
 import { openQuestionsText } from './show-answer';
 import { openServices, sha256, type Services } from './services';
@@ -52,8 +43,7 @@ export interface Opened extends Services {
 export async function openLayer(flags: LayerFlags, io: Io, db = flags.db): Promise<Opened> {
   const services = openServices(io);
   const database = askedDatabase(services.config, { db }, io);
-  const { known } = await recognise(services.store, database);
-  const place = { store: services.store, hash: sha256, database: identityKey(known) };
+  const place = { store: services.store, hash: sha256, database: identityKey(database.identity) };
   const events = await readLayer(place);
   const layer = layerOf(events);
   return { ...services, database, place, events, layer: await shownLayer(services, database, layer) };

@@ -20,7 +20,6 @@ import { lookAt } from './check-database';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './errors';
 import type { Io } from './io';
 import { printDrift } from './layer-run';
-import { recognise } from './seen-databases';
 import { openServices, sha256, type Services } from './services';
 import { openTemporal, type TemporalSession } from './temporal-session';
 import { changesOf, planText, resultText, timeText, toldPlan, watchText } from './watch-texts';
@@ -47,9 +46,7 @@ export async function watchLayer(flags: WatchFlags, io: Io): Promise<ExitCode> {
   const services = openServices(io);
   if (list) return listAll(services, flags, io);
   const database = askedDatabase(services.config, flags, io);
-  const { known, notice } = await recognise(services.store, database);
-  if (notice !== null) io.err(`${notice}\n`);
-  const watched = { services, database, identity: known };
+  const watched = { services, database, identity: database.identity };
   if (stop) return stopWatching(watched, flags, io);
   return now ? checkNow(watched, flags, io) : watch(watched, every ?? 0, flags, io);
 }
@@ -176,7 +173,7 @@ async function stopWatching({ database, identity, services }: Watched, flags: Wa
 }
 
 async function listAll(services: Services, flags: WatchFlags, io: Io): Promise<ExitCode> {
-  const { config, store } = services;
+  const { config } = services;
   const names = flags.db === undefined ? Object.keys(config.databases) : [flags.db];
   const usable = names.flatMap((name) => {
     try {
@@ -187,7 +184,7 @@ async function listAll(services: Services, flags: WatchFlags, io: Io): Promise<E
       return [];
     }
   });
-  const identities = await Promise.all(usable.map(async (one) => (await recognise(store, one)).known));
+  const identities = usable.map(({ identity }) => identity);
   return withTemporal(services, io, async ({ gate }) => {
     const all = await listWatches(gate, identities);
     const shown = flags.db === undefined ? all : all.filter(({ input }) => identities.includes(input.identity));

@@ -16,8 +16,6 @@ import type { Io } from './io';
 import { sha256, type Services } from './services';
 import { answerJson, answerText } from './show-answer';
 import { csv as csvText } from './table';
-import { knownIdentity } from '../workers/database-aliases';
-import { seenUnder } from './seen-databases';
 
 interface Printing {
   readonly json: boolean;
@@ -157,8 +155,7 @@ export async function writeReport(
   const trace = await loadTrace(store, searchId, sha256);
   if (trace === null) return null;
   const name = trace.record?.database ?? trace.input?.question.database ?? '';
-  const database =
-    config.databases[name] === undefined ? (place.db ?? (await addressSeen(store, name, trace.input?.identity))) : name;
+  const database = config.databases[name] === undefined ? (place.db ?? null) : name;
   const path =
     place.out === undefined ? join(reportsBeside(config), `${searchId}.html`) : resolve(place.cwd ?? '.', place.out);
   await mkdir(dirname(path), { recursive: true });
@@ -167,18 +164,6 @@ export async function writeReport(
   await writeFile(fresh, renderReport(trace, { database }), place.out === undefined ? { mode: 0o600 } : {});
   await rename(fresh, path);
   return path;
-}
-
-/** The last address of the database that was asked, without a secret; null where the store does not remember it. */
-async function addressSeen(
-  store: Services['store'],
-  name: string,
-  identity: string | undefined,
-): Promise<string | null> {
-  for (const seen of (await seenUnder(store, name)).toReversed()) {
-    if (identity === undefined || (await knownIdentity(store, seen.identity)) === identity) return seen.addressLabel;
-  }
-  return null;
 }
 
 function reportsBeside({ store, folders }: Services['config']): string {

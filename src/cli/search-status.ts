@@ -12,7 +12,7 @@ import type {
   SearchState,
   UpdateView,
 } from '../domain';
-import { idByName, searchIdOf } from '../record/search-id';
+import { searchIdOf } from '../record/search-id';
 import { endpointText, type ServingParts } from '../workers/serving';
 import type { Io } from './io';
 import { outagesOf, outageText, type Outage } from './outages';
@@ -117,7 +117,7 @@ export function howToGoOn(input: SearchInput | null): string {
 function wayOn(input: SearchInput | null): string {
   if (input?.parent !== undefined)
     return 'fork again the same way, or start gate worker with the same configuration and --db';
-  if (input === null || ![searchIdOf(input), idByName(input)].includes(input.searchId))
+  if (input === null || searchIdOf(input) !== input.searchId)
     return 'start gate worker with the same configuration and --db';
   return input.namespace === 'user' ? 'ask the same question again' : 'run the same command again';
 }

@@ -5,9 +5,8 @@
  * 2. A server's database is host, port and database (Snowflake: account, database and schema), and what decides which rows and
  *    tables a session sees: the search path, and whose rights it has (row policies, grants, Snowflake's active role). Those are
  *    the role where one is set, else the login. Passwords, keys, TLS, warehouse and access lists change none of it.
- * 3. A file is its real path, its inode and the time of its birth. A file put in place of another one has another inode, or,
- *    since file systems give a freed inode to the next file, a later birth. Whatever SQLite does with a file, a checkpoint and
- *    VACUUM included, writes into the file that is there. Device numbers are left out, because a restart may change them.
+ * 3. A file is its real path, so one that is replaced every night stays the same database: whatever is kept of it is counted again
+ *    before it is used, as after any other write.
  * 4. An `id` in the configuration replaces all of this.
  */
 import { createHash } from 'node:crypto';
@@ -16,7 +15,7 @@ import type { Dialect } from '../domain/question';
 
 export interface DatabaseIdentity {
   readonly identity: string;
-  /** Of a file: changes when another one takes its place, also under an `id`. Empty for a server. */
+  /** Of a file: changes when another one takes its place, so that it is opened anew. Empty for a server. */
   readonly version: string;
   /** Where it is, for people: `reader@` before the host is whose rights a session has. */
   readonly addressLabel: string;
@@ -33,7 +32,7 @@ interface Reader {
 export function fileIdentity(path: string, id: string | null): DatabaseIdentity {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   const version = `${ino} ${birthtimeNs}`;
-  return { identity: id ?? hashed(['sqlite', path, version]), version, addressLabel: path };
+  return { identity: id ?? hashed(['sqlite', path]), version, addressLabel: path };
 }
 
 /** `url` is one that the engine takes. */

@@ -207,10 +207,3 @@ export function settingsBeforeLooking(settings: Settings): Settings | null {
   const { procedure, secondDerivation: _, ...rest } = settings;
   return procedure === undefined || settings.preset !== 'fast' ? null : { ...rest, ...withoutLooking };
 }
-
-/** What the same choice of a preset meant before there were `layer`, `procedure` and `secondDerivation`, newest first. */
-export function earlierSettings({ layer, ...settings }: Settings): readonly Settings[] {
-  const { secondDerivation, ...rest } = settings;
-  const before = settingsBeforeLooking(settings) ?? (secondDerivation === undefined ? null : rest);
-  return [...(layer === undefined ? [] : [settings]), ...(before === null ? [] : [before])];
-}

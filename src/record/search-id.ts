@@ -1,7 +1,7 @@
 /**
  * The search id (design D4): the same question, database, settings, seed and namespace always give the same id, so that
  * asking twice joins the search that runs or reads the answer that is stored. `nonce` (`--fresh`) makes a new one. A database
- * counts by its identity and not by its name; without an identity the id is the one that earlier versions gave.
+ * counts by its identity and not by its name.
  */
 import { createHash } from 'node:crypto';
 import type { SearchInput } from '../domain';
@@ -16,11 +16,6 @@ export function searchIdOf({ question, identity, settings, namespace }: Asked, n
   if (identity === undefined) return named(canonical({ question, ...rest }));
   const { database: _, ...asked } = question;
   return named(canonical({ question: asked, identity, ...rest }));
-}
-
-/** The id that versions gave which knew a database by its name alone. */
-export function idByName({ question, settings, namespace }: Omit<Asked, 'identity'>, nonce?: string): string {
-  return searchIdOf({ question, settings, namespace }, nonce);
 }
 
 /** A fork is named by its parent, by where it begins and by what is different: the same fork twice is one search. */

@@ -14,7 +14,6 @@ import { sha256 } from '../sha256';
 import type { StepDeps } from '../steps';
 import { identityKey } from '../steps/context';
 import { observedEngine } from '../telemetry/observed';
-import { identityChain } from './database-aliases';
 import { withDescriptionCache } from './description-cache';
 import { openStore } from './open-store';
 
@@ -59,7 +58,7 @@ export function openEngines(config: Config, databases: readonly ResolvedDatabase
     async engine(name, identity) {
       const database = asItIs(resolved.get(name) ?? namedDatabase(config, name));
       resolved.set(name, database);
-      if (identity !== undefined) await checkIdentity(database, identity, store);
+      if (identity !== undefined) checkIdentity(database, identity);
       return engineOf(database);
     },
     async close() {
@@ -80,12 +79,12 @@ async function closeAll(engines: readonly ReturnType<StepDeps['engine']>[]): Pro
 }
 
 /** A search goes on with the database that it was asked of, or not at all. */
-async function checkIdentity(database: ResolvedDatabase, wanted: string, store: () => ObjectStore): Promise<void> {
+function checkIdentity(database: ResolvedDatabase, wanted: string): void {
   const { name, identity, addressLabel } = database;
-  if (identity === wanted || (await identityChain(store(), identity)).includes(wanted)) return;
+  if (identity === wanted) return;
   throw new SqlEngineError(
     'not-configured',
-    `'${name}' is another database here (${addressLabel}) than the one that was asked: check its address, or if it only moved, run gate db adopt ${name}`,
+    `'${name}' is another database here (${addressLabel}) than the one that was asked: check its address, or its "id" in the configuration`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** The semantic layer as a user meets it: asked questions and a lesson, through Temporal, with calls counted at the endpoint. */
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { AnswerRecord } from '../../src/domain';
@@ -97,6 +98,32 @@ test('what one question proved, the next one relies on; what the rows no longer 
     expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
     const three = await ask(['How far behind is car 2?', '--db', path]);
     expect(three.layer?.shown ?? 0).toBe(0);
+  } finally {
+    await model.close();
+  }
+});
+
+test('a file that was replaced at its path keeps its layer; entries are counted again before they are used', async () => {
+  const { ask, here, model, path } = await home();
+  const replaceBy = (sql: string): void => {
+    const database = new Database(`${path}.new`);
+    database.exec(sql);
+    database.close();
+    renameSync(`${path}.new`, path);
+  };
+  try {
+    const one = await ask(['How far behind is car 3?', '--db', path]);
+    expect(one).toMatchObject({ layer: { kept: [{ statement: STATEMENT }] } });
+    replaceBy(LAPS);
+    expect(await ask(['How far behind is car 1?', '--db', path])).toMatchObject({ layer: { shown: 1 } });
+    expect(await ask(['How far behind is car 3?', '--db', path])).toMatchObject({ id: one.id, reused: true });
+    replaceBy(`${LAPS} UPDATE lap SET gap = gap / 1000 WHERE device = 'B'`);
+    const before = model.requests.length;
+    const three = await ask(['How far behind is car 2?', '--db', path]);
+    expect(three.layer).toMatchObject({ shown: 0, withheld: [{ statement: STATEMENT }] });
+    expect((await ask(['How far behind is car 3?', '--db', path])).id).not.toBe(one.id);
+    expect(model.requests.length).toBeGreaterThan(before);
+    expect(await here(['layer', 'verify', '--db', path])).toMatchObject({ code: 1 });
   } finally {
     await model.close();
   }

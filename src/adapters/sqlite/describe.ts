@@ -202,8 +202,9 @@ export async function revisionOfSqlite(path: string): Promise<string> {
 
 async function stateOf(path: string): Promise<readonly string[] | null> {
   try {
-    const { size, mtimeNs, ino } = await stat(path, { bigint: true });
-    return size === 0n ? null : [size, mtimeNs, ino].map(String);
+    // A file that takes the place of another one may have its size, its time and its freed inode.
+    const { size, mtimeNs, ctimeNs, ino } = await stat(path, { bigint: true });
+    return size === 0n ? null : [size, mtimeNs, ctimeNs, ino].map(String);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

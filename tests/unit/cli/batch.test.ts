@@ -9,10 +9,6 @@ import { ResultFile, withResultFolder, type ResultLine } from '../../../src/cli/
 import { batchSummary, summaryText } from '../../../src/cli/batch-summary';
 import { batchDisplay } from '../../../src/cli/batch-table';
 import { parseMethodSpec } from '../../../src/config/method-specs';
-import { earlierSettings } from '../../../src/config/presets';
-import { searchIdOf } from '../../../src/record/search-id';
-import { canonical } from '../../../src/domain/canonical';
-import { sha256 } from '../../../src/sha256';
 import { limiter } from '../../../src/limiter';
 import { loadConfig } from '../../../src/config';
 import { testProcess } from './test-io';
@@ -162,25 +158,6 @@ describe('what a batch is', () => {
     await planOf(items, { fresh: true, dryRun: true }, 'fresh');
     expect((await planOf(items, {}, 'fresh')).batchId).toBe(fresh.batchId);
   });
-
-  test.each(['fast', 'thorough'] as const)(
-    'what --fresh began with preset %s of an earlier version goes on',
-    async (preset) => {
-      const items = [item('e')];
-      const name = `earlier-${preset}`;
-      const { settings, batchId } = await planOf(items, { preset }, name);
-      const database = batchDatabases(config, ['./{database}.sqlite'], { selected: items, others: [] }, here.home)
-        .all[0]!;
-      const line = sha256(
-        canonical({ namespace: `batch ${name}`, settings: earlierSettings(settings)[0], knowledge: false }),
-      ).slice(0, 16);
-      const key = `batches/generations/${sha256(`${line} ${database.identity}`).slice(0, 16)}.json`;
-      await store.put(key, JSON.stringify({ schemaVersion: 1, nonce: 'then' }));
-      const begun = await planOf(items, { preset }, name);
-      expect(begun.batchId).not.toBe(batchId);
-      expect(begun.searches[0]?.searchId).toBe(searchIdOf(begun.searches[0]!, 'then'));
-    },
-  );
 
   test('--ids and --limit select in the order of the file, and unknown ids are named', () => {
     const items = ['1', '2', '3'].map((id) => item(id));

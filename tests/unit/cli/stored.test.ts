@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { AnswerRecord } from '../../../src/domain';
 import { howToGoOn } from '../../../src/cli/search-status';
 import { searchIdOf } from '../../../src/record/search-id';
-import { noteSeen } from '../../../src/cli/seen-databases';
 import { addToIndex, openServices, saveInput, sha256 } from '../../../src/cli/services';
 import { createRunStore, withFreshness } from '../../../src/steps';
 import { record, state, trace } from '../report/fixture';
@@ -149,21 +148,6 @@ describe('what is stored is shown without Temporal', () => {
     writeFileSync(join(process.home, 'gate.config.json'), JSON.stringify({ databases: { races: { path: 'r.db' } } }));
     await process.gate('report', 'last');
     expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db races');
-  });
-
-  test('the commands of a report have the address at which an unconfigured database was asked last', async () => {
-    const process = await withSearch();
-    const { store } = openServices(process.io);
-    const asked = trace.input?.identity ?? 'd-0000000000000001';
-    await saveInput(store, { ...trace.input!, identity: asked });
-    for (const [identity, addressLabel] of [
-      [asked, '/data/old.sqlite'],
-      [asked, '/data/races.sqlite'],
-      ['d-0000000000000002', '/data/another.sqlite'],
-    ] as const)
-      await noteSeen(store, { name: 'races', identity, addressLabel }, 'f', Date.UTC(2026, 0, 5));
-    const { out } = await process.gate('report', 'last');
-    expect(readFileSync(out.trim(), 'utf8')).toContain('gate sql --db /data/races.sqlite');
   });
 
   test('status says why a search failed', async () => {

@@ -84,21 +84,23 @@ describe('the identity of a file', () => {
     expect(adHoc(join(cwd, 'moved', 'shop.sqlite')).identity).not.toBe(before);
   });
 
-  test('a file that was put in place of it is another database', () => {
+  test('a file that was put in place of it is the same database, and is opened anew', () => {
     const cwd = folder();
     const path = shopAt(join(cwd, 'shop.sqlite'));
-    const before = adHoc(path).identity;
+    const before = adHoc(path);
     copyFileSync(path, join(cwd, 'new.sqlite'));
     renameSync(join(cwd, 'new.sqlite'), path);
-    expect(adHoc(path).identity).not.toBe(before);
+    const after = adHoc(path);
+    expect(after.identity).toBe(before.identity);
+    expect(after.version).not.toBe(before.version);
   });
 
-  test('a file that got the inode of the one before is another database by its birth', () => {
+  test('a file that got the inode of the one before is told apart by its birth', () => {
     const path = shopAt(join(folder(), 'shop.sqlite'));
-    const seen = new Set([adHoc(path).identity]);
+    const seen = new Set([adHoc(path).version]);
     for (let n = 2; n <= 6; n += 1) {
       unlinkSync(path);
-      seen.add(adHoc(shopAt(path)).identity);
+      seen.add(adHoc(shopAt(path)).version);
       expect(seen.size).toBe(n);
     }
   });
