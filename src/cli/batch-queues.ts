@@ -12,12 +12,20 @@ import { modelQueues, queuesByModel, type ModelQueue } from '../workers/model-qu
 import { isPolled, whereItRuns, type Asked, type Elsewhere } from '../workers/running-elsewhere';
 import { servingOf, type Serving } from '../workers/serving';
 import { batchQueue, type QuestionQueues } from '../workers/task-queues';
-import { runningQuestions, runningWorkflow, type RunningWorkflow } from '../workers/workflow-views';
+import {
+  asksOnly,
+  runningBatches,
+  runningQuestions,
+  runningWorkflow,
+  type RunningWorkflow,
+} from '../workers/workflow-views';
 import { batchWorkflowId, questionWorkflowId } from '../workflows/ids';
 import { announcedFor } from './ask-start';
 import type { ToServe } from './background';
 import type { ReadyBatch } from './batch-preflight';
 import { CommandFailed } from './errors';
+import { each } from '../limiter';
+import { listBatches, searchesOfBatch } from './stored-batches';
 import type { TemporalSession } from './temporal-session';
 
 export interface BatchQueues {
@@ -78,6 +86,22 @@ export async function isServed(
 ): Promise<boolean> {
   if (await isPolled(gate, queue, io.now())) return true;
   return (await startedQueues(gate.client, deploymentOf(services.config.temporal.versioning))).has(queue);
+}
+
+/** Searches of batches under way, which begin when a place is free. Those that have begun or ended are among them. */
+export async function waitingSearches(
+  at: Pick<ReadyBatch, 'services' | 'io'>,
+  session: TemporalSession,
+): Promise<ReadonlySet<string>> {
+  const { store } = at.services;
+  const stored = new Map((await listBatches(store)).map(({ id }) => [batchWorkflowId(id), id]));
+  const found = await each(await runningBatches(session.gate), async ({ workflowId, taskQueue }) => {
+    const id = stored.get(workflowId);
+    // A retry asks only questions that have a record.
+    if (id === undefined || (await asksOnly(session.gate, id)) || !(await isServed(at, session, taskQueue))) return [];
+    return searchesOfBatch(store, id);
+  });
+  return new Set(found.flat());
 }
 
 interface TakeOver {

@@ -20,13 +20,17 @@ import { checkpointsOf, inputOf, recordOf, type Services, sha256 } from './servi
 import { openRunning, sayStoreOnly, statusWithoutRecord, type TemporalSession } from './temporal-session';
 import { cut } from '../report/printable';
 import { STATE_WORDS, STEP_STATES } from '../report/words';
+import { waitingSearches } from './batch-queues';
 import { createRunStore } from '../record/run-store';
 import { textTable } from './table';
 
 interface SearchStatus {
   readonly id: string;
   readonly question: string | null;
-  /** A final status, `running`, `paused`, `interrupted` (nobody works on it), or `unknown`: no Temporal answers. */
+  /**
+   * A final status, `running`, `paused`, `waiting` (its batch has not begun it), `interrupted` (nobody works on it), or
+   * `unknown`: no Temporal answers.
+   */
   readonly status: string;
   /** Why it ended without an answer. */
   readonly reason: string | null;
@@ -45,11 +49,8 @@ interface SearchStatus {
   readonly next: string | null;
 }
 
-export async function searchStatus(
-  { config, store }: Services,
-  io: Pick<Io, 'env' | 'err'>,
-  id: string,
-): Promise<SearchStatus> {
+export async function searchStatus(services: Services, io: Io, id: string): Promise<SearchStatus> {
+  const { config, store } = services;
   const input = await inputOf(store, id);
   const base = {
     id,
@@ -63,6 +64,7 @@ export async function searchStatus(
     traceId: null as string | null,
   };
   const session = await openRunning(config, io.env, sayStoreOnly(io));
+  let isWaiting = false;
   try {
     const live = session === null ? null : await session.describe(id);
     base.traceId = live?.traceId ?? null;
@@ -85,6 +87,7 @@ export async function searchStatus(
         next: !attended ? noWorker(live.serving, input) : paused ? `gate resume ${id}` : null,
       };
     }
+    isWaiting = session !== null && (await waitingSearches({ services, io }, session)).has(id);
   } finally {
     await session?.close();
   }
@@ -99,6 +102,7 @@ export async function searchStatus(
       next: `gate result ${id}`,
     };
   }
+  if (isWaiting) return { ...base, status: 'waiting', iteration: null, usage: null, next: null };
   const status = statusWithoutRecord(config, io.env, session !== null);
   const next = status === 'unknown' ? 'no Temporal answers: see gate doctor' : howToGoOn(input);
   return { ...base, status, iteration: null, usage: await lastUsage(store, id), next };

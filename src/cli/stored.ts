@@ -19,16 +19,21 @@ export const listCommand: CommandFactory = (io) =>
       .option('--json', 'print JSON')
       .action(async (flags: { limit: number; json?: boolean }) => {
         const { openServices, listSearches, recordOf } = await import('./services');
-        const { runningSearches, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
+        const { liveSearches, sayStoreOnly, statusWithoutRecord } = await import('./temporal-session');
         const { textTable } = await import('./table');
-        const { config, store } = openServices(io);
+        const { waitingSearches } = await import('./batch-queues');
+        const services = openServices(io);
+        const { config, store } = services;
         const entries = (await listSearches(store)).slice(0, flags.limit);
-        const running = await runningSearches(config, io.env, sayStoreOnly(io));
-        const otherwise = statusWithoutRecord(config, io.env, running !== null);
+        const live = await liveSearches(config, io.env, sayStoreOnly(io), (session) =>
+          waitingSearches({ services, io }, session),
+        );
+        const otherwise = (id: string): string =>
+          live?.waiting.has(id) === true ? 'waiting' : statusWithoutRecord(config, io.env, live !== null);
         const rows = await Promise.all(
           entries.map(async (entry) => {
             const record = await recordOf(store, entry.id);
-            const status = running?.get(entry.id) ?? record?.status ?? otherwise;
+            const status = live?.running.get(entry.id) ?? record?.status ?? otherwise(entry.id);
             return {
               ...entry,
               status,

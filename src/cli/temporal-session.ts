@@ -101,23 +101,28 @@ export function statusWithoutRecord(config: Config, env: Environment, answered: 
   return answered || configuredTemporal(config, env) === null ? 'interrupted' : 'unknown';
 }
 
-/** null: no Temporal answers. */
-export async function runningSearches(
+/** null: no Temporal answers. `waiting`: the searches of batches that nobody has begun. */
+export async function liveSearches(
   config: Config,
   env: Environment,
   tell: (problem: TemporalProblem) => void,
-): Promise<ReadonlyMap<string, 'running' | 'paused'> | null> {
+  waitingIn: (session: TemporalSession) => Promise<ReadonlySet<string>>,
+): Promise<{
+  readonly running: ReadonlyMap<string, 'running' | 'paused'>;
+  readonly waiting: ReadonlySet<string>;
+} | null> {
   const open = await openRunning(config, env, tell);
   if (open === null) return null;
   try {
     return await open.gate.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, async () => {
       const known = (await listQuestions(open.gate, 500)).filter(({ status }) => status === 'RUNNING');
-      return new Map(
+      const running = new Map(
         await each(known, async ({ searchId }): Promise<[string, 'running' | 'paused']> => [
           searchId,
           (await open.isPaused(searchId)) ? 'paused' : 'running',
         ]),
       );
+      return { running, waiting: await waitingIn(open) };
     });
   } catch (error) {
     if (!isDeadline(error)) throw error;

@@ -191,6 +191,12 @@ export async function runningQuestions({ listing }: GateClient, most = Infinity)
   return (await first(most, list)).map(summaryOf);
 }
 
+const RUNNING_BATCHES = "WorkflowType = 'runBatch' AND ExecutionStatus = 'Running'";
+
+export async function runningBatches({ listing }: GateClient): Promise<readonly RunningWorkflow[]> {
+  return (await first(RUNNING_PAGE, listing.workflow.list({ query: RUNNING_BATCHES }))).map(summaryOf);
+}
+
 interface Execution {
   readonly workflowId: string;
   readonly runId: string;

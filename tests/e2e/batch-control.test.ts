@@ -101,6 +101,11 @@ test('a batch that runs is paused and resumed from elsewhere; its status says so
   const running: Promise<Ended> = home.here(run('--events'));
   await model.billed(2);
   const { id } = await until(({ status }) => status === 'running');
+  const questionsListed = JSON.parse((await home.here(['list', '--json'])).out) as { id: string; status: string }[];
+  const waiting = questionsListed.filter(({ status }) => status === 'waiting');
+  expect(questionsListed.map(({ status }) => status)).not.toContain('interrupted');
+  expect(waiting.length).toBeGreaterThanOrEqual(2);
+  expect((await home.here(['status', waiting[0]?.id ?? ''])).out).toMatch(/^q-\w+ {2}waiting {2}[^\n]*\n[^\n]*$/);
   expect(await home.here(['batch', 'pause', id.slice(0, 8), '--author', 'ann'])).toMatchObject({
     code: 0,
     out: `${id} starts no further question until gate batch resume; those in flight finish\n`,
